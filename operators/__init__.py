@@ -1,0 +1,1 @@
+"""What to try next: selection, design and writing of kernels, with or without a model."""
