@@ -1,6 +1,6 @@
 # Every target sets up what it needs in .venv; set-up is skipped while the lock files are unchanged.
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test check format bench soak lock clean
+.PHONY: help demo setup rocm test check format bench soak lock clean
 
 BIN := .venv/bin
 CODE := engine operators evaluators tests $(wildcard scripts/*.py)
@@ -15,7 +15,11 @@ demo: .venv/.core  ## set up, and run the quickstart campaign (no GPU and no API
 
 setup: .venv/.dev  ## set up .venv with all that development needs
 
+rocm:  ## bring ROCm's compiler for MI300 into .rocm (no root, no GPU needed)
+	scripts/rocm_toolchain.sh
+
 test: .venv/.dev  ## run every test, except the soak
+	-@scripts/rocm_toolchain.sh  # without it the gfx942 tests fail in CI, and say why elsewhere
 	$(BIN)/python -m pytest
 
 check: .venv/.dev  ## ruff, mypy --strict and the import layers
@@ -40,7 +44,7 @@ lock: .venv/.dev  ## write the lock files anew from pyproject.toml
 	sed -n 's/^zig = \["\(.*\)"\]$$/\1/p' pyproject.toml | $(COMPILE) - -o requirements-zig.lock
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf .venv .rocm* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist *.egg-info
 	find engine operators evaluators scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.core: requirements.lock requirements-zig.lock pyproject.toml scripts/setup_venv.sh
