@@ -128,6 +128,20 @@ def test_no_tracked_file_names_the_path_of_this_checkout() -> None:
     assert [name for name, text in tracked_texts().items() if path.search(text)] == []
 
 
+@pytest.mark.parametrize(
+    "name", ["Makefile", ".ci/run", "scripts/setup_venv.sh", "mlflow/server.sh"]
+)
+def test_entry_points_parse_and_scripts_are_executable(name: str) -> None:
+    path = ROOT / name
+    if name == "Makefile":
+        command = ["make", "--dry-run", "--always-make", "demo", "test", "check", "bench", "soak"]
+    else:
+        assert os.access(path, os.X_OK)
+        command = ["bash", "-n", name]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def setup_venv(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a copy of the set-up script in an empty folder."""
     (folder / "scripts").mkdir()
