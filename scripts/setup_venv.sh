@@ -27,6 +27,23 @@ make_venv() {
     "$python" -m venv --clear .venv
 }
 
+# A value from pip's configuration file or environment; nothing if it is not set.
+pip_setting() {
+    .venv/bin/python -m pip config get ":env:.$1" 2>/dev/null ||
+        .venv/bin/python -m pip config get "global.$1" 2>/dev/null || true
+}
+
+# uv does not read pip's configuration: hand over a machine's own mirror and certificates.
+configure_uv() {
+    local index certificates
+    index=$(pip_setting index-url)
+    certificates=$(pip_setting cert)
+    if [ -n "$index" ]; then export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$index}"; fi
+    if [ -n "$certificates" ]; then export SSL_CERT_FILE="${SSL_CERT_FILE:-$certificates}"; fi
+    # An account without a writable home keeps uv's cache in .venv.
+    [ -w "${HOME:-/nonexistent}" ] || export UV_CACHE_DIR="${UV_CACHE_DIR:-$PWD/.venv/.uv-cache}"
+}
+
 case "${1:-}" in
     core) lock=requirements.lock ;;
     dev) lock=requirements-dev.lock ;;
@@ -37,8 +54,7 @@ cd "$(dirname "$0")/.."
 .venv/bin/python -m pip --version >/dev/null 2>&1 || make_venv
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-# An account without a writable home keeps uv's cache in .venv.
-[ -w "${HOME:-/nonexistent}" ] || export UV_CACHE_DIR="$PWD/.venv/.uv-cache"
+configure_uv
 .venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
 install=(.venv/bin/uv pip install --python .venv/bin/python)
 
