@@ -27,19 +27,22 @@ make_venv() {
     "$python" -m venv --clear .venv
 }
 
-# A value from pip's configuration file or environment; nothing if it is not set.
+# A value from pip's configuration files; nothing if it is not set.
 pip_setting() {
-    .venv/bin/python -m pip config get ":env:.$1" 2>/dev/null ||
-        .venv/bin/python -m pip config get "global.$1" 2>/dev/null || true
+    .venv/bin/python -m pip config list | sed -n "s/^global\.$1='\(.*\)'\$/\1/p"
 }
 
-# uv does not read pip's configuration: hand over a machine's own mirror and certificates.
+# uv does not read pip's configuration: hand over this machine's own mirror and certificates.
 configure_uv() {
     local index certificates
-    index=$(pip_setting index-url)
-    certificates=$(pip_setting cert)
-    if [ -n "$index" ]; then export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$index}"; fi
-    if [ -n "$certificates" ]; then export SSL_CERT_FILE="${SSL_CERT_FILE:-$certificates}"; fi
+    index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-$(pip_setting index-url)}}
+    certificates=${SSL_CERT_FILE:-${PIP_CERT:-$(pip_setting cert)}}
+    if [ -n "$index" ]; then export UV_DEFAULT_INDEX="$index"; fi
+    if [ -n "$certificates" ]; then
+        export SSL_CERT_FILE="$certificates"
+    elif [ -s /etc/ssl/certs/ca-certificates.crt ]; then
+        export UV_SYSTEM_CERTS=true
+    fi
     # An account without a writable home keeps uv's cache in .venv.
     [ -w "${HOME:-/nonexistent}" ] || export UV_CACHE_DIR="${UV_CACHE_DIR:-$PWD/.venv/.uv-cache}"
 }
