@@ -1,0 +1,161 @@
+"""What a backend is: the Compiler, Device and Session protocols, and the registry by name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self, cast
+
+import numpy as np
+
+from evaluators.kernel import KernelSource
+from evaluators.plan import Defines, Plan
+
+BackendName = Literal["hip", "cuda", "cpu"]
+BACKENDS: tuple[BackendName, ...] = ("cpu", "cuda", "hip")
+
+
+class BackendMissing(Exception):
+    """This machine can't run the backend. One sentence: what is missing and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceInfo:
+    """What is known of a device before anything runs on it.
+
+    peak_flops: FLOP/s by dtype name; peak_bytes_per_s: by memory level ("dram", "cache").
+    """
+
+    backend: BackendName
+    name: str
+    arch: str  # gfx942, sm_90, x86-64
+    engine: str  # what executes launches: "hip", "cuda", "cpu-threads", "cpu-fission"
+    compiler: str  # "g++ 12.2.0", "hiprtc 7.2", "nvrtc 13.0"
+    wavefront: int
+    lds_bytes: int  # a block's limit, static + dynamic
+    max_threads: int  # a block's limit
+    cache_bytes: int  # last level; timing rotates over more than this
+    peak_flops: Mapping[str, float] = field(default_factory=dict)
+    peak_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def device_class(self) -> str:
+        """Times of different classes never meet in one population."""
+        return "/".join((self.backend, self.name, self.arch, self.engine, self.compiler))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary:
+    """One loadable module. symbols: name expression as in the plan -> symbol in the module."""
+
+    data: bytes
+    symbols: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A kernel compiled for every plan asked for; picklable, goes from compile task to device."""
+
+    kernel_id: str
+    backend: BackendName
+    arch: str
+    engine: str
+    compiler: str
+    binaries: Mapping[Defines, Binary]
+    resources: tuple[Mapping[str, Any], ...] = ()  # one mapping a kernel and build
+    log: str = ""
+    seconds: float = 0.0
+
+
+class Compiler(Protocol):
+    """Source to modules, in a child process without secrets. Needs no device."""
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        """Compile once for each distinct set of defines in plans. Raises Rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A span of a session's memory. Slicing it gives a view, so that guards can surround it."""
+
+    offset: int  # bytes from the session's base (cpu), or a device address (hip, cuda)
+    nbytes: int
+
+    def view(self, start: int, nbytes: int) -> "Buffer":
+        if start < 0 or nbytes < 0 or start + nbytes > self.nbytes:
+            raise ValueError(f"view [{start}, {start + nbytes}) leaves a buffer of {self.nbytes}")
+        return Buffer(self.offset + start, nbytes)
+
+
+class Session(Protocol):
+    """One compiled kernel loaded on one device, with memory of its own, until closed.
+
+    On cpu a session is a fresh child process; on a GPU a freshly loaded module.
+    """
+
+    def alloc(self, nbytes: int) -> Buffer:
+        """Memory aligned to 256 bytes. Raises Rejected(LAUNCH_ERROR) when there is none left."""
+
+    def write(self, buffer: Buffer, array: np.ndarray[Any, Any]) -> None: ...
+
+    def read(
+        self, buffer: Buffer, dtype: np.dtype[Any], shape: tuple[int, ...]
+    ) -> np.ndarray[Any, Any]:
+        """A copy in host memory."""
+
+    def fill(self, buffer: Buffer, byte: int) -> None: ...
+
+    def run(
+        self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
+    ) -> None:
+        """Every step in order (or the prepare steps), then wait.
+
+        Raises Rejected: LAUNCH_ERROR, FORBIDDEN, CRASHED, TIMEOUT. After one the session is dead.
+        """
+
+    def time(
+        self, plan: Plan, bindings: Sequence[Mapping[str, Buffer]], *, deadline_s: float
+    ) -> float:
+        """Microseconds for one application of the plan to each binding in turn, all together."""
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class Device(Protocol):
+    """One device (a GPU; on cpu one core), opened once and kept."""
+
+    info: DeviceInfo
+
+    def open(self, compiled: Compiled, *, memory_bytes: int) -> Session:
+        """Load a kernel. memory_bytes bounds what its session can allocate. Raises Rejected."""
+
+    def close(self) -> None: ...
+
+
+class Backend(Protocol):
+    """The module evaluators/<name>.py."""
+
+    def compiler(self, *, arch: str | None = None) -> Compiler:
+        """Raises BackendMissing."""
+
+    def device_count(self) -> int:
+        """How many devices this process may use; 0 when the backend is missing."""
+
+    def open_device(self, index: int) -> Device:
+        """Raises BackendMissing."""
+
+
+def backend(name: str) -> Backend:
+    """The backend of that name: the file name is the registry. Raises BackendMissing."""
+    if name not in BACKENDS:
+        raise BackendMissing(f"no backend {name!r}: choose one of {', '.join(BACKENDS)}")
+    return cast(Backend, import_module(f"evaluators.{name}"))

@@ -1,0 +1,111 @@
+"""What became of one kernel: Status, Rejected, Evaluation."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+HARNESS_VERSION = "1"
+"""Part of every cache key: raise it when a change here can change a verdict or a time."""
+
+
+class Status(StrEnum):
+    """The verdict on a kernel. A bad kernel is a value, never an exception that escapes."""
+
+    PASSED = "PASSED"
+    STOPPED_EARLY = "STOPPED_EARLY"  # shown to be hopelessly slower on every shape
+    INVALID = "INVALID"  # front matter, or a construct that no backend allows
+    UNSUPPORTED = "UNSUPPORTED"  # fine elsewhere, not on this backend
+    COMPILE_ERROR = "COMPILE_ERROR"
+    LAUNCH_ERROR = "LAUNCH_ERROR"  # too many threads, too much LDS, wrong arguments
+    WRONG = "WRONG"  # wrong numbers, writes where it may not, unstable results
+    FORBIDDEN = "FORBIDDEN"  # tried what the sandbox forbids
+    CRASHED = "CRASHED"
+    TIMEOUT = "TIMEOUT"
+
+
+class Rejected(Exception):
+    """A kernel that failed at some stage: a status and one sentence a person understands.
+
+    Raised inside the cascade, turned into an Evaluation at its end. Broken
+    infrastructure raises something else and propagates.
+    """
+
+    def __init__(
+        self, status: Status, reason: str, *, log: str = "", line: int | None = None
+    ) -> None:
+        super().__init__(status, reason)
+        self.status = status
+        self.reason = reason if line is None else f"line {line}: {reason}"
+        self.log = log
+        self.line = line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_rejected, (self.status, self.reason, self.log)
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.reason}"
+
+
+def _rebuild_rejected(status: Status, reason: str, log: str) -> Rejected:
+    return Rejected(status, reason, log=log)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """One measurement of one kernel on one device. Append-only: measuring again adds another.
+
+    times_us: median microseconds by workload label; present if and only if PASSED.
+    blocks: by workload label, paired ln(anchor time / candidate time), one a block.
+    speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
+        seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
+    speed_of_light: by workload label, floor time / measured time (1.0 is the roofline).
+    errors: by "label/output", largest |out - ref| / (atol + rtol * |ref|) seen in the checks.
+    seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
+    """
+
+    kernel_id: str
+    task_hash: str
+    device_class: str
+    status: Status
+    reason: str = ""
+    log: str = ""
+    times_us: Mapping[str, float] = field(default_factory=dict)
+    blocks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    anchor_id: str | None = None
+    speedup: float | None = None
+    ci95: tuple[float, float] | None = None
+    ci99: tuple[float, float] | None = None
+    speed_of_light: Mapping[str, float] = field(default_factory=dict)
+    errors: Mapping[str, float] = field(default_factory=dict)
+    resources: tuple[Mapping[str, Any], ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    device: str = ""
+    engine: str = ""
+    compiler: str = ""
+    harness: str = HARNESS_VERSION
+
+    def __post_init__(self) -> None:
+        if (self.status is Status.PASSED) != bool(self.times_us):
+            raise ValueError(f"times_us go with PASSED and with nothing else, not {self.status}")
+        if self.status is not Status.PASSED and not self.reason:
+            raise ValueError(f"{self.status} needs a reason")
+
+    @property
+    def passed(self) -> bool:
+        return self.status is Status.PASSED
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; from_json is the inverse."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Self:
+        values = dict(body)
+        values["status"] = Status(values["status"])
+        values["blocks"] = {k: tuple(v) for k, v in values["blocks"].items()}
+        values["resources"] = tuple(values["resources"])
+        for key in ("ci95", "ci99"):
+            if values[key] is not None:
+                values[key] = (values[key][0], values[key][1])
+        return cls(**values)

@@ -1,0 +1,126 @@
+"""YAML in which every key and item knows its line, without aliases, duplicates or bombs."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import yaml
+
+MAX_CHARACTERS = 256 * 1024
+MAX_DEPTH = 20
+
+
+class YamlError(ValueError):
+    """One sentence, and the line (from 1, in the text given) where it is wrong."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+class LinedDict(dict[str, Any]):
+    """A mapping with the line of each key, and its own."""
+
+    line: int = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+    def line_of(self, key: str) -> int:
+        return self.lines.get(key, self.line)
+
+
+class LinedList(list[Any]):
+    """A sequence with the line of each item, and its own."""
+
+    line: int = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[int] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a top-level key's value stands in the text, as character offsets."""
+
+    start: int
+    end: int
+    block: bool  # written over lines of its own, not in braces
+
+
+class _Loader(yaml.SafeLoader):
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()  # type: ignore[no-untyped-call]
+            raise YamlError("YAML aliases are not allowed", event.start_mark.line + 1)
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise YamlError("nested too deeply", self.line + 1)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def _compose(text: str) -> tuple[_Loader, yaml.Node | None]:
+    if len(text) > MAX_CHARACTERS:
+        raise YamlError(f"longer than {MAX_CHARACTERS} characters", 1)
+    try:
+        loader = _Loader(text)
+        return loader, loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise YamlError(f"not YAML: {error.problem}", mark.line + 1 if mark else 1) from None
+    except yaml.YAMLError as error:
+        raise YamlError(f"not YAML: {str(error).splitlines()[0]}", 1) from None
+
+
+def load(text: str) -> Any:
+    """The document as LinedDict, LinedList, str, int, float, bool or None. Raises YamlError."""
+    loader, node = _compose(text)
+    return None if node is None else _build(loader, node)
+
+
+def spans(text: str) -> dict[str, Span]:
+    """Spans of the top-level mapping's values."""
+    _, node = _compose(text)
+    if not isinstance(node, yaml.MappingNode):
+        return {}
+    return {
+        str(key.value): Span(value.start_mark.index, value.end_mark.index, not value.flow_style)
+        for key, value in node.value
+    }
+
+
+def _build(loader: _Loader, node: yaml.Node) -> Any:
+    line = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        mapping = LinedDict()
+        mapping.line = line
+        for key_node, value_node in node.value:
+            key = _build(loader, key_node)
+            key_line = key_node.start_mark.line + 1
+            if not isinstance(key, str):
+                raise YamlError(f"key {key!r} is not text", key_line)
+            if key in mapping:
+                raise YamlError(f"key {key!r} stands twice", key_line)
+            mapping[key] = _build(loader, value_node)
+            mapping.lines[key] = key_line
+        return mapping
+    if isinstance(node, yaml.SequenceNode):
+        sequence = LinedList()
+        sequence.line = line
+        for item in node.value:
+            sequence.append(_build(loader, item))
+            sequence.lines.append(item.start_mark.line + 1)
+        return sequence
+    try:
+        value = cast(Any, loader).construct_object(node)
+    except (yaml.YAMLError, ValueError):
+        raise YamlError(f"{node.value!r} is not a value", line) from None
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise YamlError(f"{node.value!r} must be text or a number", line)
+    return value

@@ -1,0 +1,56 @@
+"""A launch plan in concrete numbers: what one kernel file does for one workload."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Dim3 = tuple[int, int, int]
+Defines = tuple[tuple[str, int], ...]
+"""-D names and values in sorted order; one compilation each."""
+
+ScalarType = Literal["int32", "int64", "float32"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """A kernel argument passed by value."""
+
+    value: int | float
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchStep:
+    """One kernel launch. args: names of task arguments or scratch buffers, or scalars."""
+
+    entry: str  # name expression with parameter values put in: "gemm<64, 64, 2>"
+    grid: Dim3
+    block: Dim3
+    lds_bytes: int  # dynamic
+    args: tuple[str | Scalar, ...]
+    cooperative: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemsetStep:
+    """Fill a whole buffer with one byte value."""
+
+    buffer: str
+    byte: int
+
+
+Step = LaunchStep | MemsetStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything a backend needs to run a kernel on one workload: one "application"."""
+
+    defines: Defines
+    steps: tuple[Step, ...]
+    prepare: tuple[Step, ...]  # untimed, over constant inputs, once
+    scratch: Mapping[str, int]  # bytes by buffer name
+
+    @property
+    def launches(self) -> tuple[LaunchStep, ...]:
+        return tuple(s for s in (*self.prepare, *self.steps) if isinstance(s, LaunchStep))

@@ -1,0 +1,77 @@
+"""What operators pass on: Candidate, Experiment, Individual."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from evaluators.evaluation import Evaluation
+
+Origin = Literal["seed", "experiment", "crossover", "mutation", "repair", "random"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Something to evaluate. Format "hip" is one kernel file, under the name "kernel.hip"."""
+
+    files: Mapping[str, str]
+    params: Mapping[str, int] = field(default_factory=dict)
+    format: str = "hip"
+
+    @classmethod
+    def from_source(cls, source: str) -> Self:
+        return cls(files={"kernel.hip": source})
+
+    @property
+    def source(self) -> str:
+        return self.files["kernel.hip"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """One planned change, with its prediction (arXiv 2506.20807, section on the Designer).
+
+    performance: expected uplift [min, max] in percent of the Base's speed.
+    innovation: 0..100. technique: a short stable name; params: what a catalogue
+    writer needs to realise it, empty when the rubric is all there is.
+    """
+
+    technique: str
+    description: str
+    rubric: str
+    performance: tuple[float, float]
+    innovation: int
+    avenue: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Individual:
+    """A candidate with where it came from and what became of it."""
+
+    id: str  # the kernel id; for a candidate that does not parse, the hash of its text
+    candidate: Candidate
+    origin: Origin
+    parents: tuple[str, ...] = ()  # Base first, then Reference or second parent
+    experiment: Experiment | None = None
+    report: str = ""  # what the writer says it really did
+    island: int = 0
+    cycle: int = 0
+    slot: int = 0  # which of the cycle's candidates
+    evaluation: Evaluation
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; from_json is the inverse."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> Self:
+        values = dict(body)
+        values["candidate"] = Candidate(**values["candidate"])
+        values["parents"] = tuple(values["parents"])
+        values["evaluation"] = Evaluation.from_json(values["evaluation"])
+        if values["experiment"] is not None:
+            experiment = dict(values["experiment"])
+            low, high = experiment["performance"]
+            experiment["performance"] = (low, high)
+            values["experiment"] = Experiment(**experiment)
+        return cls(**values)

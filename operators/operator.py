@@ -1,0 +1,123 @@
+"""The protocols: operators output new candidates when passed parents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from evaluators.device import DeviceInfo
+from evaluators.task import Task
+from operators.individual import Candidate, Experiment, Individual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What every operator is told besides its parents.
+
+    rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
+    key names the call for the store: the same key always means the same question.
+    """
+
+    task: Task
+    device: DeviceInfo
+    rng: np.random.Generator
+    island: int
+    cycle: int
+    key: str
+    individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
+    knowledge: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Base: what is changed next. Reference: what comparing with it teaches."""
+
+    base_id: str
+    reference_id: str
+    rationale: str
+    decided_by: Literal["model", "tournament"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    avenues: tuple[str, ...]
+    experiments: tuple[Experiment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A candidate not yet evaluated, and what its writer says it did."""
+
+    candidate: Candidate
+    report: str
+
+
+class Declined(Exception):
+    """An operator has nothing to offer for these parents; one sentence says why."""
+
+
+class Selector(Protocol):
+    async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
+        """tournament: passed individuals, best first, at least one."""
+
+
+class Designer(Protocol):
+    async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
+        """Raises Declined."""
+
+
+class Writer(Protocol):
+    async def write(
+        self, base: Individual, reference: Individual, experiment: Experiment, context: Context
+    ) -> Draft:
+        """Raises Declined."""
+
+
+class Crossover(Protocol):
+    async def cross(self, first: Individual, second: Individual, context: Context) -> Draft:
+        """Raises Declined."""
+
+
+class Mutator(Protocol):
+    """Changes parameters within a kernel's own space."""
+
+    async def mutate(self, parent: Individual, context: Context) -> Draft:
+        """Raises Declined."""
+
+
+class Repairer(Protocol):
+    async def repair(self, failed: Individual, context: Context) -> Draft:
+        """failed: a candidate that did not pass. Raises Declined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operators:
+    """One island's set. A missing repairer means that failures are only learned from."""
+
+    selector: Selector
+    designer: Designer
+    writer: Writer
+    crossover: Crossover
+    mutator: Mutator
+    repairer: Repairer | None = None
+
+
+def choose_experiments(experiments: Sequence[Experiment], count: int = 3) -> list[Experiment]:
+    """The paper's rule, without replacement: most innovative, highest maximum, highest minimum.
+
+    Further places go round the same three criteria. Ties fall to the earlier experiment.
+    """
+    criteria = (
+        lambda e: e.innovation,
+        lambda e: e.performance[1],
+        lambda e: e.performance[0],
+    )
+    left = list(experiments)
+    chosen: list[Experiment] = []
+    while left and len(chosen) < count:
+        criterion = criteria[len(chosen) % len(criteria)]
+        best = max(left, key=criterion)
+        left.remove(best)
+        chosen.append(best)
+    return chosen
