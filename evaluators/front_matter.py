@@ -1,12 +1,12 @@
-"""Front matter of a kernel file: YAML into typed, validated, still symbolic launch steps."""
+"""Front matter of a kernel file: its YAML, validated."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
-from evaluators.evaluation import Rejected, Status
+from evaluators.evaluation import Rejected
 from evaluators.expression import RESERVED_NAMES, Expression, ExpressionError, parse_expression
+from evaluators.launch import FrontMatter, Launch, Memset, ValueArg, Variant, invalid
 from evaluators.lined_yaml import LinedDict, LinedList
 from evaluators.plan import ScalarType
 
@@ -50,62 +50,6 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,63}")
 _PARAM = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _TAKEN_NAMES = frozenset({"WAVEFRONT", "NULL", "INFINITY", "NAN", "EOF", "M_PI"})
 _KERNEL_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w\s,:<>*+\-]*>)?")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueArg:
-    """A scalar computed from an expression."""
-
-    value: Expression
-    type: ScalarType
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
-    kernel: str
-    grid: tuple[Expression, ...]
-    block: tuple[Expression, ...]
-    args: tuple[str | ValueArg, ...]
-    lds_bytes: Expression
-    when: Expression
-    repeat: tuple[str, Expression] | None
-    cooperative: bool
-    line: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memset:
-    buffer: str
-    byte: int
-    when: Expression
-    line: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    when: Expression
-    params: Mapping[str, int]
-    line: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrontMatter:
-    """What stands in the front matter. Expressions are parsed, not yet evaluated."""
-
-    launches: tuple[Launch | Memset, ...]
-    prepare: tuple[Launch | Memset, ...]
-    scratch: Mapping[str, Expression]
-    params: Mapping[str, int]
-    space: Mapping[str, tuple[int, ...]]
-    constraints: tuple[Expression, ...]
-    variants: tuple[Variant, ...]
-    specialize: tuple[str, ...]
-    options: tuple[str, ...]
-    lines: Mapping[str, int]  # of the top-level keys
-
-
-def invalid(reason: str, line: int | None = None) -> Rejected:
-    return Rejected(Status.INVALID, reason, line=line)
 
 
 def read_front_matter(tree: Any, first_line: int) -> FrontMatter:

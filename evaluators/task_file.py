@@ -198,9 +198,7 @@ class TaskFile:
                 try:
                     expression_.evaluate(env)
                 except ExpressionError as error:
-                    raise self.fail(
-                        f"{key} on {workload.label}: {error}", tree.lines[key]
-                    ) from None
+                    raise self.fail(f"{key} on {workload.label}: {error}", line) from None
 
     def seeds(self) -> dict[str, str]:
         folder = self.path.parent / "seeds"
