@@ -1,0 +1,5 @@
+"""Exclusive prefix sum."""
+
+
+def reference(counts, **_):
+    return {"offsets": counts.cumsum() - counts}
