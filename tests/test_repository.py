@@ -116,6 +116,15 @@ def test_the_dev_lock_extends_the_core_lock() -> None:
     assert {name: dev.get(name) for name in core} == core
 
 
+def test_every_data_file_of_the_packages_is_packaged() -> None:
+    globs = PROJECT["tool"]["setuptools"]["package-data"]["*"]
+    suffixes = {glob.removeprefix("**/*") for glob in globs}
+    packages = ("engine", "operators", "evaluators")
+    files = [Path(name) for name in tracked_texts() if Path(name).parts[0] in packages]
+    assert files
+    assert [str(file) for file in files if file.suffix not in suffixes] == []
+
+
 def test_no_tracked_file_names_a_registry_host() -> None:
     host = re.compile("|".join(map(re.escape, REGISTRY_HOSTS)), re.IGNORECASE)
     assert [name for name, text in tracked_texts().items() if host.search(text)] == []
