@@ -156,7 +156,7 @@ class TaskFile:
         if value is None:
             return {}
         if isinstance(value, LinedList):
-            return {"default": self.shapes(value, suite)}
+            return {"default": self.shapes(self.sequence(self.tree, suite), suite)}
         if not isinstance(value, LinedDict):
             raise self.fail(f"{suite} must be a list of shapes", self.tree.lines[suite])
         known = ("default", *BACKENDS)
