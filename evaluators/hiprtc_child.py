@@ -1,0 +1,203 @@
+"""The child process that holds AMD's compiler: msgpack requests on stdin, replies on stdout.
+
+A frame is 4 bytes of length (big endian) and one msgpack map. The compiler may abort the
+process; the parent (evaluators.hiprtc) takes that for an answer and starts another child.
+"""
+
+import ctypes
+import io
+import os
+import re
+import resource
+import signal
+import struct
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import msgpack
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from evaluators.resources import amdgpu_metadata
+
+
+def write_frame(stream: BinaryIO, message: Mapping[str, Any]) -> None:
+    """Raises BrokenPipeError when the other side is gone."""
+    body = msgpack.packb(message)
+    stream.write(struct.pack(">I", len(body)) + body)
+    stream.flush()
+
+
+def normalised(log: str) -> str:
+    """The compiler's log without comgr's random temporary folders: equal input, equal log."""
+    log = re.sub(r"\S*/comgr-[0-9a-fA-F-]+/(?:input|output|include)/", "", log)
+    return log.replace("\0", "").strip()
+
+
+class Hiprtc:
+    """hiprtc through hip-python. Every call returns a tuple with its status first."""
+
+    def __init__(self, library: str) -> None:
+        from hip import chiprtc, hiprtc
+
+        if library and hasattr(chiprtc, "DLL"):  # hip-python before 10.0
+            chiprtc.DLL = library.encode()
+        self._rtc = hiprtc
+
+    def version(self) -> str:
+        _, major, minor = self._rtc.hiprtcVersion()
+        return f"{major}.{minor}"
+
+    def _text(self, status: Any) -> str:
+        reply = self._rtc.hiprtcGetErrorString(status)  # (text,) in 7.2, (status, text) in 10.0
+        text = reply[-1] if isinstance(reply, tuple) else reply
+        return text.decode() if isinstance(text, bytes) else str(text)
+
+    def _check(self, reply: tuple[Any, ...]) -> Any:
+        if reply[0] != self._rtc.hiprtcResult.HIPRTC_SUCCESS:
+            raise RuntimeError(self._text(reply[0]))
+        return reply[1] if len(reply) > 1 else None
+
+    def _bytes(self, size: Any, get: Any, program: Any) -> bytes:
+        held = bytearray(self._check(size(program)))
+        if held:
+            self._check(get(program, held))
+        return bytes(held)
+
+    def compile(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply to one request: code and lowered names, or neither; always the log."""
+        rtc = self._rtc
+        headers = request["headers"]
+        program = self._check(
+            rtc.hiprtcCreateProgram(
+                request["source"].encode(),
+                request["name"].encode(),
+                len(headers),
+                [text.encode() for text in headers.values()],
+                [name.encode() for name in headers],
+            )
+        )
+        try:
+            names = request["names"]
+            for name in names:
+                self._check(rtc.hiprtcAddNameExpression(program, name.encode()))
+            options = [option.encode() for option in request["options"]]
+            (status,) = rtc.hiprtcCompileProgram(program, len(options), options)
+            log = self._bytes(rtc.hiprtcGetProgramLogSize, rtc.hiprtcGetProgramLog, program)
+            reply = {"log": normalised(log.decode(errors="replace"))}
+            if status != rtc.hiprtcResult.HIPRTC_SUCCESS:
+                return reply | {"error": self._text(status)}
+            code = self._bytes(rtc.hiprtcGetCodeSize, rtc.hiprtcGetCode, program)
+            lowered = {}
+            for name in names:
+                symbol = self._check(rtc.hiprtcGetLoweredName(program, name.encode()))
+                lowered[name] = _string(symbol)
+            return reply | {"code": code, "lowered": lowered}
+        finally:
+            rtc.hiprtcDestroyProgram(program.createRef())
+
+
+def _string(value: Any) -> str:
+    """hip-python gives a C string as bytes, str or a wrapper of the pointer."""
+    if isinstance(value, str):
+        return value
+    return bytes(value).rstrip(b"\0").decode() if isinstance(value, bytes) else value.decode()
+
+
+class Comgr:
+    """The disassembler of libamd_comgr, AMD's code object library, through its C interface."""
+
+    _READ = ctypes.CFUNCTYPE(
+        ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p
+    )
+    _PRINT = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)
+    _ADDRESS = ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p)
+
+    def __init__(self, library: str) -> None:
+        self._library = ctypes.CDLL(library)
+
+    def mnemonics(self, code: bytes) -> dict[str, dict[str, int]]:
+        """How often each mnemonic stands in each kernel of a code object."""
+        isa, text, start, kernels = _text_section(code)
+        found: list[str] = []
+
+        def read(address: int, to: int, size: int, _data: int) -> int:
+            piece = text[address - start : address - start + size] if address >= start else b""
+            ctypes.memmove(to, piece, len(piece))
+            return len(piece)
+
+        def keep(instruction: bytes, _data: int) -> None:
+            found.append(instruction.decode().split(maxsplit=1)[0])
+
+        callbacks = self._READ(read), self._PRINT(keep), self._ADDRESS(lambda _a, _d: None)
+        handle = ctypes.c_uint64()
+        if self._library.amd_comgr_create_disassembly_info(
+            isa.encode(), *callbacks, ctypes.byref(handle)
+        ):
+            return {}
+        counts = {}
+        for name, (address, nbytes) in kernels.items():
+            found.clear()
+            self._walk(handle, address, address + nbytes)
+            counts[name] = dict(Counter(found))
+        self._library.amd_comgr_destroy_disassembly_info(handle)
+        return counts
+
+    def _walk(self, handle: ctypes.c_uint64, address: int, end: int) -> None:
+        size = ctypes.c_uint64()
+        while address < end and not self._library.amd_comgr_disassemble_instruction(
+            handle, ctypes.c_uint64(address), None, ctypes.byref(size)
+        ):
+            address += size.value
+
+
+def _text_section(code: bytes) -> tuple[str, bytes, int, dict[str, tuple[int, int]]]:
+    """Target name, .text, its address, and (address, size in bytes) of each kernel in it."""
+    metadata = amdgpu_metadata(code)
+    elf = ELFFile(io.BytesIO(code))
+    text, symbols = elf.get_section_by_name(".text"), elf.get_section_by_name(".dynsym")
+    assert text is not None and isinstance(symbols, SymbolTableSection)
+    named = {s.name: (s["st_value"], s["st_size"]) for s in symbols.iter_symbols()}
+    kernels = {k[".name"]: named[k[".name"]] for k in metadata["amdhsa.kernels"]}
+    return metadata["amdhsa.target"], text.data(), text["sh_addr"], kernels
+
+
+def _die_with_parent(parent: int) -> None:
+    libc = ctypes.CDLL(None)
+    libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        raise SystemExit("the parent is gone")
+
+
+def main() -> None:
+    """Arguments: parent process, libhiprtc, libamd_comgr ("": none), address space in bytes."""
+    parent, hiprtc_path, comgr_path, memory_bytes = sys.argv[1:]
+    _die_with_parent(int(parent))
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), int(memory_bytes)))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # What the compiler itself prints must not mix with the replies.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        compiler = Hiprtc(hiprtc_path)
+        hello: dict[str, Any] = {"version": compiler.version()}
+    except (ImportError, OSError, RuntimeError) as error:
+        write_frame(replies, {"missing": f"{type(error).__name__}: {error}"})
+        return
+    disassembler = Comgr(comgr_path) if comgr_path else None
+    write_frame(replies, hello)
+    while header := sys.stdin.buffer.read(4):
+        request = msgpack.unpackb(sys.stdin.buffer.read(struct.unpack(">I", header)[0]))
+        try:
+            reply = compiler.compile(request)
+        except RuntimeError as error:
+            reply = {"error": str(error), "log": ""}
+        if disassembler and "code" in reply:
+            reply["mnemonics"] = disassembler.mnemonics(reply["code"])
+        write_frame(replies, reply)
+
+
+if __name__ == "__main__":
+    main()
