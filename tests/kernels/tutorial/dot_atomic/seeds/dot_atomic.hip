@@ -2,12 +2,13 @@
 launches:
   - {memset: {buffer: dot, byte: 0}}
   - kernel: dotProduct
-    grid: ["min(4, ceil_div(N, 4 * threadsPerBlock))"]
-    block: [threadsPerBlock]
+    grid: ["min(4, ceil_div(N, 4 * 256))"]
+    block: [256]
     args: [x, y, dot, N]
-params: {threadsPerBlock: 256}
 ---*/
 #include <hip/hip_runtime.h>
+
+#define threadsPerBlock 256
 
 __global__ void dotProduct(const float *x, const float *y, float *dot, int n)
 {

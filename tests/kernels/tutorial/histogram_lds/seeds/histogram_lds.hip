@@ -9,6 +9,17 @@ launches:
 ---*/
 #include <hip/hip_runtime.h>
 
+// the names of the first HIP releases, which runtime compilation does not define
+#ifndef hipThreadIdx_x
+#define hipThreadIdx_x threadIdx.x
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockDim_x blockDim.x
+#define hipGridDim_x gridDim.x
+#endif
+#ifndef HIP_DYNAMIC_SHARED
+#define HIP_DYNAMIC_SHARED(type, var) extern __shared__ type var[];
+#endif
+
 __global__ void histogram64(const int* keys, int* bins, const int n)
 {
     HIP_DYNAMIC_SHARED(int, local_bins)
