@@ -1,0 +1,33 @@
+"""Operators without a model: tournaments, named techniques, parameter mutation and crossover."""
+
+from evaluators.device import DeviceInfo
+from evaluators.task import Task
+from operators.catalog.crossover import CatalogCrossover
+from operators.catalog.designer import CatalogDesigner
+from operators.catalog.mutator import CatalogMutator
+from operators.catalog.random_search import random_candidate
+from operators.catalog.selector import TournamentSelector
+from operators.catalog.writer import CatalogWriter
+from operators.operator import Operators
+
+__all__ = [
+    "CatalogCrossover",
+    "CatalogDesigner",
+    "CatalogMutator",
+    "CatalogWriter",
+    "TournamentSelector",
+    "catalog_operators",
+    "random_candidate",
+]
+
+
+def catalog_operators(task: Task, device: DeviceInfo) -> Operators:
+    """The whole set for a task on a device. Without a family for the task only kernels that
+    declare a space can be changed; everything else is Declined."""
+    return Operators(
+        selector=TournamentSelector(),
+        designer=CatalogDesigner(task, device),
+        writer=CatalogWriter(task, device),
+        crossover=CatalogCrossover(),
+        mutator=CatalogMutator(),
+    )

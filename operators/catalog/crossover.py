@@ -1,0 +1,51 @@
+"""Crossover: the first parent's code with parameters of both."""
+
+from evaluators.kernel import KernelSource, parse_kernel
+from operators.catalog.technique import changes
+from operators.individual import Candidate, Individual
+from operators.operator import Context, Declined, Draft
+
+TRIES = 32
+
+
+class CatalogCrossover:
+    """Uniform crossover over the parameters that both parents declare.
+
+    Parents of one family mix freely; otherwise the names they share carry over what was
+    learned (a tile's size, a block's shape), where the first parent's space admits the value.
+    """
+
+    async def cross(self, first: Individual, second: Individual, context: Context) -> Draft:
+        """A mix that is neither parent nor known to the island. Raises Declined."""
+        kernel = parse_kernel(first.candidate.source)
+        other = parse_kernel(second.candidate.source)
+        differing = _differing(kernel, other)
+        if not differing:
+            raise Declined(f"{first.id} and {second.id} share no parameter that differs")
+        seen = set(context.individuals) | {first.id, second.id}
+        for _ in range(TRIES):
+            taken = context.rng.random(len(differing)) < 0.5
+            changed = {
+                name: other.params[name]
+                for name, take in zip(differing, taken, strict=True)
+                if take
+            }
+            if not changed or not kernel.feasible(changed):
+                continue
+            child = kernel.with_params(changed)
+            if child.id not in seen:
+                return Draft(
+                    candidate=Candidate.from_source(child.text),
+                    report=f"crossover: {changes(kernel.params, child.params)} from {second.id}",
+                )
+        raise Declined(f"no new feasible mix of {first.id} and {second.id} turned up")
+
+
+def _differing(kernel: KernelSource, other: KernelSource) -> list[str]:
+    return [
+        name
+        for name, value in kernel.params.items()
+        if name in other.params
+        and other.params[name] != value
+        and other.params[name] in kernel.space.get(name, ())
+    ]

@@ -1,0 +1,140 @@
+"""Families: parameterised kernel files for a known problem, rendered in a task's own names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import Rejected
+from evaluators.kernel import KernelSource, parse_kernel
+from evaluators.task import Task
+from operators.catalog.structure import Kind, structure, tests
+
+Params = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One template with its structural choices made; what is left is in its params."""
+
+    kind: Kind
+    name: str
+    template: str
+    choices: Mapping[str, bool] = field(default_factory=dict)
+    barriers: bool = False  # synchronises or shares LDS, so needs an engine that can
+
+
+FAMILIES = (
+    # The first of a kind is its home: at its default parameters it is the textbook kernel.
+    Family(kind="gemm", name="gemm_naive", template="gemm_naive"),
+    Family(
+        kind="gemm",
+        name="gemm_tile",
+        template="gemm_tile",
+        choices={"pack": False, "split": False},
+    ),
+    Family(
+        kind="gemm",
+        name="gemm_pack",
+        template="gemm_tile",
+        choices={"pack": True, "split": False},
+    ),
+    Family(
+        kind="gemm",
+        name="gemm_split",
+        template="gemm_tile",
+        choices={"pack": False, "split": True},
+    ),
+    Family(kind="softmax", name="softmax_rows", template="softmax_rows"),
+    Family(kind="sum", name="sum_atomic", template="sum_threads", choices={"atomic": True}),
+    Family(kind="sum", name="sum_two_pass", template="sum_threads", choices={"atomic": False}),
+    Family(kind="transpose", name="transpose_tile", template="transpose_tile"),
+)
+
+BARRIER_FREE_ENGINES = frozenset({"cpu-threads"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Families:
+    """The families that a task can use on a device, rendered at their default parameters."""
+
+    kind: Kind | None
+    sources: Mapping[str, KernelSource]
+
+    @property
+    def home(self) -> str | None:
+        """The family whose default is the textbook kernel; None without families."""
+        return next(iter(self.sources), None)
+
+    def render(self, family: str, params: Params) -> KernelSource:
+        """One point of a family. Raises Rejected when a constraint fails."""
+        return self.sources[family].with_params(params)
+
+    def of(self, kernel: KernelSource) -> str | None:
+        """The family whose point a kernel is, whoever wrote it; None when it is nobody's."""
+        for name, source in self.sources.items():
+            if (
+                set(source.params) == set(kernel.params)
+                and source.code == kernel.code
+                and source.feasible(kernel.params)
+                and source.with_params(kernel.params).id == kernel.id
+            ):
+                return name
+        return None
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("operators.catalog"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+_CACHE: dict[tuple[str, str], Families] = {}
+
+
+def families(task: Task, device: DeviceInfo) -> Families:
+    """The families of the problem that the task is; none when it is no known problem."""
+    key = (task.hash, device.engine)
+    if key not in _CACHE:
+        found = structure(task)
+        sources = {}
+        for family in FAMILIES if found else ():
+            if found is None or family.kind != found.kind:
+                continue
+            if family.barriers and device.engine in BARRIER_FREE_ENGINES:
+                continue
+            template = _environment().get_template(f"{family.template}.hip.j2")
+            source = parse_kernel(template.render(**found.names, **family.choices))
+            if _fits(source, task):
+                sources[family.name] = source
+        _CACHE[key] = Families(kind=found.kind if found else None, sources=sources)
+    return _CACHE[key]
+
+
+def _fits(source: KernelSource, task: Task) -> bool:
+    """Whether the file's own names leave the task's alone."""
+    try:
+        for workload in tests(task):
+            source.plan(task, workload.dims)
+    except Rejected:
+        return False
+    return True
+
+
+def random_params(source: KernelSource, rng: np.random.Generator, tries: int = 1000) -> Params:
+    """Uniform over the feasible points of a kernel's space, by rejection.
+
+    Falls back on the file's own parameters when no feasible point turns up.
+    """
+    for _ in range(tries):
+        params = {name: int(rng.choice(values)) for name, values in source.space.items()}
+        if source.feasible(params):
+            return params
+    return dict(source.params)

@@ -1,0 +1,140 @@
+"""Which known problem a task is, found from its arguments and confirmed by its reference."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from evaluators.arguments import Argument, Array, Workload
+from evaluators.task import Task
+
+Kind = Literal["gemm", "softmax", "sum", "transpose"]
+
+MAX_BYTES = 1 << 22  # of inputs; the formula is tried on smaller tests only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """A known problem. names: what the templates call an argument or dim -> the task's name."""
+
+    kind: Kind
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pattern:
+    """arguments: the pattern's own names with their shapes, inputs first, the output last."""
+
+    kind: Kind
+    arguments: Mapping[str, tuple[str, ...]]
+    formula: Callable[..., Array]
+
+
+def _softmax(x: Array) -> Array:
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
+
+
+_PATTERNS = (
+    _Pattern(
+        kind="gemm",
+        arguments={"a": ("M", "K"), "b": ("K", "N"), "c": ("M", "N")},
+        formula=lambda a, b: a @ b,
+    ),
+    _Pattern(
+        kind="transpose",
+        arguments={"x": ("R", "C"), "y": ("C", "R")},
+        formula=lambda x: x.T,
+    ),
+    _Pattern(
+        kind="softmax",
+        arguments={"x": ("R", "C"), "y": ("R", "C")},
+        formula=_softmax,
+    ),
+    _Pattern(
+        kind="sum",
+        arguments={"x": ("N",), "out": ("1",)},
+        formula=lambda x: x.sum(keepdims=True),
+    ),
+)
+
+_FOUND: dict[str, Structure | None] = {}
+
+
+def structure(task: Task) -> Structure | None:
+    """The known problem that a task is, or None. Costs the reference on small tests, once.
+
+    All arguments must be float32, with the shapes of a pattern under any names, and the
+    task's own reference must agree with the pattern's formula: shapes alone can't tell a
+    softmax from a layer normalisation.
+    """
+    if task.hash not in _FOUND:
+        _FOUND[task.hash] = next(
+            (
+                Structure(kind=pattern.kind, names=names)
+                for pattern in _PATTERNS
+                if (names := _names(task, pattern)) is not None and _agrees(task, pattern, names)
+            ),
+            None,
+        )
+    return _FOUND[task.hash]
+
+
+def tests(task: Task) -> tuple[Workload, ...]:
+    """The test shapes of every backend."""
+    return tuple(workload for shapes in task.suites["tests"].values() for workload in shapes)
+
+
+def _names(task: Task, pattern: _Pattern) -> dict[str, str] | None:
+    """The pattern's names -> the task's, where the arguments fit."""
+    inputs = [a for a in task.arguments if a.role in ("in", "constant")]
+    outputs = [a for a in task.arguments if a.role == "out"]
+    ordered = [*inputs, *outputs]
+    if (
+        len(ordered) != len(task.arguments)
+        or len(ordered) != len(pattern.arguments)
+        or len(outputs) != 1
+        or any(argument.dtype != "float32" for argument in ordered)
+    ):
+        return None
+    names: dict[str, str] = {}
+    for argument, (name, shape) in zip(ordered, pattern.arguments.items(), strict=True):
+        if not _bind(names, argument, shape):
+            return None
+        names[name] = argument.name
+    dims = {name for name in names.values() if name in task.dims}
+    return names if dims == set(task.dims) else None
+
+
+def _bind(names: dict[str, str], argument: Argument, shape: tuple[str, ...]) -> bool:
+    """Fit one shape; every pattern dim stands for one dim of the task, and no two for the same."""
+    if len(argument.dimensions) != len(shape):
+        return False
+    for expression, dim in zip(argument.dimensions, shape, strict=True):
+        text = expression.text.strip()
+        if dim.isdigit():
+            if text != dim:
+                return False
+        elif dim in names:
+            if names[dim] != text:
+                return False
+        elif text in names.values() or expression.names != {text}:
+            return False
+        else:
+            names[dim] = text
+    return True
+
+
+def _agrees(task: Task, pattern: _Pattern, names: Mapping[str, str]) -> bool:
+    *inputs, output = (names[name] for name in pattern.arguments)
+    tried = 0
+    for workload in tests(task):
+        if sum(argument.nbytes(workload.dims) for argument in task.arguments) > MAX_BYTES:
+            continue
+        drawn = task.inputs(workload, seed=1)
+        expected = pattern.formula(*(drawn[name].astype(np.float64) for name in inputs))
+        if not np.allclose(task.reference(workload, drawn)[output], expected, rtol=1e-6):
+            return False
+        tried += 1
+    return tried > 0
