@@ -1,0 +1,271 @@
+"""Is a kernel right: outputs, inputs, guards, and the same again on other data."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluators.arguments import Argument, Workload
+from evaluators.device import Buffer, DeviceInfo, Session
+from evaluators.evaluation import Rejected, Status
+from evaluators.plan import Plan
+from evaluators.pool import Draw
+from evaluators.region import Image, Region, poison_byte
+from evaluators.task import Task
+
+Array = np.ndarray[Any, Any]
+
+SHOWN_IN_LOG = 8
+
+
+@contextmanager
+def on(workload: Workload) -> Iterator[None]:
+    """A rejection inside tells the workload it happened on."""
+    try:
+        yield
+    except Rejected as rejected:
+        reason = f"{rejected.reason} on {workload.label}"
+        raise Rejected(rejected.status, reason, log=rejected.log) from None
+
+
+def check_limits(plan: Plan, info: DeviceInfo) -> None:
+    """What can be told before a launch. Raises Rejected(LAUNCH_ERROR)."""
+    for step in plan.launches:
+        threads = int(np.prod(step.block, dtype=np.int64))
+        if threads > info.max_threads:
+            raise Rejected(
+                Status.LAUNCH_ERROR,
+                f"{step.entry}: a block of {threads} threads, the limit is {info.max_threads}",
+            )
+        if step.lds_bytes > info.lds_bytes:
+            raise Rejected(
+                Status.LAUNCH_ERROR,
+                f"{step.entry}: {step.lds_bytes} bytes of dynamic LDS, "
+                f"the limit is {info.lds_bytes}",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One output against its reference.
+
+    error: largest |out - ref| / (atol + rtol * |ref|); infinite where NaN or infinity differ.
+    wrong: which elements are beyond tolerance.
+    """
+
+    error: float
+    wrong: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def compare(out: Array, reference: Array, *, rtol: float, atol: float) -> Comparison:
+    """Scale-aware comparison. NaN and infinity are right only where the reference has them."""
+    wide = out.astype(reference.dtype)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        difference = np.abs(wide - reference)
+        allowed = atol + rtol * np.abs(reference)
+        scaled = np.where(difference == 0, 0.0, difference / allowed)
+    if not np.issubdtype(reference.dtype, np.integer):
+        odd = ~(np.isfinite(wide) & np.isfinite(reference))
+        if odd.any():
+            same = (wide == reference) | (np.isnan(wide) & np.isnan(reference))
+            scaled = np.where(odd, np.where(same, 0.0, np.inf), scaled)
+    return Comparison(error=float(scaled.max(initial=0.0)), wrong=scaled > 1.0)
+
+
+def check_output(argument: Argument, workload: Workload, out: Array, reference: Array) -> float:
+    """The error of one output. Raises Rejected(WRONG), told from the first wrong element."""
+    rtol, atol = argument.rtol(workload.dims), argument.atol(workload.dims)
+    compared = compare(out, reference, rtol=rtol, atol=atol)
+    wrong = np.flatnonzero(compared.wrong)
+    if not wrong.size:
+        return compared.error
+    log = _wrong_elements(argument.name, out, reference, compared)
+    first = int(wrong[0])
+    place = _element(argument.name, first, out.shape)
+    raw = np.ascontiguousarray(out).reshape(-1).view(np.uint8).reshape(out.size, -1)
+    unwritten = (raw == poison_byte(out.dtype)).all(axis=1) & compared.wrong.reshape(-1)
+    if argument.role == "out" and unwritten[first]:
+        count = int(unwritten.sum())
+        if count == out.size:
+            reason = f"{argument.name} was never written (all {count} elements)"
+        else:
+            reason = f"{place} was never written ({count} of {out.size} elements never written)"
+    else:
+        reason = (
+            f"{place} is {_number(out, first)}, expected {_number(reference, first)} "
+            f"({wrong.size} of {out.size} elements wrong)"
+        )
+    raise Rejected(Status.WRONG, reason, log=log)
+
+
+def check_agreement(
+    argument: Argument, workload: Workload, first: Array, second: Array, reference: Array
+) -> None:
+    """Two runs on the same data differ by no more than the tolerance. Raises Rejected(WRONG)."""
+    if np.array_equal(first.reshape(-1).view(np.uint8), second.reshape(-1).view(np.uint8)):
+        return
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(second.astype(reference.dtype) - first.astype(reference.dtype))
+        allowed = argument.atol(workload.dims) + argument.rtol(workload.dims) * np.abs(reference)
+    worse = np.flatnonzero(difference > allowed)
+    if worse.size:
+        i = int(worse[0])
+        raise Rejected(
+            Status.WRONG,
+            f"{_element(argument.name, i, first.shape)} differs between two runs on the same "
+            f"input: {_number(first, i)}, then {_number(second, i)} "
+            f"({worse.size} of {first.size} elements differ)",
+        )
+
+
+class Bench:
+    """One workload's memory in a session: the shared region and one region a binding.
+
+    Memory comes from the caller, so that several workloads may take turns in the same.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        task: Task,
+        workload: Workload,
+        plan: Plan,
+        *,
+        memory: Buffer,
+        copies: int = 1,
+    ) -> None:
+        self.session = session
+        self.task = task
+        self.workload = workload
+        self.plan = plan
+        self.shared = Region.of_shared(task, workload, plan)
+        self.region = Region.of_arguments(task, workload)
+        self.shared_buffer = memory.view(0, self.shared.nbytes)
+        shared = self.shared.buffers(self.shared_buffer)
+        self.copies = tuple(
+            memory.view(self.shared.nbytes + i * self.region.nbytes, self.region.nbytes)
+            for i in range(copies)
+        )
+        self.bindings = tuple({**shared, **self.region.buffers(copy)} for copy in self.copies)
+        self._shared_image: Image | None = None
+
+    @staticmethod
+    def nbytes(task: Task, workload: Workload, plan: Plan, *, copies: int = 1) -> int:
+        region = Region.of_arguments(task, workload)
+        return Region.of_shared(task, workload, plan).nbytes + copies * region.nbytes
+
+    def place_shared(self, draw: Draw, rng: np.random.Generator, *, deadline_s: float) -> None:
+        """Constants in place, scratch poisoned, prepare launches run."""
+        self._shared_image = self.shared.image(draw.inputs, rng)
+        self.session.write(self.shared_buffer, self._shared_image)
+        if self.plan.prepare:
+            self.session.run(self.plan, self.bindings[0], deadline_s=deadline_s, prepare=True)
+
+    def inspect_shared(self) -> None:
+        """Raises Rejected(WRONG): constants changed, or writes beyond scratch."""
+        if self.shared.spans and self._shared_image is not None:
+            self.shared.inspect(self._shared_image, self._read(self.shared_buffer))
+
+    def place(self, copy: int, image: Image) -> None:
+        self.session.write(self.copies[copy], image)
+
+    def taken(self, copy: int) -> Image:
+        """A binding's bytes as they are now."""
+        return self._read(self.copies[copy])
+
+    def judge(self, draw: Draw, before: Image, after: Image) -> dict[str, float]:
+        """Errors by "label/output" of a run over one binding. Raises Rejected(WRONG)."""
+        self.region.inspect(before, after)
+        values = self.region.values(after)
+        return {
+            f"{self.workload.label}/{output.name}": check_output(
+                output, self.workload, values[output.name], draw.reference[output.name]
+            )
+            for output in self.task.outputs
+        }
+
+    def agree(self, draw: Draw, first: Mapping[str, Array], second: Mapping[str, Array]) -> None:
+        """Raises Rejected(WRONG): two runs on one draw gave different outputs."""
+        for output in self.task.outputs:
+            check_agreement(
+                output,
+                self.workload,
+                first[output.name],
+                second[output.name],
+                draw.reference[output.name],
+            )
+
+    def _read(self, buffer: Buffer) -> Image:
+        return self.session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """errors: the largest by "label/output". run_us: wall time of the quickest run, roughly."""
+
+    errors: Mapping[str, float]
+    run_us: float
+
+
+def check_workload(
+    bench: Bench,
+    draws: Sequence[Draw],
+    rng: np.random.Generator,
+    *,
+    deadline_s: float,
+    slow_us: float = math.inf,
+) -> Checked:
+    """Run once on each draw, in one session; a draw that comes twice must agree with itself.
+
+    Scratch is poisoned once, before the first run, and is then left as the kernel leaves it.
+    A kernel whose run takes longer than slow_us runs on the first draw only.
+    Raises Rejected: WRONG, or what the run met.
+    """
+    errors: dict[str, float] = {}
+    seen: dict[int, Mapping[str, Array]] = {}
+    run_us = math.inf
+    with on(bench.workload):
+        bench.place_shared(draws[0], rng, deadline_s=deadline_s)
+        for draw in draws:
+            before = bench.region.image(draw.inputs, rng)
+            bench.place(0, before)
+            started = time.perf_counter()
+            bench.session.run(bench.plan, bench.bindings[0], deadline_s=deadline_s)
+            run_us = min(run_us, (time.perf_counter() - started) * 1e6)
+            after = bench.taken(0)
+            bench.inspect_shared()
+            for key, error in bench.judge(draw, before, after).items():
+                errors[key] = max(error, errors.get(key, 0.0))
+            values = bench.region.values(after)
+            if draw.index in seen:
+                bench.agree(draw, seen[draw.index], values)
+            seen[draw.index] = values
+            if run_us > slow_us:
+                break
+    return Checked(errors=errors, run_us=run_us)
+
+
+def _number(array: Array, flat: int) -> str:
+    value = array.reshape(-1)[flat]
+    return str(int(value)) if np.issubdtype(array.dtype, np.integer) else f"{float(value):.7g}"
+
+
+def _element(name: str, flat: int, shape: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(str(i) for i in np.unravel_index(flat, shape))}]"
+
+
+def _wrong_elements(name: str, out: Array, reference: Array, compared: Comparison) -> str:
+    """Where the wrong elements lie, for whoever repairs the kernel."""
+    places = np.nonzero(compared.wrong)
+    box = ", ".join(f"{int(axis.min())}:{int(axis.max()) + 1}" for axis in places)
+    lines = [f"all wrong elements lie in {name}[{box}]; largest error {compared.error:.3g} x limit"]
+    for flat in np.flatnonzero(compared.wrong)[:SHOWN_IN_LOG]:
+        i = int(flat)
+        lines.append(
+            f"{_element(name, i, out.shape)} is {_number(out, i)}, expected {_number(reference, i)}"
+        )
+    return "\n".join(lines)

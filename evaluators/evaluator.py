@@ -1,0 +1,295 @@
+"""Evaluator: checks and times compiled kernels on one device."""
+
+import math
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluators.arguments import Suite, Workload
+from evaluators.checks import Bench, check_limits, check_workload, on
+from evaluators.device import Compiled, Device, DeviceInfo
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.kernel import KernelSource
+from evaluators.pool import InputPool
+from evaluators.race import Race, StoppedEarly, blaming_anchor
+from evaluators.region import ALIGNMENT
+from evaluators.statistics import speedup
+from evaluators.task import Task
+from evaluators.timing import Anchor, Lane, TimingPolicy
+
+DEFAULT_POLICY = TimingPolicy()
+SHIFTS = 64
+"""A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""
+MARGIN_CPU = 1.5
+"""Peaks are calibrated on cpu: a time is impossible only beyond this factor of them."""
+SLOW_US = 50_000.0
+"""A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
+
+
+def failed(
+    kernel_id: str,
+    task: Task,
+    device_class: str,
+    rejected: Rejected,
+    *,
+    info: DeviceInfo | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> Evaluation:
+    """A rejection as a value."""
+    return Evaluation(
+        kernel_id=kernel_id,
+        task_hash=task.hash,
+        device_class=device_class,
+        status=rejected.status,
+        reason=rejected.reason,
+        log=rejected.log,
+        seconds=dict(seconds or {}),
+        device=info.name if info else "",
+        engine=info.engine if info else "",
+        compiler=info.compiler if info else "",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a kernel is right on a suite of shapes. errors: as in Evaluation."""
+
+    status: Status
+    reason: str = ""
+    log: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        return self.status is Status.PASSED
+
+
+class Evaluator:
+    """Checks and times compiled kernels on one device, which it does not own.
+
+    secret: the campaign's; inputs are drawn from it.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        device: Device,
+        backend: str,
+        secret: int,
+        policy: TimingPolicy = DEFAULT_POLICY,
+        pool: InputPool | None = None,
+    ) -> None:
+        self.task = task
+        self.device = device
+        self.backend = backend
+        self.policy = policy
+        self.pool = pool or InputPool(task, secret=secret)
+        self.benchmarks = task.workloads("benchmarks", backend)
+        self.rng = np.random.default_rng(secrets.randbits(128))
+        self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
+
+    def measure(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        """Check, then time against the anchor; without one, the kernel is the naive seed.
+
+        best: ln(anchor time / best time) by benchmark label; without it nothing stops early.
+        Raises AnchorFailed and what broken infrastructure raises; never Rejected.
+        """
+        seconds = {"compile": compiled.seconds}
+        try:
+            with _clock(seconds, "device"):
+                expected_us = self._expected_us(anchor)
+                with _clock(seconds, "check"):
+                    suites: tuple[Suite, ...] = ("tests", "benchmarks")
+                    errors, taken_us = self._check(kernel, compiled, suites, expected_us)
+                with (
+                    _clock(seconds, "time"),
+                    self._racing(kernel, compiled, anchor, taken_us) as race,
+                ):
+                    race.run(best if anchor is not None else None)
+            times_us = race.medians_us()
+            light = self._speed_of_light(times_us)
+        except StoppedEarly as stopped:
+            rejected = Rejected(Status.STOPPED_EARLY, stopped.reason, log=stopped.log)
+            return self._failed(kernel, rejected, seconds)
+        except Rejected as rejected:
+            return self._failed(kernel, rejected, seconds)
+        blocks = {label: tuple(values) for label, values in race.blocks.items() if values}
+        links = anchor.links if anchor is not None else ()
+        estimate, *ci95 = speedup(blocks, links, 0.95)
+        _, *ci99 = speedup(blocks, links, 0.99)
+        info = self.device.info
+        return Evaluation(
+            kernel_id=kernel.id,
+            task_hash=self.task.hash,
+            device_class=info.device_class,
+            status=Status.PASSED,
+            log=compiled.log,
+            times_us=times_us,
+            blocks=blocks,
+            anchor_id=anchor.kernel_id if anchor is not None else None,
+            speedup=estimate,
+            ci95=(ci95[0], ci95[1]),
+            ci99=(ci99[0], ci99[1]),
+            speed_of_light=light,
+            errors=errors,
+            resources=compiled.resources,
+            seconds=seconds,
+            device=info.name,
+            engine=compiled.engine,
+            compiler=compiled.compiler,
+        )
+
+    def link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
+        """Paired ln(anchor time / kernel time) by label for a new epoch's anchor.
+
+        Raises Rejected when the kernel, which passed before, fails now; AnchorFailed.
+        """
+        with self._racing(kernel, compiled, anchor, {}) as race:
+            race.run_link()
+        return {label: tuple(values) for label, values in race.blocks.items()}
+
+    def verify(
+        self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
+    ) -> Verdict:
+        """Whether the kernel is right on the shapes of a suite."""
+        try:
+            errors, _ = self._check(kernel, compiled, (suite,), {})
+        except Rejected as rejected:
+            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
+        return Verdict(status=Status.PASSED, errors=errors)
+
+    def _failed(
+        self, kernel: KernelSource, rejected: Rejected, seconds: Mapping[str, float]
+    ) -> Evaluation:
+        info = self.device.info
+        return failed(kernel.id, self.task, info.device_class, rejected, info=info, seconds=seconds)
+
+    def _expected_us(self, anchor: Anchor | None) -> Mapping[str, float]:
+        """The anchor's times by label, from which deadlines follow; measured when first met."""
+        if anchor is None:
+            return {}
+        if anchor.kernel_id not in self._anchor_us:
+            with blaming_anchor():
+                _, taken_us = self._check(anchor.kernel, anchor.compiled, ("benchmarks",), {})
+            self._anchor_us[anchor.kernel_id] = taken_us
+        return self._anchor_us[anchor.kernel_id]
+
+    def _check(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        suites: Sequence[Suite],
+        expected_us: Mapping[str, float],
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Errors by "label/output", and roughly how long a run took by label.
+
+        A draw is repeated at the end: it must agree with itself whatever ran in between.
+        """
+        workloads = workloads_of(self.task, suites, self.backend)
+        plans = [kernel.plan(self.task, w.dims) for w in workloads]
+        for workload, plan in zip(workloads, plans, strict=True):
+            with on(workload):
+                check_limits(plan, self.device.info)
+        sizes = [Bench.nbytes(self.task, w, p) for w, p in zip(workloads, plans, strict=True)]
+        errors: dict[str, float] = {}
+        taken_us: dict[str, float] = {}
+        quick = self.policy.deadline_s(min(expected_us.values(), default=None))
+        with self.device.open(compiled, memory_bytes=max(sizes) + SHIFTS * ALIGNMENT) as session:
+            arena = session.alloc(max(sizes) + SHIFTS * ALIGNMENT)
+            for workload, plan, size in zip(workloads, plans, sizes, strict=True):
+                memory = arena.view(int(self.rng.integers(SHIFTS)) * ALIGNMENT, size)
+                bench = Bench(session, self.task, workload, plan, memory=memory)
+                expected = expected_us.get(workload.label)
+                first, second = self.pool.draws(workload, self.rng, 2)
+                timed = workload in self.benchmarks
+                checked = check_workload(
+                    bench,
+                    [first, second] if timed else [first, second, first],
+                    self.rng,
+                    deadline_s=quick if expected is None else self.policy.deadline_s(expected),
+                    slow_us=SLOW_US if timed else math.inf,
+                )
+                errors.update(checked.errors)
+                taken_us[workload.label] = checked.run_us
+        return errors, taken_us
+
+    @contextmanager
+    def _racing(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        taken_us: Mapping[str, float],
+    ) -> Iterator[Race]:
+        """A race, warmed up, in sessions that the check has not seen."""
+        with ExitStack() as stack:
+            anchor_us = self._expected_us(anchor)
+            lanes = [stack.enter_context(self._lane(kernel, compiled))]
+            if anchor is not None:
+                with blaming_anchor():
+                    lanes.append(stack.enter_context(self._lane(anchor.kernel, anchor.compiled)))
+            race = Race(
+                lanes,
+                self.benchmarks,
+                self.pool,
+                self.policy,
+                self.rng,
+                expected_us=(taken_us, anchor_us),
+            )
+            race.warm_up()
+            yield race
+            if anchor is not None:
+                self._anchor_us[anchor.kernel_id] = race.medians_us(1)
+
+    def _lane(self, kernel: KernelSource, compiled: Compiled) -> Lane:
+        return Lane(self.device, self.task, self.benchmarks, kernel, compiled, self.policy)
+
+    def _speed_of_light(self, times_us: Mapping[str, float]) -> dict[str, float]:
+        """Floor / time by label. Raises Rejected(WRONG) for a time that can't be."""
+        margin = MARGIN_CPU if self.backend == "cpu" else 1.0
+        light = {}
+        for workload in self.benchmarks:
+            floor_us = self.task.floor_us(workload, self.device.info)
+            if floor_us is None:
+                continue
+            time_us = times_us[workload.label]
+            light[workload.label] = floor_us / time_us
+            if light[workload.label] > margin:
+                raise Rejected(
+                    Status.WRONG,
+                    f"measurement fault: {time_us:.3g} us on {workload.label} is faster than "
+                    f"the speed of light there ({floor_us:.3g} us), so the work was not done "
+                    "while it was timed",
+                )
+        return light
+
+
+def workloads_of(task: Task, suites: Sequence[Suite], backend: str) -> list[Workload]:
+    """The suites' shapes on a backend, each once."""
+    found: dict[str, Workload] = {}
+    for suite in suites:
+        for workload in task.workloads(suite, backend):
+            found.setdefault(workload.label, workload)
+    return list(found.values())
+
+
+@contextmanager
+def _clock(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[stage] = time.perf_counter() - started

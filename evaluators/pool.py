@@ -1,0 +1,76 @@
+"""A campaign's secret inputs: drawn from secret seeds, their references computed once."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluators.arguments import Workload
+from evaluators.task import Task
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """One set of inputs and what must come out, in float64 (int64 for integer outputs)."""
+
+    index: int
+    inputs: Mapping[str, Array]
+    reference: Mapping[str, Array]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(a.nbytes for a in (*self.inputs.values(), *self.reference.values()))
+
+
+class InputPool:
+    """Draws by workload, made when first asked for, kept up to a bound of bytes.
+
+    All draws of a workload share their constant arguments, so that what a kernel prepared
+    from them serves every draw.
+    """
+
+    def __init__(
+        self, task: Task, *, secret: int, size: int = 6, limit_bytes: int = 1 << 29
+    ) -> None:
+        if size < 2:
+            raise ValueError("a pool needs two draws or more, or state kept goes unnoticed")
+        self.task = task
+        self.size = size
+        self._secret = secret
+        self._limit_bytes = limit_bytes
+        self._held_bytes = 0
+        self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
+
+    def draws(self, workload: Workload, rng: np.random.Generator, count: int) -> tuple[Draw, ...]:
+        """count draws in random order; all different as long as the pool has that many."""
+        indices: list[int] = []
+        while len(indices) < count:
+            indices += [int(i) for i in rng.permutation(self.size)]
+        return tuple(self.get(workload, index) for index in indices[:count])
+
+    def get(self, workload: Workload, index: int) -> Draw:
+        key = (workload.label, index)
+        draw = self._kept.pop(key, None)
+        if draw is None:
+            draw = self._make(workload, index)
+            self._held_bytes += draw.nbytes
+            while self._kept and self._held_bytes > self._limit_bytes:
+                self._held_bytes -= self._kept.popitem(last=False)[1].nbytes
+        self._kept[key] = draw
+        return draw
+
+    def _make(self, workload: Workload, index: int) -> Draw:
+        inputs = self.task.inputs(workload, self._seed(index))
+        constants = [a.name for a in self.task.arguments if a.role == "constant"]
+        if constants and index != 0:
+            shared = self.task.inputs(workload, self._seed(0))
+            inputs = {**inputs, **{name: shared[name] for name in constants}}
+        return Draw(index=index, inputs=inputs, reference=self.task.reference(workload, inputs))
+
+    def _seed(self, index: int) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self._secret}/{index}".encode()).digest()[:8])

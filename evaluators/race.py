@@ -1,0 +1,202 @@
+"""A race: blocks of paired timings of a kernel and its anchor, until enough is known."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from statistics import median
+
+import numpy as np
+
+from evaluators.arguments import Workload
+from evaluators.evaluation import Rejected
+from evaluators.pool import Draw, InputPool
+from evaluators.statistics import half_width, shown_slower_by
+from evaluators.timing import Lane, TimingPolicy
+
+SIMILAR = 2.0
+"""Kernels within this factor get equal calls, so that what a call costs cancels."""
+
+
+class AnchorFailed(Exception):
+    """The anchor, which passed before, failed: the machine is broken, not the candidate."""
+
+
+class StoppedEarly(Exception):
+    """Every shape is shown to be hopelessly slower. bounds: the factor shown, by label."""
+
+    def __init__(self, bounds: Mapping[str, float]) -> None:
+        super().__init__(bounds)
+        self.bounds = bounds
+
+    @property
+    def reason(self) -> str:
+        label, least = min(self.bounds.items(), key=lambda item: item[1])
+        return (
+            f"shown with 99% confidence to be more than {least:.2f}x slower than the best "
+            f"on every benchmark shape (least on {label})"
+        )
+
+    @property
+    def log(self) -> str:
+        return "\n".join(
+            f"{label}: more than {bound:.2f}x slower than the best"
+            for label, bound in self.bounds.items()
+        )
+
+
+@contextmanager
+def blaming_anchor() -> Iterator[None]:
+    try:
+        yield
+    except Rejected as rejected:
+        raise AnchorFailed(f"the anchor failed while it was timed: {rejected}") from rejected
+
+
+class Race:
+    """lanes: a candidate's and, unless it runs alone, its anchor's.
+
+    expected_us: by lane and label, rough times where they are known.
+
+    times_us: by label, microseconds an application, one a call. blocks: by label, paired
+    ln(anchor time / candidate time); empty for a candidate that runs alone.
+    """
+
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        workloads: Sequence[Workload],
+        pool: InputPool,
+        policy: TimingPolicy,
+        rng: np.random.Generator,
+        *,
+        expected_us: Sequence[Mapping[str, float]],
+    ) -> None:
+        self.policy = policy
+        self.rng = rng
+        self.lanes = lanes
+        self.labels = [w.label for w in workloads]
+        self.times_us: list[dict[str, list[float]]] = [
+            {label: [] for label in self.labels} for _ in lanes
+        ]
+        self.blocks: dict[str, list[float]] = {label: [] for label in self.labels}
+        self._expected_us = [dict(times) for times in expected_us]
+        self._mirror: dict[str, list[int]] = {}
+        self._draws: dict[str, tuple[Draw, ...]] = {}
+        for w in workloads:
+            room = policy.refresh_bytes // lanes[0].benches[w.label].region.nbytes
+            self._draws[w.label] = pool.draws(w, rng, min(pool.size, max(2, room)))
+
+    def warm_up(self) -> None:
+        """Fill memory, and learn how long an application takes."""
+        for label in self.labels:
+            for i in range(len(self.lanes)):
+                with self._blame(i):
+                    self._prepare(i, label)
+
+    def _prepare(self, i: int, label: str) -> None:
+        self.lanes[i].prepare(label, self._draws[label], self.rng)
+        if self._expected_us[i].get(label, 0.0) < self.policy.skip_warmup_us:
+            self._expected_us[i][label] = self._call(i, label, 1)
+            wanted = math.ceil(self.policy.interval_us / 4 / self._expected_us[i][label])
+            if wanted > 1:
+                self._expected_us[i][label] = self._call(i, label, wanted)
+
+    def _blame(self, i: int) -> AbstractContextManager[None]:
+        return nullcontext() if i == 0 else blaming_anchor()
+
+    def _call(self, i: int, label: str, wanted: int) -> float:
+        lane = self.lanes[i]
+        applications = lane.applications(label, wanted)
+        expected = self._expected_us[i].get(label)
+        draws = self._draws[label]
+        return max(
+            1e-3,
+            lane.call(
+                label,
+                applications,
+                [draws[int(k)] for k in self.rng.permutation(len(draws))],
+                self.rng,
+                deadline_s=self.policy.deadline_s(expected and expected * applications),
+                judge=i == 0,
+            ),
+        )
+
+    def run(self, best: Mapping[str, float] | None = None) -> None:
+        """Rounds over all shapes in random order until the interval is tight, or a cap.
+
+        best: ln(anchor time / best time) by label. Raises StoppedEarly, Rejected, AnchorFailed.
+        """
+        policy = self.policy
+        deadline = time.monotonic() + policy.budget_s
+        for rounds in range(1, policy.max_blocks + 1):
+            self.round()
+            if best is not None and rounds >= 2:
+                self._stop_if_hopeless(best)
+            late = time.monotonic() > deadline
+            if rounds >= (policy.floor_blocks if late else policy.min_blocks) and (
+                late or self._tight()
+            ):
+                return
+
+    def run_link(self) -> None:
+        """link_blocks a shape; once link_budget_s is spent, that many over all shapes."""
+        policy = self.policy
+        deadline = time.monotonic() + policy.link_budget_s
+        for rounds in range(1, policy.link_blocks + 1):
+            self.round()
+            enough = rounds * len(self.labels) >= policy.link_blocks
+            if enough and rounds >= policy.min_blocks and time.monotonic() > deadline:
+                return
+
+    def round(self) -> None:
+        """One block of every shape."""
+        for k in self.rng.permutation(len(self.labels)):
+            self._block(self.labels[int(k)])
+
+    def _block(self, label: str) -> None:
+        """Each lane once; the next block of the shape goes the other way round (ABBA)."""
+        order = self._mirror.pop(label, None)
+        if order is None:
+            order = [int(i) for i in self.rng.permutation(len(self.lanes))]
+            self._mirror[label] = order[::-1]
+        wanted = self._applications(label)
+        taken_us: dict[int, float] = {}
+        for i in order:
+            with self._blame(i):
+                taken_us[i] = self._call(i, label, wanted[i])
+        for i, time_us in taken_us.items():
+            self.times_us[i][label].append(time_us)
+            self._expected_us[i][label] = median(self.times_us[i][label])
+        if len(self.lanes) == 2:
+            self.blocks[label].append(math.log(taken_us[1] / taken_us[0]))
+
+    def _applications(self, label: str) -> list[int]:
+        """How often each lane applies its kernel in a call.
+
+        Beside a slow kernel a quick one runs up to three intervals, to average its noise.
+        """
+        times = [self._expected_us[i][label] for i in range(len(self.lanes))]
+        slow = max(times)
+        interval = self.policy.interval_us
+        counts = [
+            math.ceil(max(interval, min(slow, 3 * interval) if t < slow else 0) / t) for t in times
+        ]
+        return [max(counts)] * len(counts) if slow < SIMILAR * min(times) else counts
+
+    def _tight(self) -> bool:
+        if len(self.lanes) == 1:
+            return True
+        mean = float(np.mean([np.mean(values) for values in self.blocks.values()]))
+        wanted = min(self.policy.loosest, max(self.policy.width, abs(mean) / 10))
+        return half_width(self.blocks) <= wanted
+
+    def _stop_if_hopeless(self, best: Mapping[str, float]) -> None:
+        bounds = {
+            label: shown_slower_by(values, best[label]) for label, values in self.blocks.items()
+        }
+        if min(bounds.values()) > self.policy.slower:
+            raise StoppedEarly(bounds)
+
+    def medians_us(self, lane: int = 0) -> dict[str, float]:
+        return {label: median(times) for label, times in self.times_us[lane].items()}

@@ -1,0 +1,120 @@
+"""Intervals of paired, interleaved timings: the speedup, who wins, who is hopeless."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+Blocks = Mapping[str, Sequence[float]]
+"""By workload label, paired ln(reference time / kernel time), one a block."""
+
+RESAMPLES = 2000
+_NORMAL = NormalDist()
+
+
+def t_quantile(p: float, df: float) -> float:
+    """Student's t quantile. Exact for 1 and 2 degrees of freedom, else within 1%.
+
+    Abramowitz & Stegun 26.7.5; df is rounded down, which widens intervals.
+    """
+    if p < 0.5:
+        return -t_quantile(1 - p, df)
+    v = max(1, math.floor(df))
+    if v == 1:
+        return math.tan(math.pi * (p - 0.5))
+    if v == 2:
+        return (2 * p - 1) / math.sqrt(2 * p * (1 - p))
+    z = _NORMAL.inv_cdf(p)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(v ** (i + 1)) for i, term in enumerate(terms))
+
+
+class _Sum:
+    """A weighted sum of independent means, each over the blocks of one shape of one link."""
+
+    def __init__(self, signed_links: Sequence[tuple[float, Blocks]]) -> None:
+        self.groups: list[tuple[float, np.ndarray[Any, np.dtype[np.float64]]]] = []
+        for sign, link in signed_links:
+            for label, values in link.items():
+                if len(values) < 2:
+                    raise ValueError(f"an interval needs two blocks or more on {label}")
+                self.groups.append((sign / len(link), np.asarray(values, dtype=np.float64)))
+
+    @property
+    def estimate(self) -> float:
+        return float(sum(weight * values.mean() for weight, values in self.groups))
+
+    def spread(self) -> tuple[float, float]:
+        """The standard error and its degrees of freedom (Welch 1947, Satterthwaite 1946)."""
+        parts = [
+            (weight**2 * float(values.var(ddof=1)) / len(values), len(values) - 1)
+            for weight, values in self.groups
+        ]
+        variance = sum(part for part, _ in parts)
+        if variance == 0:
+            return 0.0, 1.0
+        return math.sqrt(variance), variance**2 / sum(part**2 / df for part, df in parts)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Percentile bootstrap over the blocks of every group, made honest for few blocks.
+
+        Deviations are widened by sqrt(n / (n - 1)) for each group and by t / z for all
+        (Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section 4.2).
+        The resampling is seeded: the same blocks give the same interval.
+        """
+        rng = np.random.default_rng(0)
+        deviations = np.zeros(RESAMPLES)
+        for weight, values in self.groups:
+            n = len(values)
+            picks = rng.integers(n, size=(RESAMPLES, n))
+            means = values[picks].mean(axis=1) - values.mean()
+            deviations += weight * math.sqrt(n / (n - 1)) * means
+        upper = 0.5 + confidence / 2
+        deviations *= t_quantile(upper, self.spread()[1]) / _NORMAL.inv_cdf(upper)
+        low, high = np.quantile(deviations, [1 - upper, upper])
+        return self.estimate + float(low), self.estimate + float(high)
+
+
+def speedup(
+    blocks: Blocks, links: Sequence[Blocks] = (), confidence: float = 0.95
+) -> tuple[float, float, float]:
+    """Estimate, low, high of the ratio to the naive seed: the product over all links of the
+    geometric mean over shapes. No blocks and no links: the seed itself, exactly 1.
+    """
+    total = _Sum([(1.0, link) for link in (*links, blocks) if link])
+    if not total.groups:
+        return 1.0, 1.0, 1.0
+    low, high = total.interval(confidence)
+    return math.exp(total.estimate), math.exp(low), math.exp(high)
+
+
+def wins(blocks: Blocks, against: Blocks | None = None, confidence: float = 0.99) -> bool:
+    """Whether a kernel is shown to be faster than its anchor, or, given another kernel's
+    blocks against the same anchor, than that kernel: the interval of the geometric mean over
+    shapes lies above 1.
+    """
+    total = _Sum([(1.0, blocks), *([(-1.0, against)] if against is not None else [])])
+    return total.interval(confidence)[0] > 0
+
+
+def half_width(blocks: Blocks, confidence: float = 0.95) -> float:
+    """Half of the interval of the mean ln ratio over shapes, without resampling."""
+    error, df = _Sum([(1.0, blocks)]).spread()
+    return error * t_quantile(0.5 + confidence / 2, df)
+
+
+def shown_slower_by(values: Sequence[float], best: float, confidence: float = 0.99) -> float:
+    """The factor by which a kernel is at least slower than the shape's best, one-sided.
+
+    values: blocks of one shape, two or more; best: ln(anchor time / best time) there.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    return math.exp(best - (float(array.mean()) + t_quantile(confidence, len(array) - 1) * error))

@@ -1,0 +1,206 @@
+"""How kernels are timed: the policy, the anchor, and one kernel's lane in a race."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from evaluators.arguments import Workload
+from evaluators.checks import Bench, on
+from evaluators.device import Compiled, Device, DeviceInfo
+from evaluators.kernel import KernelSource
+from evaluators.plan import Plan
+from evaluators.pool import Draw
+from evaluators.region import Image, Region
+from evaluators.task import Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimingPolicy:
+    """How long and how exactly to time.
+
+    min_blocks, max_blocks: paired blocks a shape; floor_blocks: enough once budget_s wall
+        seconds are spent. link_blocks, link_budget_s: the same between two anchors.
+    width: stop when half of the 95% interval of the mean ln ratio is below it; for kernels
+        far from their anchor a tenth of the distance, up to loosest.
+    interval_us: what a timed call lasts at least, by repeating short kernels.
+    skip_warmup_us: kernels known to take longer need no warm-up.
+    slower: how much slower than a shape's best is hopeless.
+    copies: bindings that a call rotates over on cpu; on a GPU as many as exceed twice the
+        cache; within copies_bytes.
+    refresh_bytes: a call's inputs are drawn anew before it as long as they are smaller.
+    verify_bytes: how much of a call's memory is read back and judged, chosen at random.
+    """
+
+    min_blocks: int = 3
+    floor_blocks: int = 2
+    max_blocks: int = 40
+    budget_s: float = 1.0
+    link_blocks: int = 30
+    link_budget_s: float = 6.0
+    width: float = 0.01
+    loosest: float = 0.05
+    interval_us: float = 8000.0
+    max_applications: int = 1000
+    skip_warmup_us: float = 20000.0
+    slower: float = 3.0
+    copies: int = 3
+    max_copies: int = 64
+    copies_bytes: int = 1 << 30
+    refresh_bytes: int = 1 << 26
+    verify_bytes: int = 1 << 26
+    deadline_factor: float = 10.0
+    deadline_slack_s: float = 2.0
+    deadline_cap_s: float = 20.0
+
+    def deadline_s(self, expected_us: float | None) -> float:
+        """For a run expected to last that long; unknown: the cap."""
+        if expected_us is None:
+            return self.deadline_cap_s
+        allowed = self.deadline_factor * expected_us / 1e6 + self.deadline_slack_s
+        return min(allowed, self.deadline_cap_s)
+
+    def copies_of(self, region: Region, info: DeviceInfo) -> int:
+        """How many bindings a call may rotate over."""
+        wanted = self.copies
+        if info.backend != "cpu":
+            wanted = max(wanted, 2 * info.cache_bytes // region.nbytes + 1)
+        return max(1, min(wanted, self.max_copies, self.copies_bytes // region.nbytes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchor:
+    """What the candidates of an epoch are timed against.
+
+    links: paired ln(previous anchor's time / next anchor's time) by workload label, from the
+    naive seed up to this anchor; empty for the naive seed itself.
+    """
+
+    kernel_id: str
+    kernel: KernelSource
+    compiled: Compiled
+    links: tuple[Mapping[str, tuple[float, ...]], ...] = ()
+
+
+class Lane:
+    """One kernel in a session of its own, ready to be timed on every workload."""
+
+    def __init__(
+        self,
+        device: Device,
+        task: Task,
+        workloads: Sequence[Workload],
+        kernel: KernelSource,
+        compiled: Compiled,
+        policy: TimingPolicy,
+    ) -> None:
+        self._policy = policy
+        self._inout = any(argument.role == "inout" for argument in task.arguments)
+        plans: dict[str, Plan] = {}
+        copies: dict[str, int] = {}
+        sizes: dict[str, int] = {}
+        for w in workloads:
+            plan = plans[w.label] = kernel.plan(task, w.dims)
+            copies[w.label] = policy.copies_of(Region.of_arguments(task, w), device.info)
+            sizes[w.label] = Bench.nbytes(task, w, plan, copies=copies[w.label])
+        self.session = device.open(compiled, memory_bytes=sum(sizes.values()))
+        try:
+            self.benches = {
+                w.label: Bench(
+                    self.session,
+                    task,
+                    w,
+                    plans[w.label],
+                    memory=self.session.alloc(sizes[w.label]),
+                    copies=copies[w.label],
+                )
+                for w in workloads
+            }
+        except BaseException:
+            self.session.close()
+            raise
+        self._placed: dict[str, list[Draw]] = {}
+        self._images: dict[tuple[str, int], Image] = {}
+        self._verified: dict[tuple[str, int], Image] = {}
+
+    def applications(self, label: str, wanted: int) -> int:
+        """An inout buffer needs a pristine copy for each application of a call."""
+        most = len(self.benches[label].copies) if self._inout else self._policy.max_applications
+        return max(1, min(wanted, most))
+
+    def prepare(self, label: str, draws: Sequence[Draw], rng: np.random.Generator) -> None:
+        """Fill the shared memory and every binding."""
+        bench = self.benches[label]
+        with on(bench.workload):
+            bench.place_shared(draws[0], rng, deadline_s=self._policy.deadline_cap_s)
+        for draw in draws:
+            self._images[label, draw.index] = bench.region.image(draw.inputs, rng)
+        self._placed[label] = [draws[i % len(draws)] for i in range(len(bench.copies))]
+        for copy, draw in enumerate(self._placed[label]):
+            bench.place(copy, self._images[label, draw.index])
+
+    def call(
+        self,
+        label: str,
+        applications: int,
+        draws: Sequence[Draw],
+        rng: np.random.Generator,
+        *,
+        deadline_s: float,
+        judge: bool,
+    ) -> float:
+        """Microseconds an application, with outputs poisoned before and judged after.
+
+        draws: the prepared ones, in the order in which the bindings should get them.
+        Raises Rejected: WRONG, or what the run met.
+        """
+        bench = self.benches[label]
+        used = min(applications, len(bench.copies))
+        self._renew(label, used, draws)
+        bindings = [bench.bindings[i % used] for i in range(applications)]
+        with on(bench.workload):
+            time_us = bench.session.time(bench.plan, bindings, deadline_s=deadline_s)
+            most = max(1, self._policy.verify_bytes // bench.region.nbytes)
+            for copy in rng.permutation(used)[:most]:
+                after = bench.taken(int(copy))
+                if judge:
+                    self._judge(label, self._placed[label][int(copy)], after)
+        return time_us / applications
+
+    def _renew(self, label: str, used: int, draws: Sequence[Draw]) -> None:
+        """New data in every binding where that is cheap, else outputs poisoned again."""
+        bench, placed = self.benches[label], self._placed[label]
+        cheap = used * bench.region.nbytes <= self._policy.refresh_bytes
+        for copy in range(used):
+            if cheap:
+                placed[copy] = draws[copy % len(draws)]
+            if cheap or self._inout:
+                bench.place(copy, self._images[label, placed[copy].index])
+                continue
+            for span in bench.region.spans:
+                if span.written:
+                    bench.session.fill(bench.bindings[copy][span.name], span.poison)
+
+    def _judge(self, label: str, draw: Draw, after: Image) -> None:
+        """A result that was once found right is known again by its bytes."""
+        key = (label, draw.index)
+        known = self._verified.get(key)
+        if known is None or not np.array_equal(known, after):
+            self.benches[label].judge(draw, self._images[key], after)
+            self._verified[key] = after
+
+    def close(self) -> None:
+        self.session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
