@@ -123,13 +123,16 @@ class TaskFile:
                 raise self.fail(f"{name}: an output needs a tolerance, rtol and atol", line)
             if not written and key in tree:
                 raise self.fail(f"{name}: {key} is for outputs", tree.lines[key])
+        if role == "out" and "distribution" in tree:
+            raise self.fail(f"{name}: an out is never drawn; leave out distribution", line)
+        drawn = tree.get("distribution", "zeros" if role == "out" else "normal")
         shape = self.sequence(tree, "shape")
         return Argument(
             name=name,
             dtype=dtype,
             role=cast(Role, role),
             dimensions=tuple(self.expression(s, f"{name}: shape", line) for s in shape),
-            distribution=self.distribution(tree.get("distribution", "normal"), name, dtype, line),
+            distribution=self.distribution(drawn, name, dtype, line),
             relative=self.expression(tree.get("rtol", 0), f"{name}: rtol", line, floats=True),
             absolute=self.expression(tree.get("atol", 0), f"{name}: atol", line, floats=True),
         )

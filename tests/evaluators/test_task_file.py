@@ -126,6 +126,7 @@ def test_the_hash_follows_the_task_and_its_reference(folder: Path) -> None:
         ("kind: uniform", "kind: gamma", "distribution 'gamma'"),
         ("kind: integers, low: 5, high: 9", "kind: uniform", "drawn from 'integers'"),
         ("low: 5", "mean: 5", "has no 'mean'"),
+        ("role: out", "role: out, distribution: ones", "an out is never drawn"),
         ("through: float8_e4m3fnuz", "through: fp8", "through 'fp8'"),
         ("{R: 3, C: 5}", "{R: 3}", "gives each of R, C"),
         ("{R: 3, C: 5}", "{R: 3, C: 0}", "C must be a positive integer"),
