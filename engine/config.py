@@ -1,0 +1,208 @@
+"""The campaign's configuration: every key, its default, and what is wrong with a bad one."""
+
+import re
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from engine.migration import Topology
+
+BackendChoice = Literal["cpu", "cuda", "hip"]
+
+
+class ConfigError(Exception):
+    """A configuration that can't be used. One sentence: which file, which key, what to do."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Budgets(_Section):
+    """The campaign ends at whichever comes first; at least one is needed."""
+
+    evaluations: int | None = Field(default=400, ge=1)
+    wall_time_s: float | None = Field(default=None, gt=0)
+
+
+class Islands(_Section):
+    count: int = Field(default=2, ge=1)
+    cycles_in_flight: int = Field(default=2, ge=1)
+    capacity: int = Field(default=40, ge=1)
+    tournament: int = Field(default=6, ge=1)
+    patience: int = Field(
+        default=200, ge=1
+    )  # cycles in a row without a new kernel, then the island ends
+
+
+class Migration(_Section):
+    topology: Topology = "ring"
+    every: int = Field(default=25, ge=1)  # evaluations of the sending island
+    elites: int = Field(default=2, ge=0)
+
+
+class OperatorMix(_Section):
+    """One island's operators; the weights are relative, and count cycles, not candidates."""
+
+    kind: Literal["catalog", "random"] = "catalog"
+    experiment: float = Field(default=4, ge=0)
+    crossover: float = Field(default=1, ge=0)
+    mutation: float = Field(default=3, ge=0)
+    experiments_per_cycle: int = Field(default=3, ge=1)
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> Self:
+        if self.experiment + self.crossover + self.mutation <= 0:
+            raise ValueError("one of experiment, crossover and mutation must be above 0")
+        return self
+
+
+class Devices(_Section):
+    ids: tuple[int, ...] | None = None  # None: all GPUs, or on cpu the last half of the cores
+    compile_workers: int | None = Field(default=None, ge=1)  # None: the cores that measure nothing
+
+
+class Tracking(_Section):
+    """uri: "none", "sqlite" (runs_dir/mlflow.db), or any MLflow tracking URI."""
+
+    uri: str = Field(default="sqlite", min_length=1)
+    experiment: str = Field(default="kernel-scientist", min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_uri(cls, value: Any) -> Any:
+        return {"uri": value} if isinstance(value, str) else value
+
+
+class RayCluster(_Section):
+    address: str | None = None  # None: a Ray of its own; "auto" inside a job
+
+
+class CampaignConfig(_Section):
+    """What one campaign is. A file lists only what differs from these defaults."""
+
+    task: str = Field(min_length=1)  # a shipped name, or the path of a folder
+    backend: BackendChoice = "cpu"
+    name: str = Field(
+        default="", pattern=r"^([A-Za-z0-9][\w.-]*)?$"
+    )  # empty: from the task and the time
+    seed: int = Field(default=0, ge=0)
+    runs_dir: Path = Path("runs")
+    budgets: Budgets = Budgets()
+    islands: Islands = Islands()
+    migration: Migration = Migration()
+    operators: tuple[OperatorMix, ...] = Field(
+        default=(OperatorMix(),), min_length=1
+    )  # islands in turn
+    devices: Devices = Devices()
+    tracking: Tracking = Tracking()
+    ray: RayCluster = RayCluster()
+
+    @model_validator(mode="after")
+    def _some_budget(self) -> Self:
+        if self.budgets.evaluations is None and self.budgets.wall_time_s is None:
+            raise ValueError("set budgets.evaluations or budgets.wall_time_s")
+        return self
+
+    def operators_of(self, island: int) -> OperatorMix:
+        return self.operators[island % len(self.operators)]
+
+    @property
+    def tracking_uri(self) -> str | None:
+        """What MLflow is given; None when nothing is tracked."""
+        if self.tracking.uri == "none":
+            return None
+        if self.tracking.uri == "sqlite":
+            return f"sqlite:///{self.runs_dir.resolve() / 'mlflow.db'}"
+        return self.tracking.uri
+
+
+def load_config(path: Path, overrides: list[str] | tuple[str, ...] = ()) -> CampaignConfig:
+    """Read a YAML file and apply "a.b=value" overrides (values in YAML). Raises ConfigError."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ConfigError(f"{path}: the configuration can't be read: {reason}") from error
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" at line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}: not valid YAML{line}; mend it there") from error
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: a configuration is a mapping of keys to values")
+    for override in overrides:
+        _override(values, override)
+    return parse_config(values, where=str(path))
+
+
+def parse_config(values: dict[str, Any], *, where: str) -> CampaignConfig:
+    """where: named in errors. Raises ConfigError."""
+    try:
+        return CampaignConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(f"{where}: {_sentence(error)}") from error
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    dotted, equals, text = override.partition("=")
+    keys = dotted.split(".")
+    if not equals or not all(re.fullmatch(r"\w+", key) for key in keys):
+        raise ConfigError(
+            f"{override!r} is no override; write key=value, as in budgets.evaluations=50"
+        )
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{override!r}: the value is not valid YAML; quote it") from error
+    place: Any = values
+    for key in keys[:-1]:
+        if isinstance(place, list):
+            place = _element(place, key, override)
+        else:
+            place = place.setdefault(key, [{}] if key == "operators" else {})
+        if not isinstance(place, dict | list):
+            raise ConfigError(f"{override!r}: {key} holds a plain value, nothing to set inside it")
+    if isinstance(place, list):
+        _element(place, keys[-1], override)
+        place[int(keys[-1])] = value
+    else:
+        place[keys[-1]] = value
+
+
+def _element(place: list[Any], key: str, override: str) -> Any:
+    if not key.isdecimal() or int(key) >= len(place):
+        raise ConfigError(f"{override!r}: {key} is not one of the list's {len(place)} positions")
+    return place[int(key)]
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first problem in one sentence; it names the key and says what may stand there."""
+    problem = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        known = ", ".join(_known_keys(problem["loc"][:-1]))
+        return f"{key} is not a known key; known here: {known}"
+    if problem["type"] == "missing":
+        return f"{key} is missing; add it"
+    message = problem["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    if not key:
+        return message
+    given = f", not {problem['input']!r}" if isinstance(problem["input"], str | int | float) else ""
+    return f"{key}: {message}{given}"
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    section: Any = CampaignConfig
+    for part in location:
+        if isinstance(part, int):
+            continue
+        annotation = section.model_fields[part].annotation
+        section = OperatorMix if part == "operators" else annotation
+    return sorted(section.model_fields)

@@ -1,0 +1,347 @@
+"""The dispatcher: every kernel is compiled and measured once, and devices are kept fed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from engine.events import EpochStarted, Evaluated, Fault
+from engine.island import Journal, Stopped
+from engine.scoreboard import Best, Scoreboard
+from engine.workbench import Blocks, Broken, Built, Measured
+from evaluators.evaluation import Evaluation, Status
+from operators.individual import Candidate
+
+_T = TypeVar("_T")
+
+EPOCH_GAIN = 1.5
+"""A kernel that is this much faster than the anchor becomes the next anchor."""
+
+ATTEMPTS = 3
+"""Processes that one kernel may take with it before that is its verdict."""
+
+CALLS_PER_LANE = 2
+"""One being measured, one waiting in the evaluator: a device never waits for a message."""
+
+
+class CampaignFailed(Exception):
+    """The campaign can't go on. One sentence: what broke, and what to do."""
+
+
+class Lane(Protocol):
+    """One device's evaluator. anchor: as publish() gave it, None for the naive seed itself."""
+
+    name: str
+
+    async def measure(
+        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
+    ) -> Measured:
+        """Raises Broken."""
+
+    async def link(self, built: Built, anchor: Any) -> Blocks | None:
+        """None when the kernel no longer passes. Raises Broken."""
+
+
+Compile = Callable[[str], Awaitable[Built | Evaluation]]
+"""Source -> compiled, or the verdict. Raises Broken."""
+
+Publish = Callable[[Built, tuple[Blocks, ...]], Any]
+"""Make an anchor, with its links back to the seed, known to every lane."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant:
+    """What a dispatcher works with. budget: evaluations over all sessions; None: no bound."""
+
+    task_hash: str
+    device_class: str
+    session: int
+    compile: Compile
+    compile_workers: int
+    lanes: Sequence[Lane]
+    publish: Publish
+    journal: Journal
+    budget: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatcherState:
+    """The dispatcher at a glance; by_status and best over all sessions, the rest over this one."""
+
+    by_status: Mapping[str, int]
+    best: Best | None
+    epoch: int
+    asked: int  # by islands, with what the cache answered
+    evaluated: int
+    compiling: int  # in a compile task, or queued for one
+    ready: int  # compiled, waiting for a device
+    measuring: int
+    faults: int
+    device_busy_s: float  # over all devices
+
+
+@dataclass(order=True, slots=True)
+class _Job:
+    order: int
+    kernel_id: str = field(compare=False)
+    source: str = field(compare=False)
+    done: asyncio.Future[Evaluation] = field(compare=False)
+    built: Built | None = field(compare=False, default=None)
+    admitted: bool = field(compare=False, default=False)  # counted among those compiled ahead
+    measuring: bool = field(compare=False, default=False)
+    attempts: int = field(compare=False, default=0)
+
+
+class Dispatcher:
+    """Asks come in at evaluate(); compile workers and lanes run from begin() until stop()."""
+
+    def __init__(self, plant: Plant, scoreboard: Scoreboard) -> None:
+        """scoreboard: empty, or replayed from the store."""
+        self._plant = plant
+        self._scores = scoreboard
+        self._jobs: dict[str, _Job] = {}  # not yet evaluated, by kernel id
+        self._queue: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue()
+        self._ready: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue()
+        # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
+        ahead = (CALLS_PER_LANE + 2) * len(plant.lanes) + plant.compile_workers
+        self._room = asyncio.Semaphore(ahead)
+        self._workers: set[asyncio.Task[None]] = set()
+        self._anchor: Any = None
+        self._linking = False
+        self._stopped = False
+        self._failure: BaseException | None = None
+        self._asked = 0
+        self._evaluated = 0
+        self._faults = 0
+        self._device_s = 0.0
+
+    async def begin(self, baseline: Candidate, anchor: Candidate | None = None) -> Evaluation:
+        """Measure the naive seed where that is not done, set up the anchor, start to work.
+
+        anchor: the current one, on a resumed campaign. Raises CampaignFailed when the seed
+        does not pass.
+        """
+        built = await self._compiled(baseline)
+        evaluation = self._scores.evaluations.get(built.kernel_id)
+        if evaluation is None:
+            first = self._plant.lanes[0]
+            measured = await self._patiently(first.name, lambda: first.measure(built, None, {}, 0))
+            await self._store(measured)
+            evaluation = measured.evaluation
+        if not evaluation.passed:
+            raise _unfit(evaluation)
+        if self._scores.epoch < 0:
+            await self._start_epoch(EpochStarted(number=0, anchor_id=built.kernel_id), built)
+        else:
+            resumed = built if anchor is None else await self._compiled(anchor)
+            self._anchor = self._plant.publish(resumed, self._scores.links)
+        for lane in self._plant.lanes:
+            for _ in range(CALLS_PER_LANE):
+                self._work(self._measure_all(lane))
+        for _ in range(self._plant.compile_workers):
+            self._work(self._compile_all())
+        return evaluation
+
+    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        """The kernel's evaluation: the stored one, the one under way, or a new one.
+
+        Raises Stopped when the campaign takes no new kernel.
+        """
+        self._asked += 1
+        known = self._scores.evaluations.get(kernel_id)
+        if known is not None:
+            return known
+        if self._failure is not None:
+            raise self._failure
+        job = self._jobs.get(kernel_id)
+        if job is None:
+            if self._stopped or not self._affordable():
+                raise Stopped
+            done = asyncio.get_running_loop().create_future()
+            job = _Job(self._asked, kernel_id, candidate.source, done)
+            self._jobs[kernel_id] = job
+            self._queue.put_nowait(job)
+        return await asyncio.shield(job.done)
+
+    def stop(self) -> None:
+        """Take nothing more, and drop what no device has begun."""
+        self._stopped = True
+        for job in list(self._jobs.values()):
+            if not job.measuring:
+                self._drop(job, Stopped())
+
+    async def drain(self) -> None:
+        """Wait until nothing is being measured."""
+        await asyncio.gather(*(job.done for job in self._jobs.values()), return_exceptions=True)
+
+    def state(self) -> DispatcherState:
+        measuring = sum(job.measuring for job in self._jobs.values())
+        ready = self._ready.qsize()
+        return DispatcherState(
+            by_status=dict(self._scores.by_status),
+            best=self._scores.best,
+            epoch=self._scores.epoch,
+            asked=self._asked,
+            evaluated=self._evaluated,
+            compiling=len(self._jobs) - measuring - ready,
+            ready=ready,
+            measuring=measuring,
+            faults=self._faults,
+            device_busy_s=self._device_s,
+        )
+
+    # --- work -------------------------------------------------------------------------------
+
+    async def _compile_all(self) -> None:
+        while True:
+            job = await self._queue.get()
+            if not job.admitted:
+                await self._room.acquire()
+                job.admitted = True
+                job.done.add_done_callback(lambda _: self._room.release())
+            if job.done.done():
+                continue
+            try:
+                outcome = await self._plant.compile(job.source)
+            except Broken as error:
+                await self._lost(job, "compile task", error, self._queue)
+                continue
+            if isinstance(outcome, Evaluation):
+                await self._finish(job, Measured(evaluation=outcome))
+            else:
+                job.built = outcome
+                self._ready.put_nowait(job)
+
+    async def _measure_all(self, lane: Lane) -> None:
+        while True:
+            job = await self._ready.get()
+            if job.done.done() or job.built is None:
+                continue
+            best = self._scores.best.speedup if self._scores.best else 0.0
+            job.measuring = True
+            try:
+                measured = await lane.measure(job.built, self._anchor, self._scores.bounds(), best)
+            except Broken as error:
+                job.measuring = False
+                await self._lost(job, lane.name, error, self._ready)
+                continue
+            await self._finish(job, measured)
+            if measured.verified and not self._linking and self._outgrown():
+                self._linking = True
+                self._work(self._link(job.built, lane))
+
+    async def _finish(self, job: _Job, measured: Measured) -> None:
+        await self._store(measured)
+        self._jobs.pop(job.kernel_id, None)
+        if not job.done.done():
+            job.done.set_result(measured.evaluation)
+
+    async def _store(self, measured: Measured) -> None:
+        """An evaluation is stored before anyone acts on it."""
+        event = Evaluated(evaluation=measured.evaluation, verified=measured.verified)
+        await self._plant.journal.commit(event)
+        self._scores.apply(event)
+        self._evaluated += 1
+        self._device_s += measured.evaluation.seconds.get("device", 0.0)
+
+    # --- anchors ----------------------------------------------------------------------------
+
+    def _outgrown(self) -> bool:
+        best = self._scores.best
+        return best is not None and best.speedup >= EPOCH_GAIN * self._scores.speedup_of_anchor()
+
+    async def _link(self, built: Built, lane: Lane) -> None:
+        blocks = await self._patiently(lane.name, lambda: lane.link(built, self._anchor))
+        if blocks is not None:
+            number = self._scores.epoch + 1
+            event = EpochStarted(number=number, anchor_id=built.kernel_id, link=blocks)
+            await self._start_epoch(event, built)
+        self._linking = False
+
+    async def _start_epoch(self, event: EpochStarted, built: Built) -> None:
+        await self._plant.journal.commit(event)
+        self._scores.apply(event)
+        self._anchor = self._plant.publish(built, self._scores.links)
+
+    # --- what goes wrong --------------------------------------------------------------------
+
+    def _affordable(self) -> bool:
+        under_way = len(self._jobs) + self._scores.by_status.total()
+        return self._plant.budget is None or under_way < self._plant.budget
+
+    async def _compiled(self, candidate: Candidate) -> Built:
+        built = await self._patiently("compile task", lambda: self._plant.compile(candidate.source))
+        if isinstance(built, Evaluation):
+            raise _unfit(built)
+        return built
+
+    async def _patiently(self, where: str, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Do work that no kernel under test can break, again where its process is lost."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return await work()
+            except Broken as error:
+                self._note(where, error, "")
+        return await work()
+
+    async def _lost(
+        self, job: _Job, where: str, error: Broken, again: "asyncio.PriorityQueue[_Job]"
+    ) -> None:
+        """Queue the kernel again, or call it CRASHED when it was there every time."""
+        self._note(where, error, job.kernel_id)
+        job.attempts += 1
+        if self._stopped:
+            self._drop(job, Stopped())
+        elif job.attempts < ATTEMPTS:
+            again.put_nowait(job)
+        else:
+            reason = f"{ATTEMPTS} processes were lost while they worked on this kernel: {error}"
+            await self._finish(job, Measured(evaluation=self._crashed(job, reason)))
+
+    def _crashed(self, job: _Job, reason: str) -> Evaluation:
+        return Evaluation(
+            kernel_id=job.kernel_id,
+            task_hash=self._plant.task_hash,
+            device_class=self._plant.device_class,
+            status=Status.CRASHED,
+            reason=reason,
+        )
+
+    def _note(self, where: str, error: Broken, kernel_id: str) -> None:
+        self._faults += 1
+        self._plant.journal.post(
+            Fault(
+                session=self._plant.session,
+                number=self._faults,
+                where=where,
+                message=str(error),
+                kernel_id=kernel_id,
+            )
+        )
+
+    def _drop(self, job: _Job, error: BaseException) -> None:
+        self._jobs.pop(job.kernel_id, None)
+        if not job.done.done():
+            job.done.set_exception(error)
+
+    def _work(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._workers.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A worker that raised takes the campaign with it, so that nothing waits for ever."""
+        self._workers.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._failure = error
+            self._stopped = True
+            for job in list(self._jobs.values()):
+                self._drop(job, error)
+
+
+def _unfit(evaluation: Evaluation) -> CampaignFailed:
+    return CampaignFailed(
+        f"the kernel {evaluation.kernel_id}, that others are to be compared with, did not pass "
+        f"({evaluation.status}: {evaluation.reason}); mend the task's naive seed, or its tolerance"
+    )

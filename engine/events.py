@@ -1,0 +1,264 @@
+"""What a campaign's log is made of: one frozen class a kind of event, and its row in the store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, get_args
+
+from pydantic import ConfigDict, TypeAdapter
+
+from evaluators.evaluation import Evaluation
+from operators.individual import Candidate, Experiment, Individual, Origin
+from operators.operator import Design, Selection
+
+Row = tuple[str, str, int | None, int | None, str]
+"""kind, key, island, cycle, body (JSON). (kind, key) is unique: appending twice adds once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignStarted:
+    """Written once, before anything else."""
+
+    kind: ClassVar[str] = "campaign_started"
+    config: Mapping[str, Any]
+    task_hash: str
+    baseline_id: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return "campaign"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """One process life of the campaign: number 0 is the first, the others are resumptions."""
+
+    kind: ClassVar[str] = "session_started"
+    number: int
+    device: str
+    device_class: str
+    devices: int
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFinished:
+    """A session that ended in order; a killed one leaves none."""
+
+    kind: ClassVar[str] = "session_finished"
+    number: int
+    reason: str
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleStarted:
+    """An island begins a cycle, looking at these members of its population, best first."""
+
+    kind: ClassVar[str] = "cycle_started"
+    island: int
+    cycle: int
+    operator: str
+    tournament: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    kind: ClassVar[str] = "selected"
+    island: int
+    cycle: int
+    selection: Selection
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Designed:
+    kind: ClassVar[str] = "designed"
+    island: int
+    cycle: int
+    design: Design
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """A candidate with its lineage, stored before it is compiled."""
+
+    kind: ClassVar[str] = "drafted"
+    island: int
+    cycle: int
+    slot: int
+    kernel_id: str
+    candidate: Candidate
+    origin: Origin
+    parents: tuple[str, ...] = ()
+    experiment: Experiment | None = None
+    report: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+    def individual(self, evaluation: Evaluation) -> Individual:
+        return Individual(
+            id=self.kernel_id,
+            candidate=self.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            experiment=self.experiment,
+            report=self.report,
+            island=self.island,
+            cycle=self.cycle,
+            slot=self.slot,
+            evaluation=evaluation,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """One measurement of one kernel. number: 0 is the first, further ones measure it again.
+
+    verified: it was the best so far and also right on the held-out shapes.
+    """
+
+    kind: ClassVar[str] = "evaluated"
+    evaluation: Evaluation
+    number: int = 0
+    verified: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"{self.evaluation.kernel_id}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """An island was told what became of one of its drafts; status: what its population did."""
+
+    kind: ClassVar[str] = "added"
+    island: int
+    cycle: int
+    slot: int
+    kernel_id: str
+    status: str
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleFinished:
+    """declined: one sentence for each operator that had nothing to offer."""
+
+    kind: ClassVar[str] = "cycle_finished"
+    island: int
+    cycle: int
+    duplicates: int = 0
+    declined: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """An island received elites. drafts: the keys of the events that drafted them."""
+
+    kind: ClassVar[str] = "migrated"
+    island: int
+    source: int
+    round: int
+    drafts: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"i{self.source}>i{self.island}/r{self.round}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochStarted:
+    """A new anchor. link: ln(previous anchor time / this one's), paired, by workload label."""
+
+    kind: ClassVar[str] = "epoch_started"
+    number: int
+    anchor_id: str
+    link: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Broken infrastructure: never a verdict on a kernel."""
+
+    kind: ClassVar[str] = "fault"
+    session: int
+    number: int
+    where: str
+    message: str
+    kernel_id: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.session}/{self.number}"
+
+
+Event = (
+    CampaignStarted
+    | SessionStarted
+    | SessionFinished
+    | CycleStarted
+    | Selected
+    | Designed
+    | Drafted
+    | Evaluated
+    | Added
+    | CycleFinished
+    | Migrated
+    | EpochStarted
+    | Fault
+)
+
+KINDS: Mapping[str, type[Event]] = {kind.kind: kind for kind in get_args(Event)}
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Event]:
+    # An error in the checks may be infinite: JSON's constants keep it.
+    return TypeAdapter(KINDS[kind], config=ConfigDict(ser_json_inf_nan="constants"))
+
+
+def to_row(event: Event) -> Row:
+    """The event as the store keeps it; from_row is the inverse."""
+    return (
+        event.kind,
+        event.key,
+        getattr(event, "island", None),
+        getattr(event, "cycle", None),
+        _adapter(event.kind).dump_json(event).decode(),
+    )
+
+
+def from_row(kind: str, body: str) -> Event:
+    return _adapter(kind).validate_json(body)

@@ -1,0 +1,351 @@
+"""One island: cycles of ask, evaluate and tell over its own population; a plain class."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from engine.config import CampaignConfig
+from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, RandomCandidate, draw_operator
+from engine.events import (
+    Added,
+    CycleFinished,
+    CycleStarted,
+    Designed,
+    Drafted,
+    Event,
+    Migrated,
+    Selected,
+)
+from engine.migration import destinations
+from engine.population import Population
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import Evaluation
+from evaluators.kernel import kernel_id
+from evaluators.task import Task
+from operators.individual import Candidate, Individual
+from operators.operator import Context, Declined, Design, Operators, Selection
+
+REMEMBERED = 1000
+"""Individuals that an island can show to its operators, besides its population."""
+
+
+class Stopped(Exception):
+    """The campaign takes no further candidates."""
+
+
+class Journal(Protocol):
+    """Where an island's events go; both ways keep the order of the calls."""
+
+    def post(self, event: Event) -> None:
+        """Store it soon."""
+
+    async def commit(self, event: Event) -> None:
+        """Return when it is stored, and all events before it."""
+
+
+class Evaluate(Protocol):
+    async def __call__(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        """Raises Stopped."""
+
+
+Send = Callable[[int, int, int, Sequence[Individual]], None]
+"""(source, destination, round, elites): hand elites to another island, without waiting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What an island is given besides its place: the campaign, and whom to ask."""
+
+    config: CampaignConfig
+    task: Task
+    device: DeviceInfo
+    operators: Operators
+    random_candidate: RandomCandidate
+    journal: Journal
+    evaluate: Evaluate
+    send: Send
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IslandState:
+    """One island at a glance. diversity: effective number of kernel structures."""
+
+    index: int
+    cycles: int
+    evaluations: int
+    population: int
+    diversity: float
+    best_id: str
+    best_speedup: float
+
+
+@dataclass(slots=True)
+class _Tally:
+    new: int = 0
+    duplicates: int = 0
+    declined: list[str] = field(default_factory=list)
+
+
+class Island:
+    """Decisions follow from (seed, island, cycle) and the order of the island's own events."""
+
+    def __init__(self, index: int, setting: Setting) -> None:
+        self.index = index
+        self._setting = setting
+        self._config = setting.config
+        self._mix = setting.config.operators_of(index)
+        self._population = Population(setting.config.islands.capacity)
+        self._individuals: dict[str, Individual] = {}  # what operators may look up
+        self._known: set[str] = set()  # every kernel id drafted or received here
+        self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
+        self._told: set[str] = set()  # keys of those that became of something
+        self._open: dict[int, Cycle] = {}
+        self._evaluations = 0
+        self._last_cycle = 0
+        self._barren = 0  # cycles in a row without a new kernel
+        self._asker = Asker(
+            operators=setting.operators,
+            random_candidate=setting.random_candidate,
+            mix=self._mix,
+            note=self._note,
+        )
+
+    # --- life -------------------------------------------------------------------------------
+
+    async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
+        """Take in the naive seed; on a resumed island this changes nothing."""
+        if self._population:
+            return
+        drafted = Drafted(
+            island=self.index,
+            cycle=0,
+            slot=0,
+            kernel_id=evaluation.kernel_id,
+            candidate=baseline,
+            origin="seed",
+        )
+        self._known.add(drafted.kernel_id)
+        await self._setting.journal.commit(drafted)
+        self._tell(drafted, evaluation)
+
+    async def run(self) -> str:
+        """Cycles until the campaign stops or nothing new is found; returns why it ended."""
+        resumed = list(self._open.values())
+        lanes = self._config.islands.cycles_in_flight
+        shares = [resumed[lane::lanes] for lane in range(lanes)]
+        endings = await asyncio.gather(*(self._lane(share) for share in shares))
+        return endings[0]
+
+    def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
+        """Take elites of another island in."""
+        keys = tuple(f"i{e.island}/c{e.cycle}/s{e.slot}" for e in elites)
+        event = Migrated(island=self.index, source=source, round=round, drafts=keys)
+        self._setting.journal.post(event)
+        self._take_in(elites)
+
+    def state(self) -> IslandState:
+        best = next(iter(self._population), None)
+        return IslandState(
+            index=self.index,
+            cycles=self._last_cycle,
+            evaluations=self._evaluations,
+            population=len(self._population),
+            diversity=self._population.diversity(),
+            best_id=best.id if best else "",
+            best_speedup=(best.evaluation.speedup or 0.0) if best else 0.0,
+        )
+
+    def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
+        """Replay this island's own events, each with the individuals it speaks of."""
+        for event, individuals in history:
+            match event:
+                case Drafted():
+                    self._known.add(event.kernel_id)
+                    self._drafts[event.key] = event
+                case Added():
+                    self._told.add(event.key)
+                    self._evaluations += 1
+                    self._take_in(individuals)
+                case Migrated():
+                    self._take_in(individuals)
+                case CycleStarted():
+                    members = {member.id: member for member in self._population}
+                    chosen = tuple(members[one] for one in event.tournament)
+                    self._start(event.cycle, event.operator, chosen)
+                case CycleFinished():
+                    self._close(event.cycle)
+                case _:
+                    pass  # selections and designs are for people to read
+
+    # --- one cycle --------------------------------------------------------------------------
+
+    async def _lane(self, resumed: list[Cycle]) -> str:
+        try:
+            for cycle in resumed:
+                await self._cycle(cycle)
+            while self._barren < self._config.islands.patience:
+                await self._cycle(self._next_cycle())
+        except Stopped:
+            return "stopped"
+        return "nothing new"
+
+    def _next_cycle(self) -> Cycle:
+        number = self._last_cycle + 1
+        rng = self._rng(number, CYCLE)
+        operator = draw_operator(self._mix, rng)
+        tournament = self._population.tournament(rng, self._config.islands.tournament)
+        cycle = self._start(number, operator, tuple(tournament))
+        self._setting.journal.post(
+            CycleStarted(
+                island=self.index,
+                cycle=number,
+                operator=operator,
+                tournament=tuple(one.id for one in tournament),
+            )
+        )
+        return cycle
+
+    def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
+        cycle = Cycle(
+            number=number,
+            operator=operator,
+            tournament=tournament,
+            individuals={**self._individuals, **{one.id: one for one in tournament}},
+        )
+        self._open[number] = cycle
+        self._last_cycle = max(self._last_cycle, number)
+        return cycle
+
+    async def _cycle(self, cycle: Cycle) -> None:
+        tally = _Tally()
+        try:
+            asks = await self._asker.asks(cycle, partial(self._context, cycle))
+            await _all(self._slot(cycle, ask, tally) for ask in asks)
+        except Declined as declined:
+            tally.declined.append(str(declined))
+        self._barren = 0 if tally.new else self._barren + 1
+        self._close(cycle.number)
+        # Waiting for the store here keeps a lane that finds nothing from running away.
+        await self._setting.journal.commit(
+            CycleFinished(
+                island=self.index,
+                cycle=cycle.number,
+                duplicates=tally.duplicates,
+                declined=tuple(tally.declined),
+            )
+        )
+
+    def _close(self, number: int) -> None:
+        self._open.pop(number, None)
+        prefix = f"i{self.index}/c{number}/"
+        for key in [key for key in self._drafts if key.startswith(prefix)]:
+            del self._drafts[key]
+            self._told.discard(key)
+
+    async def _slot(self, cycle: Cycle, ask: Ask, tally: _Tally) -> None:
+        """One candidate's life on the island: draft, store, evaluate, tell."""
+        key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
+        if key in self._told:
+            tally.new += 1
+            return
+        drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
+        if drafted is None:
+            try:
+                draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
+            except Declined as declined:
+                tally.declined.append(str(declined))
+                return
+            identity = kernel_id(draft.candidate.source)
+            if identity in self._known:
+                tally.duplicates += 1
+                return
+            drafted = Drafted(
+                island=self.index,
+                cycle=cycle.number,
+                slot=ask.slot,
+                kernel_id=identity,
+                candidate=draft.candidate,
+                origin=ask.origin,
+                parents=ask.parents,
+                experiment=ask.experiment,
+                report=draft.report,
+            )
+            self._known.add(identity)
+            self._drafts[key] = drafted
+            await self._setting.journal.commit(drafted)
+        tally.new += 1
+        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate)
+        self._tell(drafted, evaluation)
+
+    # --- telling ----------------------------------------------------------------------------
+
+    def _tell(self, drafted: Drafted, evaluation: Evaluation) -> None:
+        individual = drafted.individual(evaluation)
+        status = self._take_in([individual])
+        self._told.add(drafted.key)
+        self._evaluations += 1
+        self._setting.journal.post(
+            Added(
+                island=self.index,
+                cycle=drafted.cycle,
+                slot=drafted.slot,
+                kernel_id=drafted.kernel_id,
+                status=status,
+            )
+        )
+        self._emigrate()
+
+    def _take_in(self, individuals: Iterable[Individual]) -> str:
+        status = ""
+        for individual in individuals:
+            self._known.add(individual.id)
+            self._individuals[individual.id] = individual
+            status = self._population.add(individual).name
+        while len(self._individuals) > REMEMBERED:
+            del self._individuals[next(iter(self._individuals))]
+        return status
+
+    def _emigrate(self) -> None:
+        migration, count = self._config.migration, self._config.islands.count
+        round, rest = divmod(self._evaluations, migration.every)
+        if rest or not migration.elites or count < 2:
+            return
+        elites = self._population.elites(migration.elites)
+        for target in destinations(
+            migration.topology, self.index, count, seed=self._config.seed, round=round
+        ):
+            self._setting.send(self.index, target, round, elites)
+
+    def _note(self, cycle: int, decision: Selection | Design) -> None:
+        event: Event
+        if isinstance(decision, Selection):
+            event = Selected(island=self.index, cycle=cycle, selection=decision)
+        else:
+            event = Designed(island=self.index, cycle=cycle, design=decision)
+        self._setting.journal.post(event)
+
+    def _rng(self, cycle: int, place: int) -> np.random.Generator:
+        return np.random.default_rng((self._config.seed, self.index, cycle, place))
+
+    def _context(self, cycle: Cycle, place: int, name: str) -> Context:
+        return Context(
+            task=self._setting.task,
+            device=self._setting.device,
+            rng=self._rng(cycle.number, place),
+            island=self.index,
+            cycle=cycle.number,
+            key=f"i{self.index}/c{cycle.number}/{name}",
+            individuals=cycle.individuals,
+        )
+
+
+async def _all(slots: Iterable[Awaitable[None]]) -> None:
+    """Let every slot come to its end, then raise what one raised: a fault sooner than Stopped."""
+    outcomes = await asyncio.gather(*slots, return_exceptions=True)
+    raised = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    for error in sorted(raised, key=lambda error: isinstance(error, Stopped)):
+        raise error

@@ -1,0 +1,188 @@
+"""One island's population: bounded, a Pareto front over shapes, without near-twins."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from operators.individual import Individual
+
+TWIN_LOG_RATIO = 0.02
+"""Two kernels of one structure within 2% on every shape are one kernel twice."""
+
+AGE_HALF_LIFE = 30
+"""Additions after which a member's weight in a tournament has lost half of its bonus for youth."""
+
+
+class AddStatus(Enum):
+    """What a population did with an individual."""
+
+    NOT_ADDED = "not added"
+    IMPROVE_EXISTING = "improved an existing one"
+    NEW = "new"
+
+
+@dataclass(slots=True)
+class _Member:
+    individual: Individual
+    born: int  # the number of additions offered before it
+
+    @property
+    def times(self) -> Mapping[str, float]:
+        return self.individual.evaluation.times_us
+
+    @property
+    def score(self) -> float:
+        """Geometric mean speedup over the naive seed."""
+        return self.individual.evaluation.speedup or 0.0
+
+
+class Population:
+    """Passed individuals by id. All decisions follow from the order of the calls and the rng."""
+
+    def __init__(self, capacity: int) -> None:
+        if capacity < 1:
+            raise ValueError(f"a population's capacity is at least 1, not {capacity}")
+        self.capacity = capacity
+        self._members: dict[str, _Member] = {}
+        self._offered = 0
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __iter__(self) -> Iterator[Individual]:
+        """Fastest first."""
+        return (member.individual for member in self._ranked())
+
+    def __contains__(self, kernel_id: str) -> bool:
+        return kernel_id in self._members
+
+    def add(self, individual: Individual) -> AddStatus:
+        """Take the individual in, in place of its twin or of the least useful member."""
+        self._offered += 1
+        if not individual.evaluation.passed:
+            return AddStatus.NOT_ADDED
+        new = _Member(individual, self._offered)
+        if individual.id in self._members:
+            self._members[individual.id] = new  # measured again: the later measurement counts
+            return AddStatus.IMPROVE_EXISTING
+        twin = self._twin(new)
+        if twin is not None and twin.score >= new.score:
+            return AddStatus.NOT_ADDED
+        if twin is not None:
+            del self._members[twin.individual.id]
+        self._members[individual.id] = new
+        if twin is not None:
+            return AddStatus.IMPROVE_EXISTING
+        if len(self._members) > self.capacity:
+            loser = self._least_useful()
+            del self._members[loser.individual.id]
+            if loser is new:
+                return AddStatus.NOT_ADDED
+        return AddStatus.NEW
+
+    def tournament(self, rng: np.random.Generator, size: int) -> list[Individual]:
+        """Up to `size` members, best first, drawn without replacement by rank and age.
+
+        The best on one shape, drawn evenly from the shapes, is always among them.
+        """
+        ranked = self._ranked()
+        if not ranked:
+            return []
+        champion = self._champion(ranked, rng)
+        others = [place for place, member in enumerate(ranked) if member is not champion]
+        weights = np.array([self._weight(place, ranked) for place in others])
+        count = min(size - 1, len(others))
+        drawn = {ranked.index(champion)}
+        if count > 0:
+            drawn |= {
+                int(place)
+                for place in rng.choice(others, count, replace=False, p=weights / weights.sum())
+            }
+        return [ranked[place].individual for place in sorted(drawn)]
+
+    def elites(self, count: int) -> list[Individual]:
+        """The fastest over all shapes first, then those that are best on some shape."""
+        ranked = self._ranked()
+        champions = self._champion_ids()
+        order = sorted(
+            range(len(ranked)),
+            key=lambda place: (place != 0, ranked[place].individual.id not in champions, place),
+        )
+        return [ranked[place].individual for place in order[:count]]
+
+    def diversity(self) -> float:
+        """Effective number of structures: exp of the Shannon entropy over sources less params.
+
+        1.0 when all members are one source with other parameters; 0.0 when there are none.
+        """
+        counts = Counter(_structure(member.individual) for member in self._members.values())
+        total = sum(counts.values())
+        if not total:
+            return 0.0
+        return math.exp(-sum(n / total * math.log(n / total) for n in counts.values()))
+
+    def _ranked(self) -> list[_Member]:
+        return sorted(self._members.values(), key=lambda m: (-m.score, m.individual.id))
+
+    def _weight(self, place: int, ranked: list[_Member]) -> float:
+        by_rank = math.exp(-3.0 * place / len(ranked))
+        age = self._offered - ranked[place].born
+        return by_rank * (1.0 + math.exp2(-age / AGE_HALF_LIFE))
+
+    def _champion(self, ranked: list[_Member], rng: np.random.Generator) -> _Member:
+        labels = sorted(ranked[0].times)
+        label = labels[int(rng.integers(len(labels)))]
+        return min(ranked, key=lambda m: m.times.get(label, math.inf))
+
+    def _champion_ids(self) -> set[str]:
+        """The best on each shape."""
+        members = list(self._members.values())
+        labels = sorted({label for member in members for label in member.times})
+        return {
+            min(
+                members, key=lambda m: (m.times.get(label, math.inf), m.individual.id)
+            ).individual.id
+            for label in labels
+        }
+
+    def _twin(self, new: _Member) -> _Member | None:
+        structure = _structure(new.individual)
+        for member in self._members.values():
+            if _structure(member.individual) == structure and _alike(member.times, new.times):
+                return member
+        return None
+
+    def _least_useful(self) -> _Member:
+        """The slowest of those that are nowhere best; dominated ones go first.
+
+        Where every member is best on some shape, the slowest but the fastest over all goes.
+        """
+        ranked = self._ranked()
+        champions = self._champion_ids()
+        loose = [m for m in ranked[1:] if m.individual.id not in champions]
+        dominated = [m for m in loose if any(_dominates(other.times, m.times) for other in ranked)]
+        return (dominated or loose or ranked[1:] or ranked)[-1]
+
+
+def _structure(individual: Individual) -> str:
+    """The device code without its front matter, where the parameters stand."""
+    return individual.candidate.source.partition("---*/")[2]
+
+
+def _alike(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
+    return first.keys() == second.keys() and all(
+        abs(math.log(first[label] / second[label])) < TWIN_LOG_RATIO for label in first
+    )
+
+
+def _dominates(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
+    """At least as fast on every shape, and faster on one."""
+    return (
+        first.keys() == second.keys()
+        and all(first[label] <= second[label] for label in first)
+        and any(first[label] < second[label] for label in first)
+    )

@@ -1,0 +1,104 @@
+"""A stored campaign read back: everything that a resumption, a summary or a report needs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.events import (
+    Added,
+    CampaignStarted,
+    CycleFinished,
+    CycleStarted,
+    Drafted,
+    Event,
+    Migrated,
+    SessionFinished,
+    SessionStarted,
+)
+from engine.scoreboard import Scoreboard
+from engine.store import Stored, StoreError, read_events
+from operators.individual import Individual
+
+History = list[tuple[Event, tuple[Individual, ...]]]
+"""One island's own events in order, each with the individuals it speaks of."""
+
+
+@dataclass(slots=True)
+class Session:
+    """One process life; ended_at: its last event, seconds since 1970."""
+
+    started: SessionStarted
+    began_at: float
+    ended_at: float
+    finished: SessionFinished | None = None
+
+
+@dataclass(slots=True)
+class Replay:
+    """The whole log, indexed."""
+
+    campaign: CampaignStarted
+    scores: Scoreboard = field(default_factory=Scoreboard)
+    sessions: list[Session] = field(default_factory=list)
+    drafts: dict[str, Drafted] = field(default_factory=dict)  # by key
+    first_drafts: dict[str, Drafted] = field(default_factory=dict)  # by kernel id
+    _own: dict[int, list[Event]] = field(default_factory=dict)
+
+    def history(self, island: int) -> History:
+        """What Island.restore() takes."""
+        return [(event, self._individuals(event)) for event in self._own.get(island, ())]
+
+    def lineage(self, kernel_id: str) -> list[Drafted]:
+        """From the kernel back to a seed, along the Base of each step."""
+        line: list[Drafted] = []
+        while kernel_id in self.first_drafts and len(line) < len(self.first_drafts):
+            drafted = self.first_drafts[kernel_id]
+            line.append(drafted)
+            if not drafted.parents:
+                break
+            kernel_id = drafted.parents[0]
+        return line
+
+    @property
+    def elapsed_s(self) -> float:
+        """Over all sessions; a killed one lasted until its last event."""
+        return sum(session.ended_at - session.began_at for session in self.sessions)
+
+    def apply(self, stored: Stored) -> None:
+        event = stored.event
+        self.scores.apply(event)
+        if isinstance(event, SessionStarted):
+            self.sessions.append(Session(event, stored.at, stored.at))
+        elif isinstance(event, SessionFinished):
+            self.sessions[-1].finished = event
+        elif isinstance(event, Drafted):
+            self.drafts[event.key] = event
+            self.first_drafts.setdefault(event.kernel_id, event)
+        if self.sessions:
+            self.sessions[-1].ended_at = stored.at
+        if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated):
+            self._own.setdefault(event.island, []).append(event)
+
+    def _individuals(self, event: Event) -> tuple[Individual, ...]:
+        keys: Sequence[str] = ()
+        if isinstance(event, Added):
+            keys = (event.key,)
+        elif isinstance(event, Migrated):
+            keys = event.drafts
+        drafts = [self.drafts[key] for key in keys]
+        return tuple(one.individual(self.scores.evaluations[one.kernel_id]) for one in drafts)
+
+
+def replay(path: Path) -> Replay:
+    """Read a store. Raises StoreError."""
+    events = iter(read_events(path))
+    first = next(events, None)
+    if first is None or not isinstance(first.event, CampaignStarted):
+        raise StoreError(f"{path}: this store holds no campaign; start a new one")
+    return _fold(Replay(first.event), events)
+
+
+def _fold(whole: Replay, events: Iterable[Stored]) -> Replay:
+    for stored in events:
+        whole.apply(stored)
+    return whole

@@ -1,0 +1,77 @@
+"""What a running campaign shows of itself, and what a finished one says: Snapshot, Summary."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.dispatcher import DispatcherState
+from engine.island import IslandState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A running campaign at a glance; the observer gets one every half second."""
+
+    campaign: str
+    run_dir: str
+    phase: str  # "starting", "running", "stopping", "finished"
+    elapsed_s: float  # over all sessions
+    session_s: float
+    devices: int
+    device: str
+    dispatcher: DispatcherState
+    islands: tuple[IslandState, ...]
+    evaluations_left: int | None  # None: no such budget
+    seconds_left: float | None
+
+    @property
+    def evaluations(self) -> int:
+        return sum(self.dispatcher.by_status.values())
+
+    @property
+    def evaluations_per_s(self) -> float:
+        return self.dispatcher.evaluated / self.session_s if self.session_s else 0.0
+
+    @property
+    def device_busy_fraction(self) -> float:
+        available = self.session_s * self.devices
+        return min(1.0, self.dispatcher.device_busy_s / available) if available else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestFound:
+    """parents: the kernel's own; technique: of the step that made it; lineage_length: steps."""
+
+    id: str
+    speedup: float
+    ci95: tuple[float, float] | None
+    times_us: Mapping[str, float]
+    speed_of_light: Mapping[str, float]
+    parents: tuple[str, ...]
+    lineage_length: int
+    technique: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """runs/<name>/summary.json."""
+
+    campaign: str
+    run_dir: str
+    task: str
+    backend: str
+    device: str
+    evaluations: Mapping[str, Any]  # total, by_status
+    baseline: Mapping[str, Any]  # id, times_us
+    best: BestFound | None
+    elapsed_s: float
+    evaluations_per_s: float
+    device_busy_fraction: float
+    resumed: bool
+    ended: str  # why
+    faults: int
+
+    def to_json(self) -> dict[str, Any]:
+        values = asdict(self)
+        del values["run_dir"]  # a path of this machine says nothing elsewhere
+        return values

@@ -1,0 +1,155 @@
+"""What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Protocol
+
+from evaluators import evaluate
+from evaluators.device import BackendName, Compiled, Compiler, DeviceInfo, backend
+from evaluators.evaluation import Evaluation, Rejected
+from evaluators.kernel import KernelSource, kernel_id
+from evaluators.race import AnchorFailed
+from evaluators.task import Task, load_task
+from evaluators.timing import Anchor
+
+
+class Broken(Exception):
+    """What works under the kernel broke, a process or the anchor; another try may do."""
+
+
+Blocks = Mapping[str, tuple[float, ...]]
+"""Paired ln ratios of times, by workload label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A kernel that compiled."""
+
+    kernel: KernelSource
+    compiled: Compiled
+
+    @property
+    def kernel_id(self) -> str:
+        return self.kernel.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """verified: it beat the best so far, and is right on the held-out shapes too."""
+
+    evaluation: Evaluation
+    verified: bool = False
+
+
+class Bench(Protocol):
+    """One open device."""
+
+    @property
+    def info(self) -> DeviceInfo: ...
+
+    def measure(
+        self,
+        built: Built,
+        anchor: Anchor | None,
+        best: Mapping[str, float],
+        best_speedup: float,
+    ) -> Measured:
+        """best: ln(anchor time / best time) by label, the early stop's bounds. Raises Broken."""
+
+    def link(self, built: Built, anchor: Anchor) -> Blocks | None:
+        """Paired ln(anchor time / built's time), enough of them for a new anchor.
+
+        None when the kernel, which passed before, now does not.
+        """
+
+
+class Workbench(Protocol):
+    """Picklable: says how to compile, and how to open a device."""
+
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        """For a device like info; needs none. An Evaluation is the verdict on what fails."""
+
+    def open(self, device: int) -> Bench:
+        """Raises evaluators.device.BackendMissing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendWorkbench:
+    """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs."""
+
+    task: str
+    backend: BackendName
+    secret: int
+
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        task = _task(self.task)
+        compiler = _compiler(self.backend, info.arch)
+        try:
+            kernel, compiled = evaluate.compile_kernel(source, task, compiler, self.backend)
+        except Rejected as rejected:
+            return evaluate.failed(kernel_id(source), task, info.device_class, rejected)
+        return Built(kernel=kernel, compiled=compiled)
+
+    def open(self, device: int) -> Bench:
+        return DeviceBench(_task(self.task), self.backend, device, self.secret)
+
+
+class DeviceBench:
+    """One device of a real backend."""
+
+    def __init__(self, task: Task, name: BackendName, device: int, secret: int) -> None:
+        opened = backend(name).open_device(device)
+        self.info = opened.info
+        self._evaluator = evaluate.Evaluator(task=task, device=opened, backend=name, secret=secret)
+
+    def measure(
+        self,
+        built: Built,
+        anchor: Anchor | None,
+        best: Mapping[str, float],
+        best_speedup: float,
+    ) -> Measured:
+        try:
+            evaluation = self._evaluator.measure(built.kernel, built.compiled, anchor, best or None)
+        except AnchorFailed as error:
+            raise Broken(str(error)) from error
+        if not evaluation.passed or (evaluation.speedup or 0.0) <= best_speedup:
+            return Measured(evaluation=evaluation)
+        # A win is announced only when it holds on shapes that no operator was ever shown.
+        started = time.monotonic()
+        verdict = self._evaluator.verify(built.kernel, built.compiled, "held_out")
+        held_s = evaluation.seconds.get("device", 0.0) + time.monotonic() - started
+        seconds = {**evaluation.seconds, "device": held_s}
+        if verdict.passed:
+            return Measured(evaluation=replace(evaluation, seconds=seconds), verified=True)
+        rejected = Rejected(verdict.status, f"held-out shape: {verdict.reason}", log=verdict.log)
+        return Measured(
+            evaluation=evaluate.failed(
+                evaluation.kernel_id,
+                self._evaluator.task,
+                evaluation.device_class,
+                rejected,
+                info=self.info,
+                seconds=seconds,
+            )
+        )
+
+    def link(self, built: Built, anchor: Anchor) -> Blocks | None:
+        try:
+            return self._evaluator.link(built.kernel, built.compiled, anchor)
+        except Rejected:
+            return None
+        except AnchorFailed as error:
+            raise Broken(str(error)) from error
+
+
+@cache
+def _task(name_or_path: str) -> Task:
+    return load_task(name_or_path)
+
+
+@cache
+def _compiler(name: BackendName, arch: str) -> Compiler:
+    return backend(name).compiler(arch=arch)
