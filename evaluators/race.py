@@ -11,7 +11,7 @@ import numpy as np
 from evaluators.arguments import Workload
 from evaluators.evaluation import Rejected
 from evaluators.pool import Draw, InputPool
-from evaluators.statistics import half_width, shown_slower_by
+from evaluators.statistics import shown_slower_by, tight
 from evaluators.timing import Lane, TimingPolicy
 
 SIMILAR = 2.0
@@ -187,9 +187,7 @@ class Race:
     def _tight(self) -> bool:
         if len(self.lanes) == 1:
             return True
-        mean = float(np.mean([np.mean(values) for values in self.blocks.values()]))
-        wanted = min(self.policy.loosest, max(self.policy.width, abs(mean) / 10))
-        return half_width(self.blocks) <= wanted
+        return tight(self.blocks, width=self.policy.width, loosest=self.policy.loosest)
 
     def _stop_if_hopeless(self, best: Mapping[str, float]) -> None:
         bounds = {

@@ -110,6 +110,14 @@ def half_width(blocks: Blocks, confidence: float = 0.95) -> float:
     return error * t_quantile(0.5 + confidence / 2, df)
 
 
+def tight(blocks: Blocks, *, width: float, loosest: float) -> bool:
+    """Whether more blocks would tell little: half of the 95% interval is within width, or,
+    for a kernel far from its anchor, within a tenth of the distance, up to loosest.
+    """
+    mean = float(np.mean([np.mean(values) for values in blocks.values()]))
+    return half_width(blocks) <= min(loosest, max(width, abs(mean) / 10))
+
+
 def shown_slower_by(values: Sequence[float], best: float, confidence: float = 0.99) -> float:
     """The factor by which a kernel is at least slower than the shape's best, one-sided.
 
