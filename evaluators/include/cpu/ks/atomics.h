@@ -1,0 +1,63 @@
+/* Atomic operations. One core runs all threads of a launch, one after another: plain ones do. */
+#ifndef KS_ATOMICS_H
+#define KS_ATOMICS_H
+
+#define KS_ATOMIC(name, result)                                                                   \
+    template <typename T> KS_INLINE T name(T *address, KsExactly<T> value) {                       \
+        T old = *address;                                                                          \
+        *address = result;                                                                         \
+        return old;                                                                                \
+    }                                                                                              \
+    template <typename T> KS_INLINE T name##_system(T *address, KsExactly<T> value) {              \
+        return name(address, value);                                                               \
+    }                                                                                              \
+    template <typename T> KS_INLINE T name##_block(T *address, KsExactly<T> value) {               \
+        return name(address, value);                                                               \
+    }
+
+KS_ATOMIC(atomicAdd, old + value)
+KS_ATOMIC(atomicSub, old - value)
+KS_ATOMIC(atomicMin, value < old ? value : old)
+KS_ATOMIC(atomicMax, old < value ? value : old)
+KS_ATOMIC(atomicAnd, old &value)
+KS_ATOMIC(atomicOr, old | value)
+KS_ATOMIC(atomicXor, old ^ value)
+KS_ATOMIC(atomicExch, value)
+KS_ATOMIC(atomicInc, old >= value ? T(0) : old + 1)
+KS_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
+KS_ATOMIC(unsafeAtomicAdd, old + value)
+KS_ATOMIC(safeAtomicAdd, old + value)
+
+template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> value) {
+    *address = *address + value;
+}
+
+template <typename T>
+KS_INLINE T atomicCAS(T *address, KsExactly<T> expected, KsExactly<T> value) {
+    T old = *address;
+    if (old == expected) *address = value;
+    return old;
+}
+
+KS_INLINE void __threadfence() {}
+KS_INLINE void __threadfence_block() {}
+KS_INLINE void __threadfence_system() {}
+
+#ifndef __clang__
+#define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
+#define __HIP_MEMORY_SCOPE_WAVEFRONT 2
+#define __HIP_MEMORY_SCOPE_WORKGROUP 3
+#define __HIP_MEMORY_SCOPE_AGENT 4
+#define __HIP_MEMORY_SCOPE_SYSTEM 5
+#endif
+#define __hip_atomic_load(address, order, scope) (*(address))
+#define __hip_atomic_store(address, value, order, scope) ((void)(*(address) = (value)))
+#define __hip_atomic_fetch_add(address, value, order, scope) atomicAdd(address, value)
+#define __hip_atomic_fetch_min(address, value, order, scope) atomicMin(address, value)
+#define __hip_atomic_fetch_max(address, value, order, scope) atomicMax(address, value)
+#define __hip_atomic_fetch_and(address, value, order, scope) atomicAnd(address, value)
+#define __hip_atomic_fetch_or(address, value, order, scope) atomicOr(address, value)
+#define __hip_atomic_fetch_xor(address, value, order, scope) atomicXor(address, value)
+#define __hip_atomic_exchange(address, value, order, scope) atomicExch(address, value)
+
+#endif

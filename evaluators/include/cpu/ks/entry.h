@@ -1,0 +1,71 @@
+/* From the parent's launch record to the calls of a kernel: included after the kernel's source. */
+#ifndef KS_ENTRY_H
+#define KS_ENTRY_H
+
+#include "../../../native/launch.h"
+
+template <size_t... I> struct KsSequence {};
+template <size_t N, size_t... I> struct KsCount : KsCount<N - 1, N - 1, I...> {};
+template <size_t... I> struct KsCount<0, I...> { using type = KsSequence<I...>; };
+
+/* How the parent names a parameter's type: see SIGNATURE in elf.py. */
+template <typename T> struct KsCode {
+    static constexpr char value = __is_class(T) || __is_union(T) ? 'x'
+                                  : sizeof(T) == 4               ? 'i'
+                                  : sizeof(T) == 8               ? 'l'
+                                                                 : 'x';
+};
+template <typename T> struct KsCode<T *> { static constexpr char value = 'p'; };
+template <typename T> struct KsCode<T &> { static constexpr char value = 'x'; };
+template <> struct KsCode<float> { static constexpr char value = 'f'; };
+template <> struct KsCode<double> { static constexpr char value = 'x'; };
+
+template <typename T> KS_INLINE T ks_argument(const KsLaunch *launch, size_t i) {
+    T value;
+    __builtin_memcpy(&value, &launch->args[i], sizeof value);
+    return value;
+}
+
+struct KsSignature { char codes[KS_MAX_ARGS + 1]; };
+
+#ifdef __clang__
+#define KS_EXPORT __attribute__((visibility("default"), used))
+#else /* all else is static, by -fwhole-program */
+#define KS_EXPORT __attribute__((visibility("default"), used, externally_visible))
+#endif
+
+template <auto kernel> struct KsKernel;
+template <typename... P, void (*kernel)(P...)> struct KsKernel<kernel> {
+    static_assert(sizeof...(P) <= KS_MAX_ARGS, "a kernel takes at most 64 arguments");
+    static constexpr KsSignature signature{{KsCode<P>::value...}};
+
+    /* All threads of all blocks of a launch, one after another. */
+    template <unsigned X, unsigned Y, unsigned Z>
+    KS_INLINE void run(const KsLaunch *launch) {
+        gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
+        call<X, Y, Z>(launch, typename KsCount<sizeof...(P)>::type());
+    }
+
+    template <unsigned X, unsigned Y, unsigned Z, size_t... I>
+    KS_INLINE void call(const KsLaunch *launch, KsSequence<I...>) {
+        blocks<X, Y, Z>(launch, ks_argument<P>(launch, I)...);
+    }
+
+    template <unsigned X, unsigned Y, unsigned Z>
+    KS_INLINE void blocks(const KsLaunch *launch, P... args) {
+        const unsigned nx = launch->grid[0], ny = launch->grid[1], nz = launch->grid[2];
+        for (unsigned bz = 0; bz < nz; ++bz)
+            for (unsigned by = 0; by < ny; ++by)
+                for (unsigned bx = 0; bx < nx; ++bx) {
+                    blockIdx = {bx, by, bz};
+                    for (unsigned tz = 0; tz < Z; ++tz)
+                        for (unsigned ty = 0; ty < Y; ++ty)
+                            for (unsigned tx = 0; tx < X; ++tx) {
+                                threadIdx = {tx, ty, tz};
+                                kernel(args...);
+                            }
+                }
+    }
+};
+
+#endif
