@@ -1,0 +1,90 @@
+"""What a session needs of a GPU's driver, and what a launch must fulfil."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from evaluators.evaluation import Rejected, Status
+from evaluators.plan import LaunchStep
+from evaluators.resources import Resources
+
+Number = type[ctypes.c_int32] | type[ctypes.c_int64] | type[ctypes.c_float]
+SCALARS: dict[str, Number] = {
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "float32": ctypes.c_float,
+}
+Params = ctypes.Array[ctypes.c_void_p]
+
+
+class Driver(Protocol):
+    """What a session asks of a device, all in order on one stream.
+
+    Every method raises Rejected when the kernel is to blame, DeviceFault when the device is.
+    Modules, functions, events and graphs are the vendor's handles.
+    """
+
+    def load(self, code: bytes) -> Any: ...
+    def unload(self, module: Any) -> None: ...
+    def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:
+        """lds_bytes: the most dynamic LDS it will be launched with."""
+
+    def malloc(self, nbytes: int) -> int: ...
+    def free(self, address: int) -> None: ...
+    def copy_in(self, address: int, array: np.ndarray[Any, Any]) -> None: ...
+    def copy_out(self, array: np.ndarray[Any, Any], address: int) -> None: ...
+    def fill(self, address: int, byte: int, nbytes: int) -> None: ...
+    def launch(self, function: Any, step: LaunchStep, params: Params) -> None: ...
+    def resident_blocks(self, function: Any, step: LaunchStep) -> int:
+        """How many blocks of that launch the whole device holds at once."""
+
+    def event(self) -> Any: ...
+    def release_event(self, event: Any) -> None: ...
+    def record(self, event: Any) -> None: ...
+    def finished(self, event: Any) -> bool:
+        """Whether all before it is done; raises what the launches before it ran into."""
+
+    def elapsed_us(self, start: Any, end: Any) -> float: ...
+    def capture(self, enqueue: Callable[[], None]) -> Any:
+        """A graph of what enqueue launches, or None where the driver has none."""
+
+    def replay(self, graph: Any) -> None: ...
+    def release_graph(self, graph: Any) -> None: ...
+
+
+class DeviceFault(RuntimeError):
+    """The device or its driver failed, not the kernel: one sentence. Replace the process."""
+
+
+def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, threads: int) -> None:
+    """Compare a launch with the compiled kernel and the device's limits a block.
+
+    Raises Rejected(LAUNCH_ERROR): argument count or size, block, LDS.
+    """
+
+    def refuse(reason: str) -> Rejected:
+        return Rejected(Status.LAUNCH_ERROR, f"{step.entry}: {reason}")
+
+    if len(step.args) != len(resources.args):
+        raise refuse(f"{len(step.args)} args are given, the kernel takes {len(resources.args)}")
+    for i, (given, taken) in enumerate(zip(step.args, resources.args, strict=True), 1):
+        name, kind = (given, "pointer") if isinstance(given, str) else (given.type, "value")
+        size = 8 if isinstance(given, str) else ctypes.sizeof(SCALARS[given.type])
+        if taken.kind not in (kind, "unknown") or taken.size != size:
+            what = "a buffer" if isinstance(given, str) else "a value"
+            wanted = {"pointer": "a pointer", "value": "a value", "unknown": "an argument"}
+            raise refuse(
+                f"argument {i} is {what} ({name}, {size} bytes), "
+                f"the kernel takes {wanted[taken.kind]} of {taken.size} bytes"
+            )
+    block = step.block[0] * step.block[1] * step.block[2]
+    limit = threads if resources.max_threads is None else min(threads, resources.max_threads)
+    if block > limit:
+        raise refuse(f"a block of {block} threads, at most {limit} are possible")
+    if resources.lds_bytes + step.lds_bytes > lds_bytes:
+        raise refuse(
+            f"{resources.lds_bytes} bytes of static and {step.lds_bytes} of dynamic LDS, "
+            f"a block has {lds_bytes}"
+        )

@@ -1,0 +1,281 @@
+"""The hip backend: AMD GPUs through hip-python. The only importer of AMD's bindings here."""
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluators.device import BackendMissing, Compiled, DeviceInfo
+from evaluators.evaluation import Rejected, Status
+from evaluators.gpu import DeviceFault, Params
+from evaluators.gpu_session import GpuSession
+from evaluators.hip_compiler import HipCompiler
+from evaluators.hip_errors import hip_failure
+from evaluators.peaks import peaks_of
+from evaluators.plan import LaunchStep
+from evaluators.rocm import find_toolchain
+
+DEFAULT_ARCH = "gfx942"
+OLDEST_ROCM = 6
+_DO = "install ROCm's HIP runtime, or set ROCM_PATH to where it lies"
+
+
+def compiler(*, arch: str | None = None) -> HipCompiler:
+    """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
+    if arch is None:
+        arch = open_device(0).info.arch if device_count() else DEFAULT_ARCH
+    return HipCompiler(arch)
+
+
+def device_count() -> int:
+    """AMD GPUs that this process may use (HIP_VISIBLE_DEVICES); 0 without a runtime."""
+    try:
+        return Runtime().device_count()
+    except (BackendMissing, DeviceFault):
+        return 0
+
+
+def open_device(index: int) -> "HipDevice":
+    """Raises BackendMissing: no library, no GPU, no such index, versions that don't fit."""
+    runtime = Runtime()
+    runtime.check_version()
+    count = runtime.device_count()
+    if count == 0:
+        raise BackendMissing(
+            f"the HIP runtime {runtime.version()} finds no AMD GPU: check /dev/kfd, "
+            "the group render and HIP_VISIBLE_DEVICES"
+        )
+    if not 0 <= index < count:
+        raise BackendMissing(f"there is no HIP device {index}: {count} are visible, from 0")
+    return HipDevice(runtime, index)
+
+
+def runtime_library(environment: Mapping[str, str] = os.environ) -> str:
+    """libamdhip64 of ROCM_PATH, ROCM_HOME or /opt/rocm, else what the loader finds."""
+    for root in (environment.get("ROCM_PATH"), environment.get("ROCM_HOME"), "/opt/rocm"):
+        if root and (library := Path(root) / "lib" / "libamdhip64.so").exists():
+            return str(library)
+    return "libamdhip64.so"
+
+
+class Runtime:
+    """libamdhip64 through hip-python, 6.4 to 7.2 and 10.0: an error is raised, not returned."""
+
+    def __init__(self) -> None:
+        try:
+            from hip import chip, hip
+        except ImportError as error:
+            raise BackendMissing(
+                f"hip-python is not installed ({error}): install the package hip-python"
+            ) from None
+        if hasattr(chip, "DLL"):  # 10.0 finds the library by ROCM_PATH itself
+            chip.DLL = runtime_library().encode()
+        self.hip = hip
+
+    def call(self, name: str, *values: Any) -> Any:
+        """The one value that the call returns after its status, or a tuple, or None.
+
+        Raises Rejected, DeviceFault, and BackendMissing when there is no library.
+        """
+        try:
+            status, *returned = getattr(self.hip, name)(*values)
+        except RuntimeError as error:  # hip-python, when dlopen or dlsym fails
+            raise BackendMissing(f"{_one_line(error)}: {_DO}") from None
+        if status != self.hip.hipError_t.hipSuccess:
+            raise hip_failure(name, status.name, self._text(status))
+        return returned[0] if len(returned) == 1 else tuple(returned) or None
+
+    def _text(self, status: Any) -> str:
+        said = self.hip.hipGetErrorString(status)[-1]
+        return said.decode() if hasattr(said, "decode") else str(said or "")
+
+    def ready(self, name: str, *values: Any) -> bool:
+        """Of a call that may answer hipErrorNotReady."""
+        status = getattr(self.hip, name)(*values)[0]
+        if status == self.hip.hipError_t.hipErrorNotReady:
+            return False
+        if status != self.hip.hipError_t.hipSuccess:
+            raise hip_failure(name, status.name, self._text(status))
+        return True
+
+    def device_count(self) -> int:
+        try:
+            return int(self.call("hipGetDeviceCount"))
+        except DeviceFault as fault:
+            if "hipErrorNoDevice" in str(fault):
+                return 0
+            raise
+
+    def version(self) -> str:
+        """Such as 7.2.53211; the runtime packs it as major * 10^7 + minor * 10^5 + patch."""
+        packed = int(self.call("hipRuntimeGetVersion"))
+        return f"{packed // 10**7}.{packed // 10**5 % 100}.{packed % 10**5}"
+
+    def check_version(self) -> None:
+        found = self.version()
+        if int(found.split(".")[0]) < OLDEST_ROCM:
+            raise BackendMissing(
+                f"hip-python {metadata.version('hip-python')} needs ROCm {OLDEST_ROCM} or newer, "
+                f"the HIP runtime here is {found}: update ROCm"
+            )
+
+    def properties(self, index: int) -> Any:
+        if int(metadata.version("hip-python").split(".")[0]) >= 10:
+            return self.call("hipGetDeviceProperties", index)
+        found = self.hip.hipDeviceProp_t()
+        self.call("hipGetDeviceProperties", found, index)
+        return found
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _decoded(text: bytes | str) -> str:
+    return text.rstrip(b"\0").decode() if isinstance(text, bytes) else text
+
+
+class HipDevice:
+    """One AMD GPU; see evaluators.device.Device."""
+
+    def __init__(self, runtime: Runtime, index: int) -> None:
+        runtime.call("hipSetDevice", index)
+        properties = runtime.properties(index)
+        name = _decoded(properties.name)
+        peaks = peaks_of(name, cache_bytes=int(properties.l2CacheSize))
+        try:
+            version = find_toolchain().version
+        except BackendMissing:
+            version = ""
+        self.info = DeviceInfo(
+            backend="hip",
+            name=name,
+            arch=_decoded(properties.gcnArchName).split(":")[0],
+            engine="hip",
+            compiler=f"hiprtc {version}".strip(),
+            wavefront=int(properties.warpSize),
+            lds_bytes=int(properties.sharedMemPerBlock),
+            max_threads=int(properties.maxThreadsPerBlock),
+            cache_bytes=peaks.cache_bytes,
+            peak_flops=peaks.flops,
+            peak_bytes_per_s=peaks.bytes_per_s,
+        )
+        self._driver = HipDriver(runtime, compute_units=int(properties.multiProcessorCount))
+
+    def open(self, compiled: Compiled, *, memory_bytes: int) -> GpuSession:
+        if compiled.backend != "hip" or compiled.arch.split(":")[0] != self.info.arch:
+            raise Rejected(
+                Status.UNSUPPORTED,
+                f"compiled for {compiled.backend} {compiled.arch}, the device is {self.info.arch}",
+            )
+        return GpuSession(
+            self._driver,
+            compiled,
+            memory_bytes=memory_bytes,
+            lds_bytes=self.info.lds_bytes,
+            threads=self.info.max_threads,
+        )
+
+    def close(self) -> None:
+        self._driver.close()
+
+
+class HipDriver:
+    """evaluators.gpu.Driver over hip-python."""
+
+    def __init__(self, runtime: Runtime, *, compute_units: int) -> None:
+        self._call = runtime.call
+        self._runtime = runtime
+        self._kinds = runtime.hip.hipMemcpyKind
+        self._compute_units = compute_units
+        # Not the default stream, which can't be captured into a graph.
+        self._stream = self._call("hipStreamCreate")
+
+    def close(self) -> None:
+        self._call("hipStreamDestroy", self._stream)
+
+    def load(self, code: bytes) -> Any:
+        return self._call("hipModuleLoadData", code)
+
+    def unload(self, module: Any) -> None:
+        self._call("hipModuleUnload", module)
+
+    def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:
+        return self._call("hipModuleGetFunction", module, symbol.encode())
+
+    def malloc(self, nbytes: int) -> int:
+        return int(self._call("hipMalloc", nbytes))
+
+    def free(self, address: int) -> None:
+        self._call("hipFree", address)
+
+    def copy_in(self, address: int, array: np.ndarray[Any, Any]) -> None:
+        self._copy(address, array.ctypes.data, array.nbytes, self._kinds.hipMemcpyHostToDevice)
+
+    def copy_out(self, array: np.ndarray[Any, Any], address: int) -> None:
+        self._copy(array.ctypes.data, address, array.nbytes, self._kinds.hipMemcpyDeviceToHost)
+
+    def _copy(self, to: int, source: int, nbytes: int, kind: Any) -> None:
+        if nbytes:
+            self._call("hipMemcpyAsync", to, source, nbytes, kind, self._stream)
+            self._call("hipStreamSynchronize", self._stream)
+
+    def fill(self, address: int, byte: int, nbytes: int) -> None:
+        if nbytes:
+            self._call("hipMemsetAsync", address, byte, nbytes, self._stream)
+
+    def launch(self, function: Any, step: LaunchStep, params: Params) -> None:
+        where = (function, *step.grid, *step.block, step.lds_bytes, self._stream, params)
+        if step.cooperative:
+            self._call("hipModuleLaunchCooperativeKernel", *where)
+        else:
+            self._call("hipModuleLaunchKernel", *where, None)
+
+    def resident_blocks(self, function: Any, step: LaunchStep) -> int:
+        threads = step.block[0] * step.block[1] * step.block[2]
+        each = self._call(
+            "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", function, threads, step.lds_bytes
+        )
+        return int(each) * self._compute_units
+
+    def event(self) -> Any:
+        return self._call("hipEventCreate")
+
+    def release_event(self, event: Any) -> None:
+        self._call("hipEventDestroy", event)
+
+    def record(self, event: Any) -> None:
+        self._call("hipEventRecord", event, self._stream)
+
+    def finished(self, event: Any) -> bool:
+        return self._runtime.ready("hipEventQuery", event)
+
+    def elapsed_us(self, start: Any, end: Any) -> float:
+        return float(self._call("hipEventElapsedTime", start, end)) * 1e3
+
+    def capture(self, enqueue: Callable[[], None]) -> Any:
+        mode = self._runtime.hip.hipStreamCaptureMode.hipStreamCaptureModeThreadLocal
+        self._call("hipStreamBeginCapture", self._stream, mode)
+        try:
+            enqueue()
+        except BaseException:
+            self._drop(self._runtime.hip.hipStreamEndCapture(self._stream)[1])
+            raise
+        graph = self._call("hipStreamEndCapture", self._stream)
+        try:
+            return self._call("hipGraphInstantiate", graph, None, 0)[0]
+        finally:
+            self._drop(graph)
+
+    def _drop(self, graph: Any) -> None:
+        if graph is not None:
+            self._call("hipGraphDestroy", graph)
+
+    def replay(self, graph: Any) -> None:
+        self._call("hipGraphLaunch", graph, self._stream)
+
+    def release_graph(self, graph: Any) -> None:
+        self._call("hipGraphExecDestroy", graph)

@@ -1,0 +1,98 @@
+"""The hip backend's compiler: a kernel file to gfx942 code objects, with what they take."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluators.device import Binary, Compiled
+from evaluators.gpu import check_launch
+from evaluators.hiprtc import HiprtcChild
+from evaluators.kernel import KernelSource
+from evaluators.plan import Defines, LaunchStep, Plan
+from evaluators.resources import Resources, read_resources
+
+LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
+MAX_THREADS = 1024
+WAVEFRONT = 64
+DEADLINE_S = 60.0
+_ALWAYS = ("-std=c++17", f"-DWAVEFRONT={WAVEFRONT}")
+
+
+class HipCompiler:
+    """For one architecture, such as gfx942; holds a recycled compile child until closed."""
+
+    def __init__(self, arch: str, *, child: HiprtcChild | None = None) -> None:
+        self.arch = arch
+        self._child = child or HiprtcChild()
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        """Compile once for each distinct set of defines. Needs no device.
+
+        Raises Rejected: COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that can't
+        fit the compiled kernel. Raises BackendMissing.
+        """
+        binaries: dict[Defines, Binary] = {}
+        resources: list[dict[str, Any]] = []
+        logs: list[str] = []
+        seconds = 0.0
+        for defines, launches in _builds(plans).items():
+            made = self._child.compile(
+                kernel.text,
+                arch=self.arch,
+                names=tuple(dict.fromkeys(launch.entry for launch in launches)),
+                options=(
+                    *_ALWAYS,
+                    *(f"-D{name}={value}" for name, value in defines),
+                    *kernel.options,
+                ),
+                deadline_s=DEADLINE_S,
+            )
+            kernels = {k.symbol: k for k in read_resources(made.code, made.mnemonics)}
+            binaries[defines] = Binary(data=made.code, symbols=made.symbols)
+            for launch in launches:
+                found = kernels[made.symbols[launch.entry]]
+                check_launch(launch, found, lds_bytes=LDS_BYTES, threads=MAX_THREADS)
+            resources += _told(defines, launches, kernels, made.symbols)
+            if made.log and made.log not in logs:
+                logs.append(made.log)
+            seconds += made.seconds
+        return Compiled(
+            kernel_id=kernel.id,
+            backend="hip",
+            arch=self.arch,
+            engine="hip",
+            compiler=self._child.version,
+            binaries=binaries,
+            resources=tuple(resources),
+            log="\n".join(logs),
+            seconds=seconds,
+        )
+
+    def close(self) -> None:
+        self._child.close()
+
+
+def _builds(plans: Sequence[Plan]) -> dict[Defines, list[LaunchStep]]:
+    """Every launch of every plan, by what must be compiled together."""
+    found: dict[Defines, list[LaunchStep]] = {}
+    for plan in plans:
+        found.setdefault(plan.defines, []).extend(plan.launches)
+    return found
+
+
+def _told(
+    defines: Defines,
+    launches: Sequence[LaunchStep],
+    kernels: dict[str, Resources],
+    symbols: Any,
+) -> list[dict[str, Any]]:
+    """One mapping a kernel, block size and dynamic LDS: launches that differ in grid are one."""
+    told = {}
+    for launch in launches:
+        threads = launch.block[0] * launch.block[1] * launch.block[2]
+        key = (launch.entry, threads, launch.lds_bytes)
+        told[key] = {
+            "kernel": launch.entry,
+            "defines": dict(defines),
+            **kernels[symbols[launch.entry]].for_launch(threads, launch.lds_bytes),
+        }
+    return list(told.values())

@@ -1,0 +1,148 @@
+"""Everything shipped compiles for gfx942, with real hiprtc, and what it takes is known."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import evaluators
+from evaluators import hip
+from evaluators.device import BackendMissing, Compiled
+from evaluators.evaluation import Rejected, Status
+from evaluators.front_matter import OPTIONS
+from evaluators.hip_compiler import HipCompiler
+from evaluators.hiprtc import HiprtcChild
+from evaluators.kernel import parse_kernel
+from evaluators.plan import Plan
+from evaluators.task import Task, load_task
+
+SHIPPED = Path(evaluators.__file__).parent / "tasks"
+KERNELS = Path(__file__).parents[1] / "kernels"
+SEEDS = sorted([*SHIPPED.glob("*/seeds/*.hip"), *KERNELS.glob("**/seeds/*.hip")])
+DOUBLE = """/*---
+launches:
+  - kernel: twice<ROWS>
+    grid: [1]
+    block: [{block}]
+    lds_bytes: "{lds}"
+    args: {args}
+params: {{ROWS: 2}}
+---*/
+template <int R> __global__ void twice(const float* x, float* y, int n) {{
+    if (threadIdx.x < n) y[threadIdx.x] = R * x[threadIdx.x];
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def compiler(gfx942: HiprtcChild) -> Iterator[HipCompiler]:
+    yield HipCompiler("gfx942", child=gfx942)
+
+
+def plans(task: Task, text: str) -> list[Plan]:
+    """Distinct plans over every suite."""
+    kernel = parse_kernel(text)
+    found: list[Plan] = []
+    for suite in ("tests", "benchmarks", "held_out"):
+        for workload in task.workloads(suite, "hip"):
+            plan = kernel.plan(task, workload.dims)
+            if plan not in found:
+                found.append(plan)
+    return found
+
+
+def compiled(compiler: HipCompiler, task: Task, text: str) -> Compiled:
+    return compiler.compile(parse_kernel(text), plans(task, text))
+
+
+def test_there_is_something_to_compile() -> None:
+    assert len([s for s in SEEDS if s.is_relative_to(SHIPPED)]) >= len(list(SHIPPED.iterdir()))
+    assert any("tutorial" in s.parts for s in SEEDS)
+    assert any("fp8_mfma_gemm" in s.parts for s in SEEDS)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=[s.parent.parent.name + "/" + s.stem for s in SEEDS])
+def test_every_kernel_shipped_compiles_for_gfx942(compiler: HipCompiler, seed: Path) -> None:
+    made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
+    assert (made.backend, made.arch, made.engine) == ("hip", "gfx942", "hip")
+    assert made.compiler.startswith("hiprtc ")
+    assert made.binaries
+    for binary in made.binaries.values():
+        assert binary.data.startswith(b"\x7fELF")
+    for told in made.resources:
+        assert told["registers"] > 0
+        assert told["occupancy"]["waves_per_simd"] > 0
+        assert told["mfma"] is not None
+
+
+@pytest.mark.parametrize("option", sorted(OPTIONS))
+def test_every_allowed_option_is_known_to_the_compiler(gfx942: HiprtcChild, option: str) -> None:
+    made = gfx942.compile("__global__ void f() {}", arch="gfx942", options=(option,))
+    assert "unused" not in made.log
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"args": "[x, y]"}, "twice<2>: 2 args are given, the kernel takes 3"),
+        (
+            {"args": "[x, y, {value: N, type: int64}]"},
+            "argument 3 is a value (int64, 8 bytes), the kernel takes a value of 4 bytes",
+        ),
+        (
+            {"args": "[x, N, N]"},
+            "argument 2 is a value (int32, 4 bytes), the kernel takes a pointer of 8 bytes",
+        ),
+        (
+            {"args": "[x, y, x]"},
+            "argument 3 is a buffer (x, 8 bytes), the kernel takes a value of 4 bytes",
+        ),
+        ({"lds": "65540"}, "0 bytes of static and 65540 of dynamic LDS, a block has 65536"),
+        ({"block": "32, 32, 2"}, "a block of 2048 threads, at most 1024 are possible"),
+    ],
+)
+def test_a_launch_that_cannot_fit_is_refused_without_a_device(
+    compiler: HipCompiler, tmp_path: Path, change: dict[str, str], said: str
+) -> None:
+    (tmp_path / "task.yaml").write_text(
+        "dims: [N]\narguments:\n"
+        "  - {name: x, dtype: float32, shape: [N], role: in}\n"
+        "  - {name: y, dtype: float32, shape: [N], role: out, rtol: 0.0, atol: 0.0}\n"
+        "tests: [{N: 64}]\nbenchmarks: [{N: 64}]\nheld_out: [{N: 64}]\n"
+    )
+    (tmp_path / "reference.py").write_text("def reference(x, **_):\n    return {'y': 2 * x}\n")
+    (tmp_path / "seeds").mkdir()
+    text = DOUBLE.format(block="64", lds="0", args="[x, y, N]")
+    (tmp_path / "seeds" / "twice.hip").write_text(text)
+    task = load_task(tmp_path)
+    assert compiled(compiler, task, text).resources[0]["kernel"] == "twice<2>"
+    wrong = DOUBLE.format(**({"block": "64", "lds": "0", "args": "[x, y, N]"} | change))
+    with pytest.raises(Rejected) as caught:
+        compiled(compiler, task, wrong)
+    assert caught.value.status in (Status.LAUNCH_ERROR, Status.INVALID)
+    assert said in caught.value.reason
+
+
+def test_params_and_options_reach_the_compiler(compiler: HipCompiler) -> None:
+    seed = KERNELS / "fp8_mfma_gemm" / "seeds" / "fp8_mfma_gemm.hip"
+    made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
+    assert len(made.binaries) == 1
+    (told,) = made.resources
+    assert told["kernel"] == "gemm<32, 128, 128, 64>"
+    assert told["defines"]["BM"] == 128
+    assert told["mfma"] == 16
+
+
+def test_without_a_gpu_the_default_is_mi300(gfx942: HiprtcChild) -> None:
+    if hip.device_count():
+        pytest.skip("there is an AMD GPU here, whose architecture is the default")
+    made = hip.compiler()
+    made.close()
+    assert made.arch == "gfx942"
+
+
+def test_no_runtime_library_is_one_sentence() -> None:
+    if hip.device_count():
+        pytest.skip("there is an AMD GPU here")
+    with pytest.raises(BackendMissing, match=r"libamdhip64.*install ROCm|finds no AMD GPU"):
+        hip.open_device(0)
