@@ -72,16 +72,16 @@ class GpuSession:
         return Buffer(address, nbytes)
 
     def write(self, buffer: Buffer, array: np.ndarray[Any, Any]) -> None:
-        if array.nbytes > buffer.nbytes:
-            raise ValueError(f"{array.nbytes} bytes do not fit into a buffer of {buffer.nbytes}")
+        if array.nbytes != buffer.nbytes:
+            raise ValueError(f"{array.nbytes} bytes don't fill a buffer of {buffer.nbytes}")
         self._driver.copy_in(buffer.offset, np.ascontiguousarray(array))
 
     def read(
         self, buffer: Buffer, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> np.ndarray[Any, Any]:
         array = np.empty(shape, dtype)
-        if array.nbytes > buffer.nbytes:
-            raise ValueError(f"{array.nbytes} bytes are not in a buffer of {buffer.nbytes}")
+        if array.nbytes != buffer.nbytes:
+            raise ValueError(f"{array.nbytes} bytes are read of a buffer of {buffer.nbytes}")
         self._driver.copy_out(array, buffer.offset)
         return array
 

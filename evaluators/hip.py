@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from evaluators.device import BackendMissing, Compiled, DeviceInfo
-from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import DeviceFault, Params
 from evaluators.gpu_session import GpuSession
 from evaluators.hip_compiler import HipCompiler
@@ -165,11 +164,13 @@ class HipDevice:
         )
         self._driver = HipDriver(runtime, compute_units=int(properties.multiProcessorCount))
 
-    def open(self, compiled: Compiled, *, memory_bytes: int) -> GpuSession:
+    def open(
+        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+    ) -> GpuSession:
+        """beside is not needed: times on a GPU don't hang on the placement of pages."""
         if compiled.backend != "hip" or compiled.arch.split(":")[0] != self.info.arch:
-            raise Rejected(
-                Status.UNSUPPORTED,
-                f"compiled for {compiled.backend} {compiled.arch}, the device is {self.info.arch}",
+            raise ValueError(
+                f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
             )
         return GpuSession(
             self._driver,

@@ -1,19 +1,24 @@
 """The hip backend's compiler: a kernel file to gfx942 code objects, with what they take."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from evaluators.device import Binary, Compiled
+from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import check_launch
 from evaluators.hiprtc import HiprtcChild
 from evaluators.kernel import KernelSource
 from evaluators.plan import Defines, LaunchStep, Plan
 from evaluators.resources import Resources, read_resources
+from evaluators.source_check import KERNEL_FILE, check_source
+from evaluators.tokens import tokens
 
 LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
 MAX_THREADS = 1024
 WAVEFRONT = 64
 DEADLINE_S = 60.0
+_ASSEMBLY = "asm|__asm|__asm__"
 _ALWAYS = ("-std=c++17", f"-DWAVEFRONT={WAVEFRONT}")
 
 
@@ -27,17 +32,19 @@ class HipCompiler:
     def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
         """Compile once for each distinct set of defines. Needs no device.
 
-        Raises Rejected: COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that can't
-        fit the compiled kernel. Raises BackendMissing.
+        Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
+        can't fit the compiled kernel. Raises BackendMissing.
         """
+        source = _guarded(kernel)
         binaries: dict[Defines, Binary] = {}
         resources: list[dict[str, Any]] = []
         logs: list[str] = []
         seconds = 0.0
         for defines, launches in _builds(plans).items():
             made = self._child.compile(
-                kernel.text,
+                source,
                 arch=self.arch,
+                name=KERNEL_FILE,
                 names=tuple(dict.fromkeys(launch.entry for launch in launches)),
                 options=(
                     *_ALWAYS,
@@ -69,6 +76,21 @@ class HipCompiler:
 
     def close(self) -> None:
         self._child.close()
+
+
+def _guarded(kernel: KernelSource) -> str:
+    """The kernel's file behind its headers and macros that stop assembly made by pasting tokens.
+
+    Assembly could read this machine's files (.incbin). Raises Rejected(INVALID).
+    """
+    headers = check_source(kernel.code, first_line=kernel.code_line)
+    for token in tokens(kernel.code, kernel.code_line):
+        if token.kind == "directive" and re.match(rf"undef\s+({_ASSEMBLY})\b", token.text):
+            raise Rejected(Status.INVALID, f"#{token.text} is not allowed", line=token.line)
+    lines = [f"#include <{header}>" for header in ("hip/hip_runtime.h", *headers)]
+    refusal = 'static_assert(false, "inline assembly is not allowed"); void'
+    lines += [f"#define {word} {refusal}" for word in _ASSEMBLY.split("|")]
+    return "\n".join([*lines, f'#line 1 "{KERNEL_FILE}"', kernel.text])
 
 
 def _builds(plans: Sequence[Plan]) -> dict[Defines, list[LaunchStep]]:

@@ -123,6 +123,29 @@ def test_a_launch_that_cannot_fit_is_refused_without_a_device(
     assert said in caught.value.reason
 
 
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ('asm(".incbin \\"/etc/hostname\\"");', Status.INVALID, "inline assembly is not allowed"),
+        ("#undef asm", Status.INVALID, "#undef asm is not allowed"),
+        ('#define GLUE(a, b) a##b\nGLUE(as, m)("s_nop 0");', Status.COMPILE_ERROR, "assembly"),
+        ('#define GLUE(a, b) a##b\nGLUE(__as, m__)("s_nop 0");', Status.COMPILE_ERROR, "assem"),
+        ("#include </etc/hostname>", Status.INVALID, "'/etc/hostname' is not allowed"),
+    ],
+)
+def test_source_cannot_reach_this_machines_files(
+    compiler: HipCompiler, line: str, status: Status, said: str
+) -> None:
+    task = load_task("sgemm")
+    text = (SHIPPED / "sgemm" / "seeds" / "naive.hip").read_text()
+    start = text.count("\n") + 1
+    with pytest.raises(Rejected) as caught:
+        compiled(compiler, task, text + line + "\n")
+    assert caught.value.status is status
+    assert said in caught.value.reason
+    assert str(start + line.count("\n")) in caught.value.reason  # the line in the kernel's file
+
+
 def test_params_and_options_reach_the_compiler(compiler: HipCompiler) -> None:
     seed = KERNELS / "fp8_mfma_gemm" / "seeds" / "fp8_mfma_gemm.hip"
     made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
