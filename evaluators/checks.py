@@ -123,7 +123,7 @@ def check_agreement(
 
 
 class Bench:
-    """One workload's memory in a session: the shared region and one region a binding.
+    """One workload's memory in a session: the bindings' regions and the one they share.
 
     Memory comes from the caller, so that several workloads may take turns in the same.
     """
@@ -135,28 +135,22 @@ class Bench:
         workload: Workload,
         plan: Plan,
         *,
-        memory: Buffer,
-        copies: int = 1,
+        copies: Buffer,
+        shared: Buffer,
     ) -> None:
+        """copies: memory for one or more bindings; shared: for constants and scratch."""
         self.session = session
         self.task = task
         self.workload = workload
         self.plan = plan
         self.shared = Region.of_shared(task, workload, plan)
         self.region = Region.of_arguments(task, workload)
-        self.shared_buffer = memory.view(0, self.shared.nbytes)
-        shared = self.shared.buffers(self.shared_buffer)
-        self.copies = tuple(
-            memory.view(self.shared.nbytes + i * self.region.nbytes, self.region.nbytes)
-            for i in range(copies)
-        )
-        self.bindings = tuple({**shared, **self.region.buffers(copy)} for copy in self.copies)
+        self.shared_buffer = shared.view(0, self.shared.nbytes)
+        of_all = self.shared.buffers(self.shared_buffer)
+        nbytes = self.region.nbytes
+        self.copies = tuple(copies.view(i * nbytes, nbytes) for i in range(copies.nbytes // nbytes))
+        self.bindings = tuple({**of_all, **self.region.buffers(copy)} for copy in self.copies)
         self._shared_image: Image | None = None
-
-    @staticmethod
-    def nbytes(task: Task, workload: Workload, plan: Plan, *, copies: int = 1) -> int:
-        region = Region.of_arguments(task, workload)
-        return Region.of_shared(task, workload, plan).nbytes + copies * region.nbytes
 
     def place_shared(self, draw: Draw, rng: np.random.Generator, *, deadline_s: float) -> None:
         """Constants in place, scratch poisoned, prepare launches run."""

@@ -9,7 +9,7 @@ from evaluators.cpu_compile import CpuCompiler, arch
 from evaluators.cpu_emit import ENGINE, LDS_BYTES
 from evaluators.cpu_session import MAX_THREADS, CpuSession
 from evaluators.cpu_toolchain import cpu_info, runner, toolchain
-from evaluators.device import BackendMissing, Compiled, DeviceInfo
+from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 
 __all__ = ["CpuCompiler", "CpuDevice", "CpuSession", "compiler", "device_count", "open_device"]
 
@@ -76,12 +76,16 @@ class CpuDevice:
             },
         )
 
-    def open(self, compiled: Compiled, *, memory_bytes: int) -> CpuSession:
+    def open(
+        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+    ) -> CpuSession:
         if (compiled.backend, compiled.arch) != ("cpu", self.info.arch):
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is cpu {self.info.arch}"
             )
-        return CpuSession(compiled, core=self._core, memory_bytes=memory_bytes)
+        if not isinstance(beside, CpuSession | None):
+            raise ValueError("beside must be a session on cpu")
+        return CpuSession(compiled, core=self._core, memory_bytes=memory_bytes, beside=beside)
 
     def close(self) -> None:
         """Nothing outlives its sessions."""

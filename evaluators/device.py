@@ -135,8 +135,15 @@ class Device(Protocol):
 
     info: DeviceInfo
 
-    def open(self, compiled: Compiled, *, memory_bytes: int) -> Session:
-        """Load a kernel. memory_bytes bounds what its session can allocate. Raises Rejected."""
+    def open(
+        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+    ) -> Session:
+        """Load a kernel. memory_bytes bounds what its session can allocate. Raises Rejected.
+
+        beside: an open session of this device. Where the placement of pages changes times
+        (cpu: by 10%), the same sequence of allocations gives the same memory as there, so
+        that timing compares kernels and not pages; elsewhere it may be ignored.
+        """
 
     def close(self) -> None: ...
 

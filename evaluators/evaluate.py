@@ -7,10 +7,11 @@ from evaluators.arguments import SUITES, TaskError
 from evaluators.checks import on
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected
-from evaluators.evaluator import Evaluator, Verdict, failed, workloads_of
+from evaluators.evaluator import Evaluator, workloads_of
 from evaluators.kernel import KernelSource, kernel_id, parse_kernel
 from evaluators.task import Task, load_task
 from evaluators.timing import Anchor, TimingPolicy
+from evaluators.verdict import Verdict, failed
 
 __all__ = [
     "CAREFUL",

@@ -5,21 +5,21 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from evaluators.arguments import Suite, Workload
 from evaluators.checks import Bench, check_limits, check_workload, on
-from evaluators.device import Compiled, Device, DeviceInfo
+from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel import KernelSource
 from evaluators.pool import InputPool
 from evaluators.race import Race, StoppedEarly, blaming_anchor
-from evaluators.region import ALIGNMENT
+from evaluators.region import ALIGNMENT, Region
 from evaluators.statistics import speedup
 from evaluators.task import Task
 from evaluators.timing import Anchor, Lane, TimingPolicy
+from evaluators.verdict import Verdict, failed
 
 DEFAULT_POLICY = TimingPolicy()
 SHIFTS = 64
@@ -28,44 +28,6 @@ MARGIN_CPU = 1.5
 """Peaks are calibrated on cpu: a time is impossible only beyond this factor of them."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
-
-
-def failed(
-    kernel_id: str,
-    task: Task,
-    device_class: str,
-    rejected: Rejected,
-    *,
-    info: DeviceInfo | None = None,
-    seconds: Mapping[str, float] | None = None,
-) -> Evaluation:
-    """A rejection as a value."""
-    return Evaluation(
-        kernel_id=kernel_id,
-        task_hash=task.hash,
-        device_class=device_class,
-        status=rejected.status,
-        reason=rejected.reason,
-        log=rejected.log,
-        seconds=dict(seconds or {}),
-        device=info.name if info else "",
-        engine=info.engine if info else "",
-        compiler=info.compiler if info else "",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """Whether a kernel is right on a suite of shapes. errors: as in Evaluation."""
-
-    status: Status
-    reason: str = ""
-    log: str = ""
-    errors: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def passed(self) -> bool:
-        return self.status is Status.PASSED
 
 
 class Evaluator:
@@ -203,15 +165,27 @@ class Evaluator:
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):
                 check_limits(plan, self.device.info)
-        sizes = [Bench.nbytes(self.task, w, p) for w, p in zip(workloads, plans, strict=True)]
+        copies = [Region.of_arguments(self.task, w).nbytes for w in workloads]
+        shared = [
+            Region.of_shared(self.task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
+        ]
+        shifts = SHIFTS * ALIGNMENT
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
         quick = self.policy.deadline_s(min(expected_us.values(), default=None))
-        with self.device.open(compiled, memory_bytes=max(sizes) + SHIFTS * ALIGNMENT) as session:
-            arena = session.alloc(max(sizes) + SHIFTS * ALIGNMENT)
-            for workload, plan, size in zip(workloads, plans, sizes, strict=True):
-                memory = arena.view(int(self.rng.integers(SHIFTS)) * ALIGNMENT, size)
-                bench = Bench(session, self.task, workload, plan, memory=memory)
+        with self.device.open(compiled, memory_bytes=max(copies) + shifts + max(shared)) as session:
+            copies_arena = session.alloc(max(copies) + shifts)
+            shared_arena = session.alloc(max(shared))
+            for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):
+                shift = int(self.rng.integers(SHIFTS)) * ALIGNMENT
+                bench = Bench(
+                    session,
+                    self.task,
+                    workload,
+                    plan,
+                    copies=copies_arena.view(shift, nbytes),
+                    shared=shared_arena,
+                )
                 expected = expected_us.get(workload.label)
                 first, second = self.pool.draws(workload, self.rng, 2)
                 timed = workload in self.benchmarks
@@ -237,10 +211,20 @@ class Evaluator:
         """A race, warmed up, in sessions that the check has not seen."""
         with ExitStack() as stack:
             anchor_us = self._expected_us(anchor)
-            lanes = [stack.enter_context(self._lane(kernel, compiled))]
+            first = Lane(self.device, self.task, self.benchmarks, kernel, compiled, self.policy)
+            lanes = [stack.enter_context(first)]
             if anchor is not None:
                 with blaming_anchor():
-                    lanes.append(stack.enter_context(self._lane(anchor.kernel, anchor.compiled)))
+                    second = Lane(
+                        self.device,
+                        self.task,
+                        self.benchmarks,
+                        anchor.kernel,
+                        anchor.compiled,
+                        self.policy,
+                        beside=first,
+                    )
+                lanes.append(stack.enter_context(second))
             race = Race(
                 lanes,
                 self.benchmarks,
@@ -253,9 +237,6 @@ class Evaluator:
             yield race
             if anchor is not None:
                 self._anchor_us[anchor.kernel_id] = race.medians_us(1)
-
-    def _lane(self, kernel: KernelSource, compiled: Compiled) -> Lane:
-        return Lane(self.device, self.task, self.benchmarks, kernel, compiled, self.policy)
 
     def _speed_of_light(self, times_us: Mapping[str, float]) -> dict[str, float]:
         """Floor / time by label. Raises Rejected(WRONG) for a time that can't be."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from evaluators.arguments import Workload
 from evaluators.checks import Bench, on
-from evaluators.device import Compiled, Device, DeviceInfo
+from evaluators.device import Compiled, Device, DeviceInfo, Session
 from evaluators.kernel import KernelSource
-from evaluators.plan import Plan
 from evaluators.pool import Draw
 from evaluators.region import Image, Region
 from evaluators.task import Task
@@ -28,8 +27,8 @@ class TimingPolicy:
     interval_us: what a timed call lasts at least, by repeating short kernels.
     skip_warmup_us: kernels known to take longer need no warm-up.
     slower: how much slower than a shape's best is hopeless.
-    copies: bindings that a call rotates over on cpu; on a GPU as many as exceed twice the
-        cache; within copies_bytes.
+    copies: bindings that a call rotates over, on cpu within copies_bytes; on a GPU as many
+        more, up to max_copies, as exceed twice the cache.
     refresh_bytes: a call's inputs are drawn anew before it as long as they are smaller.
     verify_bytes: how much of a call's memory is read back and judged, chosen at random.
     """
@@ -48,7 +47,7 @@ class TimingPolicy:
     slower: float = 3.0
     copies: int = 3
     max_copies: int = 64
-    copies_bytes: int = 1 << 30
+    copies_bytes: int = 1 << 27
     refresh_bytes: int = 1 << 26
     verify_bytes: int = 1 << 26
     deadline_factor: float = 10.0
@@ -64,10 +63,9 @@ class TimingPolicy:
 
     def copies_of(self, region: Region, info: DeviceInfo) -> int:
         """How many bindings a call may rotate over."""
-        wanted = self.copies
         if info.backend != "cpu":
-            wanted = max(wanted, 2 * info.cache_bytes // region.nbytes + 1)
-        return max(1, min(wanted, self.max_copies, self.copies_bytes // region.nbytes))
+            return min(max(self.copies, 2 * info.cache_bytes // region.nbytes + 1), self.max_copies)
+        return max(1, min(self.copies, self.copies_bytes // region.nbytes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,34 +93,52 @@ class Lane:
         kernel: KernelSource,
         compiled: Compiled,
         policy: TimingPolicy,
+        *,
+        beside: "Lane | None" = None,
     ) -> None:
+        """beside: the lane to race against. Both see the same bytes, where the device can in
+        the same memory; shared memory (scratch) is never the same.
+        """
         self._policy = policy
         self._inout = any(argument.role == "inout" for argument in task.arguments)
-        plans: dict[str, Plan] = {}
-        copies: dict[str, int] = {}
-        sizes: dict[str, int] = {}
+        plans = [kernel.plan(task, w.dims) for w in workloads]
+        copies = []
         for w in workloads:
-            plan = plans[w.label] = kernel.plan(task, w.dims)
-            copies[w.label] = policy.copies_of(Region.of_arguments(task, w), device.info)
-            sizes[w.label] = Bench.nbytes(task, w, plan, copies=copies[w.label])
-        self.session = device.open(compiled, memory_bytes=sum(sizes.values()))
+            region = Region.of_arguments(task, w)
+            copies.append(policy.copies_of(region, device.info) * region.nbytes)
+        shared = [
+            Region.of_shared(task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
+        ]
+        self._shared_bytes: int = (
+            sum(shared) if beside is None else beside._shared_bytes + sum(shared)
+        )
+        self.session: Session = device.open(
+            compiled,
+            memory_bytes=sum(copies) + self._shared_bytes,
+            beside=beside.session if beside is not None else None,
+        )
         try:
+            copies_buffers = [self.session.alloc(nbytes) for nbytes in copies]
+            if beside is not None:
+                self.session.alloc(beside._shared_bytes)
             self.benches = {
                 w.label: Bench(
                     self.session,
                     task,
                     w,
-                    plans[w.label],
-                    memory=self.session.alloc(sizes[w.label]),
-                    copies=copies[w.label],
+                    plan,
+                    copies=copies_buffer,
+                    shared=self.session.alloc(nbytes),
                 )
-                for w in workloads
+                for w, plan, copies_buffer, nbytes in zip(
+                    workloads, plans, copies_buffers, shared, strict=True
+                )
             }
         except BaseException:
             self.session.close()
             raise
         self._placed: dict[str, list[Draw]] = {}
-        self._images: dict[tuple[str, int], Image] = {}
+        self._images: dict[tuple[str, int], Image] = beside._images if beside is not None else {}
         self._verified: dict[tuple[str, int], Image] = {}
 
     def applications(self, label: str, wanted: int) -> int:
@@ -136,7 +152,8 @@ class Lane:
         with on(bench.workload):
             bench.place_shared(draws[0], rng, deadline_s=self._policy.deadline_cap_s)
         for draw in draws:
-            self._images[label, draw.index] = bench.region.image(draw.inputs, rng)
+            if (label, draw.index) not in self._images:
+                self._images[label, draw.index] = bench.region.image(draw.inputs, rng)
         self._placed[label] = [draws[i % len(draws)] for i in range(len(bench.copies))]
         for copy, draw in enumerate(self._placed[label]):
             bench.place(copy, self._images[label, draw.index])
