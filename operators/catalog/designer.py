@@ -7,13 +7,14 @@ from evaluators.kernel import KernelSource, parse_kernel
 from evaluators.task import Task
 from operators.catalog.families import Params, families
 from operators.catalog.gemm import GEMM
+from operators.catalog.lds import LDS
 from operators.catalog.rows import SOFTMAX, SUM
 from operators.catalog.technique import Technique, changes, step
 from operators.catalog.transpose import TRANSPOSE
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 
-TECHNIQUES = (*GEMM, *SOFTMAX, *SUM, *TRANSPOSE)
+TECHNIQUES = (*GEMM, *SOFTMAX, *SUM, *TRANSPOSE, *LDS)
 
 AVENUES = 10
 EXPERIMENTS = 5

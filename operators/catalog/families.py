@@ -48,10 +48,27 @@ FAMILIES = (
         template="gemm_tile",
         choices={"pack": False, "split": True},
     ),
+    Family(kind="gemm", name="gemm_lds", template="gemm_lds", barriers=True),
     Family(kind="softmax", name="softmax_rows", template="softmax_rows"),
+    Family(kind="softmax", name="softmax_block", template="softmax_block", barriers=True),
     Family(kind="sum", name="sum_atomic", template="sum_threads", choices={"atomic": True}),
     Family(kind="sum", name="sum_two_pass", template="sum_threads", choices={"atomic": False}),
+    Family(
+        kind="sum",
+        name="sum_block",
+        template="sum_block",
+        choices={"atomic": True},
+        barriers=True,
+    ),
+    Family(
+        kind="sum",
+        name="sum_block_two_pass",
+        template="sum_block",
+        choices={"atomic": False},
+        barriers=True,
+    ),
     Family(kind="transpose", name="transpose_tile", template="transpose_tile"),
+    Family(kind="transpose", name="transpose_lds", template="transpose_lds", barriers=True),
 )
 
 BARRIER_FREE_ENGINES = frozenset({"cpu-threads"})

@@ -3,7 +3,7 @@
 from operators.catalog.technique import Technique
 
 NAIVE = frozenset({"gemm_naive"})
-TILED = frozenset({"gemm_tile", "gemm_pack", "gemm_split"})
+TILED = frozenset({"gemm_tile", "gemm_pack", "gemm_split", "gemm_lds"})
 
 GEMM = (
     Technique(

@@ -2,8 +2,8 @@
 
 from operators.catalog.technique import Technique
 
-ROWS = frozenset({"softmax_rows"})
-SUMS = frozenset({"sum_atomic", "sum_two_pass"})
+ROWS = frozenset({"softmax_rows", "softmax_block"})
+SUMS = frozenset({"sum_atomic", "sum_two_pass", "sum_block", "sum_block_two_pass"})
 
 SOFTMAX = (
     Technique(

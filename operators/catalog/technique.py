@@ -34,6 +34,8 @@ class Technique:
         if family not in self.sources or target not in known.sources:
             return None
         source = known.sources[target]
+        if not {*self.sets, *self.steps} <= source.params.keys():
+            return None
         changed = {
             **source.params,
             **{name: value for name, value in params.items() if name in source.params},
