@@ -24,9 +24,12 @@ _BARRIERS = re.compile(
 )
 _NOT_HERE = re.compile(r"printf|clock|clock64|wall_clock64|__nanosleep|hipLaunchKernelGGL|malloc")
 _DYNAMIC_LDS = re.compile(
-    r"\bextern\s+__shared__\s+(?P<type>[^;\[\]()=]+?)\s*\b(?P<name>\w+)\s*\[\s*\]\s*;"
+    r"\b(?:extern\s+__shared__|__shared__\s+extern)\s+(?P<type>[^;\[\]=]+?)\s*\b(?P<name>\w+)\s*"
+    r"\[\s*\](?P<rows>(?:\s*\[[^\[\];]*\])*)\s*;"
 )
-_ALIGNMENT = re.compile(r"__attribute__\s*\(\(.*?\)\)|alignas\s*\([^()]*\)|__align__\s*\([^()]*\)")
+_ALIGNMENT = re.compile(
+    r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|alignas\s*\([^()]*\)|__align__\s*\([^()]*\)"
+)
 _UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(unroll|nounroll|once|clang)\b.*$", re.MULTILINE)
 
 
@@ -93,7 +96,8 @@ def _own_text(source: str) -> str:
 
     def pointer(found: re.Match[str]) -> str:
         element = " ".join(_ALIGNMENT.sub("", found["type"]).split())
-        return f"{element} *const {found['name']} = ({element} *)ks_dynamic_lds;"
+        rows = found["rows"]
+        return f"{element} (*const {found['name']}){rows} = ({element} (*){rows})ks_dynamic_lds;"
 
     return _DYNAMIC_LDS.sub(pointer, source)
 

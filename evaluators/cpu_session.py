@@ -61,17 +61,16 @@ class CpuSession:
         self._played: tuple[Plan, bool, tuple[Mapping[str, Buffer], ...]] | None = None
         self._records = 0
         size = -(-memory_bytes // PAGE) * PAGE + _GUARD_SPACE
-        arena: int = os.memfd_create("arena") if beside is None else os.dup(beside._file)
+        self._file: int = os.memfd_create("arena") if beside is None else os.dup(beside._file)
         try:
-            os.ftruncate(arena, max(size, os.fstat(arena).st_size))
-            self._arena = mmap.mmap(arena, size)
+            os.ftruncate(self._file, max(size, os.fstat(self._file).st_size))
+            self._arena = mmap.mmap(self._file, size)
             self._child = RunChild(
-                list(compiled.binaries.values()), core=core, arena=arena, arena_bytes=size
+                list(compiled.binaries.values()), core=core, arena=self._file, arena_bytes=size
             )
         except BaseException:
-            os.close(arena)
+            os.close(self._file)
             raise
-        self._file: int = arena
         self._script = mmap.mmap(self._child.script, SCRIPT_BYTES)
 
     def alloc(self, nbytes: int) -> Buffer:

@@ -1,0 +1,72 @@
+/* The class of a 16-bit number KS_TYPE with its scalar functions; included once for each type. */
+
+struct KS_TYPE {
+    unsigned short __x;
+    KS_TYPE() = default;
+    KS_MEMBER KS_TYPE(float value) : __x(KS_FROM_FLOAT(value)) {}
+    KS_MEMBER KS_TYPE(double value) : __x(KS_FROM_FLOAT((float)value)) {}
+    KS_MEMBER KS_TYPE(int value) : __x(KS_FROM_FLOAT((float)value)) {}
+    KS_MEMBER KS_TYPE(unsigned value) : __x(KS_FROM_FLOAT((float)value)) {}
+    KS_MEMBER operator float() const { return KS_TO_FLOAT(__x); }
+    KS_MEMBER KS_TYPE &operator+=(KS_TYPE b) { return *this = KS_TYPE(float(*this) + float(b)); }
+    KS_MEMBER KS_TYPE &operator-=(KS_TYPE b) { return *this = KS_TYPE(float(*this) - float(b)); }
+    KS_MEMBER KS_TYPE &operator*=(KS_TYPE b) { return *this = KS_TYPE(float(*this) * float(b)); }
+    KS_MEMBER KS_TYPE &operator/=(KS_TYPE b) { return *this = KS_TYPE(float(*this) / float(b)); }
+    KS_MEMBER KS_TYPE operator-() const {
+        KS_TYPE negative;
+        negative.__x = __x ^ 0x8000;
+        return negative;
+    }
+};
+
+/* Sums, products and quotients of two are exact to float32's rounding, and so round once. */
+KS_INLINE KS_TYPE operator+(KS_TYPE a, KS_TYPE b) { return KS_TYPE(float(a) + float(b)); }
+KS_INLINE KS_TYPE operator-(KS_TYPE a, KS_TYPE b) { return KS_TYPE(float(a) - float(b)); }
+KS_INLINE KS_TYPE operator*(KS_TYPE a, KS_TYPE b) { return KS_TYPE(float(a) * float(b)); }
+KS_INLINE KS_TYPE operator/(KS_TYPE a, KS_TYPE b) { return KS_TYPE(float(a) / float(b)); }
+
+/* With a wider operand, float32: else the two conversions would be ambiguous. */
+#define KS_MIXED(sign, T)                                                                          \
+    KS_INLINE float operator sign(KS_TYPE a, T b) { return float(a) sign float(b); }               \
+    KS_INLINE float operator sign(T a, KS_TYPE b) { return float(a) sign float(b); }
+KS_MIXED(+, float) KS_MIXED(-, float) KS_MIXED(*, float) KS_MIXED(/, float)
+KS_MIXED(+, double) KS_MIXED(-, double) KS_MIXED(*, double) KS_MIXED(/, double)
+KS_MIXED(+, int) KS_MIXED(-, int) KS_MIXED(*, int) KS_MIXED(/, int)
+
+KS_INLINE KS_TYPE __hadd(KS_TYPE a, KS_TYPE b) { return a + b; }
+KS_INLINE KS_TYPE __hsub(KS_TYPE a, KS_TYPE b) { return a - b; }
+KS_INLINE KS_TYPE __hmul(KS_TYPE a, KS_TYPE b) { return a * b; }
+KS_INLINE KS_TYPE __hdiv(KS_TYPE a, KS_TYPE b) { return a / b; }
+KS_INLINE KS_TYPE __hfma(KS_TYPE a, KS_TYPE b, KS_TYPE c) {
+    return KS_TYPE(__builtin_fmaf(float(a), float(b), float(c)));
+}
+KS_INLINE KS_TYPE __hneg(KS_TYPE a) { return -a; }
+KS_INLINE KS_TYPE __habs(KS_TYPE a) {
+    a.__x &= 0x7FFF;
+    return a;
+}
+KS_INLINE KS_TYPE __hmax(KS_TYPE a, KS_TYPE b) { return KS_TYPE(fmaxf(a, b)); }
+KS_INLINE KS_TYPE __hmin(KS_TYPE a, KS_TYPE b) { return KS_TYPE(fminf(a, b)); }
+KS_INLINE bool __heq(KS_TYPE a, KS_TYPE b) { return float(a) == float(b); }
+KS_INLINE bool __hne(KS_TYPE a, KS_TYPE b) { return float(a) != float(b); }
+KS_INLINE bool __hlt(KS_TYPE a, KS_TYPE b) { return float(a) < float(b); }
+KS_INLINE bool __hle(KS_TYPE a, KS_TYPE b) { return float(a) <= float(b); }
+KS_INLINE bool __hgt(KS_TYPE a, KS_TYPE b) { return float(a) > float(b); }
+KS_INLINE bool __hge(KS_TYPE a, KS_TYPE b) { return float(a) >= float(b); }
+KS_INLINE bool __hisnan(KS_TYPE a) { return isnan(float(a)); }
+KS_INLINE bool __hisinf(KS_TYPE a) { return isinf(float(a)); }
+KS_INLINE KS_TYPE hexp(KS_TYPE a) { return KS_TYPE(expf(a)); }
+KS_INLINE KS_TYPE hexp2(KS_TYPE a) { return KS_TYPE(exp2f(a)); }
+KS_INLINE KS_TYPE hlog(KS_TYPE a) { return KS_TYPE(logf(a)); }
+KS_INLINE KS_TYPE hlog2(KS_TYPE a) { return KS_TYPE(log2f(a)); }
+KS_INLINE KS_TYPE hsqrt(KS_TYPE a) { return KS_TYPE(sqrtf(a)); }
+KS_INLINE KS_TYPE hrsqrt(KS_TYPE a) { return KS_TYPE(rsqrtf(a)); }
+KS_INLINE KS_TYPE hrcp(KS_TYPE a) { return KS_TYPE(1.0f / float(a)); }
+KS_INLINE KS_TYPE hfloor(KS_TYPE a) { return KS_TYPE(floorf(a)); }
+KS_INLINE KS_TYPE hceil(KS_TYPE a) { return KS_TYPE(ceilf(a)); }
+KS_INLINE KS_TYPE htrunc(KS_TYPE a) { return KS_TYPE(truncf(a)); }
+KS_INLINE KS_TYPE hrint(KS_TYPE a) { return KS_TYPE(rintf(a)); }
+
+#undef KS_MIXED
+#undef KS_TO_FLOAT
+#undef KS_FROM_FLOAT

@@ -1,0 +1,28 @@
+/* Element-wise functions of KS_PAIR, two KS_TYPE; included once for each type. */
+
+KS_INLINE KS_PAIR operator+(KS_PAIR a, KS_PAIR b) { return {a.x + b.x, a.y + b.y}; }
+KS_INLINE KS_PAIR operator-(KS_PAIR a, KS_PAIR b) { return {a.x - b.x, a.y - b.y}; }
+KS_INLINE KS_PAIR operator*(KS_PAIR a, KS_PAIR b) { return {a.x * b.x, a.y * b.y}; }
+KS_INLINE KS_PAIR operator/(KS_PAIR a, KS_PAIR b) { return {a.x / b.x, a.y / b.y}; }
+KS_INLINE KS_PAIR &operator+=(KS_PAIR &a, KS_PAIR b) { return a = a + b; }
+KS_INLINE KS_PAIR &operator-=(KS_PAIR &a, KS_PAIR b) { return a = a - b; }
+KS_INLINE KS_PAIR &operator*=(KS_PAIR &a, KS_PAIR b) { return a = a * b; }
+KS_INLINE KS_PAIR __hadd2(KS_PAIR a, KS_PAIR b) { return a + b; }
+KS_INLINE KS_PAIR __hsub2(KS_PAIR a, KS_PAIR b) { return a - b; }
+KS_INLINE KS_PAIR __hmul2(KS_PAIR a, KS_PAIR b) { return a * b; }
+KS_INLINE KS_PAIR __h2div(KS_PAIR a, KS_PAIR b) { return a / b; }
+KS_INLINE KS_PAIR __hfma2(KS_PAIR a, KS_PAIR b, KS_PAIR c) {
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+KS_INLINE KS_PAIR __hneg2(KS_PAIR a) { return {-a.x, -a.y}; }
+KS_INLINE KS_PAIR __habs2(KS_PAIR a) { return {__habs(a.x), __habs(a.y)}; }
+KS_INLINE KS_PAIR __hmax2(KS_PAIR a, KS_PAIR b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
+KS_INLINE KS_PAIR __hmin2(KS_PAIR a, KS_PAIR b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
+KS_INLINE KS_PAIR h2exp(KS_PAIR a) { return {hexp(a.x), hexp(a.y)}; }
+KS_INLINE KS_PAIR h2sqrt(KS_PAIR a) { return {hsqrt(a.x), hsqrt(a.y)}; }
+KS_INLINE KS_PAIR h2rsqrt(KS_PAIR a) { return {hrsqrt(a.x), hrsqrt(a.y)}; }
+KS_INLINE float __low2float(KS_PAIR a) { return a.x; }
+KS_INLINE float __high2float(KS_PAIR a) { return a.y; }
+
+#undef KS_PAIR
+#undef KS_TYPE
