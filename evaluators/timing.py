@@ -109,9 +109,8 @@ class Lane:
         shared = [
             Region.of_shared(task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
         ]
-        self._shared_bytes: int = (
-            sum(shared) if beside is None else beside._shared_bytes + sum(shared)
-        )
+        beside_bytes = beside._shared_bytes if beside is not None else 0
+        self._shared_bytes: int = beside_bytes + sum(shared)
         self.session: Session = device.open(
             compiled,
             memory_bytes=sum(copies) + self._shared_bytes,
@@ -120,7 +119,7 @@ class Lane:
         try:
             copies_buffers = [self.session.alloc(nbytes) for nbytes in copies]
             if beside is not None:
-                self.session.alloc(beside._shared_bytes)
+                self.session.alloc(beside_bytes)
             self.benches = {
                 w.label: Bench(
                     self.session,
