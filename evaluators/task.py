@@ -48,6 +48,7 @@ class Task:
     compute_dtype: str
     suites: Mapping[Suite, Mapping[str, tuple[Workload, ...]]]
     seeds: Mapping[str, str]
+    reference_text: str = ""  # of reference.py, for those who write kernels
 
     @property
     def naive(self) -> str:
@@ -190,4 +191,5 @@ def load_task(name_or_path: str | Path) -> Task:
         compute_dtype=file.compute_dtype(),
         suites=file.suites(),
         seeds=file.seeds(),
+        reference_text=reference.read_text(),
     )

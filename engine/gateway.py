@@ -1,0 +1,327 @@
+"""Gateway: the one way to the models; the only holder of keys and of the calls' budget."""
+
+import asyncio
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.ledger import CallBudget, Ledger, Spending
+from engine.llm_config import Llm, LlmModel
+from operators import llm
+from operators.question import (
+    FATAL,
+    RETRIED,
+    UNBILLED,
+    Failure,
+    ModelUnavailable,
+    Reply,
+    Request,
+    Unanswered,
+)
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 60.0
+LONGEST_RETRY_AFTER_S = 600.0
+TRIES_AT_FIRST_CONTACT = 3
+MOST_UNSUPPORTED = 12
+"""Options and roles that one question may find refused, before it is given up."""
+
+
+class BudgetSpent(Exception):
+    """No further call fits the budget. One sentence: which limit, and what is used."""
+
+
+class CallJournal(Protocol):
+    """Where call events go; both ways keep the order of the calls."""
+
+    def post(self, event: CallEvent) -> None:
+        """Store it soon."""
+
+    async def commit(self, event: CallEvent) -> None:
+        """Return when it is stored, and all events before it."""
+
+
+@dataclass(slots=True)
+class _Contact:
+    """One endpoint, and when it last answered anything (monotonic seconds)."""
+
+    endpoint: llm.Endpoint
+    last_s: float | None = None
+
+
+class Gateway:
+    """Answers questions: from what is stored, else by calls within the budget."""
+
+    def __init__(
+        self,
+        config: Llm,
+        budget: CallBudget,
+        journal: CallJournal,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Raises ModelUnavailable when a key's variable is not set."""
+        self._config = config
+        self._journal = journal
+        self._ledger = Ledger(budget)
+        self._contacts: dict[str, _Contact] = {}
+        for name, model in config.models.items():
+            key = _key(config, model, environment)
+            self._contacts[name] = self._contact(model.base_url or config.base_url, key)
+        self._slots = asyncio.Semaphore(config.concurrency)
+        self._settled = asyncio.Condition()
+        self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
+        self._numbers: Counter[str] = Counter()  # calls reserved, by open question
+        self._over: Exception | None = None  # BudgetSpent or ModelUnavailable: for all from now on
+
+    def __repr__(self) -> str:
+        return f"Gateway({', '.join(self._config.models)})"
+
+    def _contact(self, base_url: str, key: llm.ApiKey) -> _Contact:
+        for contact in self._contacts.values():
+            if contact.endpoint.base_url == base_url and contact.endpoint.has_key(key):
+                return contact
+        return _Contact(llm.Endpoint(base_url, key))
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def restore(self, events: Iterable[CallEvent]) -> None:
+        """Take in a former session's call events, in order. What was in flight is lost."""
+        for event in events:
+            self._ledger.take(event)
+            match event:
+                case CallReserved():
+                    self._numbers[event.request] += 1
+                case CallReplied():
+                    self._outcomes[event.request] = event.reply
+                case GivenUp():
+                    self._outcomes[event.request] = Unanswered(
+                        kind=event.failure, reason=event.reason
+                    )
+                case _:
+                    pass
+        self._ledger.write_off()
+
+    def forget(self, prefix: str) -> None:
+        """Drop stored outcomes of a finished cycle: its questions won't be asked again."""
+        for key in [key for key in self._outcomes if key.startswith(prefix)]:
+            del self._outcomes[key]
+            del self._numbers[key]
+
+    async def preflight(self) -> None:
+        """Ask each endpoint for its models. Raises ModelUnavailable."""
+        for name, contact in self._contacts.items():
+            try:
+                served = await contact.endpoint.models()
+            except llm.CallFailed as failed:
+                raise ModelUnavailable(failed.reason) from None
+            model = self._config.models[name].model
+            if served is not None and model not in served:
+                known = ", ".join(sorted(served)[:8]) or "none"
+                raise ModelUnavailable(
+                    f"{contact.endpoint.base_url} has no model {model!r} (it serves {known}); "
+                    f"set llm.models.{name}.model"
+                )
+
+    def spending(self) -> Spending:
+        return self._ledger.spending()
+
+    async def close(self) -> None:
+        for endpoint in {id(c.endpoint): c.endpoint for c in self._contacts.values()}.values():
+            await endpoint.close()
+
+    # --- questions ------------------------------------------------------------------------------
+
+    async def complete(self, request: Request) -> Reply | Unanswered:
+        """The stored outcome, else a new one. Raises BudgetSpent and ModelUnavailable."""
+        if request.key in self._outcomes:
+            return self._outcomes[request.key]
+        failed = unsupported = 0
+        while True:
+            if self._over:
+                raise self._over
+            outcome = await self._attempt(request)
+            if isinstance(outcome, Reply):
+                del self._numbers[request.key]
+                return outcome
+            if outcome.kind is Failure.UNSUPPORTED_OPTION and unsupported < MOST_UNSUPPORTED:
+                unsupported += 1
+                continue
+            if outcome.kind is Failure.UNREACHABLE:
+                self._check_outage(request, outcome, failed)
+            elif outcome.kind not in RETRIED or failed >= self._config.retries:
+                return await self._give_up(request, outcome, failed + 1)
+            failed += 1
+            await asyncio.sleep(_wait_s(failed, outcome.retry_after_s))
+
+    def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
+        """Count a reply that an operator could not use."""
+        event = TurnedAway(
+            island=request.island,
+            cycle=request.cycle,
+            request=request.key,
+            failure=kind,
+            reason=reason,
+        )
+        self._ledger.take(event)
+        self._journal.post(event)
+
+    async def _attempt(self, request: Request) -> Reply | llm.CallFailed:
+        """One call: reserved, made, settled."""
+        name = self._config.model_name(request.role, request.model)
+        model, contact = self._config.models[name], self._contacts[name]
+        async with self._slots:
+            reserved = await self._reserve(request, name)
+            try:
+                reply = await contact.endpoint.call(request, _options(self._config, model))
+            except llm.CallFailed as failed:
+                if failed.kind is not Failure.UNREACHABLE:
+                    contact.last_s = time.monotonic()
+                await self._settle(self._failed_event(reserved, failed.kind, failed.reason))
+                return failed
+            except asyncio.CancelledError:
+                event = self._failed_event(reserved, Failure.CANCELLED, "the campaign ended first")
+                self._ledger.take(event)
+                self._journal.post(event)
+                raise
+            contact.last_s = time.monotonic()
+            reply = replace(
+                reply, dollars=_dollars(model, reply.prompt_tokens, reply.completion_tokens)
+            )
+            await self._settle(
+                CallReplied(
+                    island=request.island,
+                    cycle=request.cycle,
+                    request=request.key,
+                    number=reserved.number,
+                    reply=reply,
+                )
+            )
+            return reply
+
+    async def _reserve(self, request: Request, name: str) -> CallReserved:
+        """Wait until the call fits the budget, and store its reservation. Raises BudgetSpent."""
+        model = self._config.models[name]
+        prompt_tokens = llm.most_tokens(request.prompt.messages)
+        tokens = prompt_tokens + model.max_tokens
+        dollars = _dollars(model, prompt_tokens, model.max_tokens)
+        async with self._settled:
+            while shortage := self._ledger.shortage(tokens=tokens, dollars=dollars):
+                if not self._ledger.in_flight:
+                    self._over = self._over or BudgetSpent(shortage)
+                if self._over:
+                    self._settled.notify_all()
+                    raise self._over
+                await self._settled.wait()
+            reserved = CallReserved(
+                island=request.island,
+                cycle=request.cycle,
+                request=request.key,
+                number=self._numbers[request.key],
+                role=request.role,
+                model=name,
+                prompt_hash=request.prompt_hash,
+                template=request.prompt.template,
+                tokens=tokens,
+                dollars=dollars,
+                prompt=request.prompt.messages if self._config.keep_prompts else (),
+            )
+            self._numbers[request.key] += 1
+            self._ledger.take(reserved)
+        await self._journal.commit(reserved)
+        return reserved
+
+    async def _settle(self, event: CallReplied | CallFailed) -> None:
+        await self._journal.commit(event)
+        async with self._settled:
+            self._ledger.take(event)
+            self._settled.notify_all()
+
+    def _failed_event(self, reserved: CallReserved, kind: Failure, reason: str) -> CallFailed:
+        free = kind in UNBILLED
+        return CallFailed(
+            island=reserved.island,
+            cycle=reserved.cycle,
+            request=reserved.request,
+            number=reserved.number,
+            failure=kind,
+            reason=reason,
+            tokens=0 if free else reserved.tokens,
+            dollars=0.0 if free else reserved.dollars,
+        )
+
+    async def _give_up(self, request: Request, failed: llm.CallFailed, calls: int) -> Unanswered:
+        if failed.kind in FATAL:
+            self._over = self._over or ModelUnavailable(failed.reason)
+            raise self._over
+        times = f" ({calls} calls)" if calls > 1 else ""
+        reason = f"{failed.reason}{times}"
+        await self._journal.commit(
+            GivenUp(
+                island=request.island,
+                cycle=request.cycle,
+                request=request.key,
+                failure=failed.kind,
+                reason=reason,
+            )
+        )
+        del self._numbers[request.key]
+        return Unanswered(kind=failed.kind, reason=reason)
+
+    def _check_outage(self, request: Request, failed: llm.CallFailed, tries: int) -> None:
+        """An endpoint may be away for outage_s once it has answered, else for a few seconds."""
+        name = self._config.model_name(request.role, request.model)
+        last_s = self._contacts[name].last_s
+        if last_s is None:
+            over = tries + 1 >= TRIES_AT_FIRST_CONTACT
+        else:
+            over = time.monotonic() - last_s > self._config.outage_s
+        if over:
+            self._over = self._over or ModelUnavailable(failed.reason)
+            raise self._over
+
+
+def _key(config: Llm, model: LlmModel, environment: Mapping[str, str]) -> llm.ApiKey:
+    variable = model.api_key_env or config.api_key_env
+    if variable is None:
+        return llm.ApiKey()
+    value = environment.get(variable, "").strip()
+    if not value:
+        raise ModelUnavailable(
+            f"the environment variable {variable}, named by llm.api_key_env, is not set; "
+            "export the key in it"
+        )
+    return llm.ApiKey(value)
+
+
+def _options(config: Llm, model: LlmModel) -> llm.ModelOptions:
+    return llm.ModelOptions(
+        base_url=model.base_url or config.base_url,
+        model=model.model,
+        max_tokens=model.max_tokens,
+        stream=model.stream,
+        timeout_s=config.timeout_s,
+        use_schema={"auto": None, "schema": True, "text": False}[model.structured],
+        temperature=model.temperature,
+        top_p=model.top_p,
+        reasoning_effort=model.reasoning_effort,
+        extra_body=model.extra_body,
+    )
+
+
+def _dollars(model: LlmModel, prompt_tokens: int, completion_tokens: int) -> float:
+    return (
+        prompt_tokens * model.dollars_per_million_prompt
+        + completion_tokens * model.dollars_per_million_completion
+    ) / 1e6
+
+
+def _wait_s(failures: int, retry_after_s: float | None) -> float:
+    """Exponential with jitter; at least what the endpoint asked for."""
+    grown = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (failures - 1))
+    asked = min(retry_after_s or 0.0, LONGEST_RETRY_AFTER_S)
+    return max(asked, grown * random.uniform(0.5, 1.0))

@@ -1,0 +1,112 @@
+"""Ledger: what model calls have cost, may still cost, and how they failed."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBudget:
+    """None: no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """Calls at a glance. calls, tokens, dollars: settled and lost ones, not those in flight.
+
+    lost: calls that were in flight when a session was killed; they count in full.
+    """
+
+    calls: int
+    tokens: int
+    dollars: float
+    in_flight: int
+    replies: int
+    lost: int
+    failures: Mapping[str, int]  # by kind
+
+
+class Ledger:
+    """Told of every call event in order; knows what still fits the budget."""
+
+    def __init__(self, budget: CallBudget) -> None:
+        self.budget = budget
+        self._calls = 0
+        self._tokens = 0
+        self._dollars = 0.0
+        self._replies = 0
+        self._lost = 0
+        self._open: dict[str, CallReserved] = {}
+        self._failures: Counter[str] = Counter()
+
+    def take(self, event: CallEvent) -> None:
+        match event:
+            case CallReserved():
+                self._open[event.key] = event
+            case CallReplied():
+                reply = event.reply
+                self._replies += 1
+                self._settle(event.key, reply.prompt_tokens + reply.completion_tokens)
+                self._dollars += reply.dollars
+            case CallFailed():
+                self._failures[event.failure] += 1
+                self._settle(event.key, event.tokens)
+                self._dollars += event.dollars
+            case TurnedAway():
+                self._failures[event.failure] += 1
+            case GivenUp():
+                pass  # its calls have been counted
+
+    def _settle(self, key: str, tokens: int) -> None:
+        del self._open[key]
+        self._calls += 1
+        self._tokens += tokens
+
+    def write_off(self) -> None:
+        """Count what is in flight as lost and spent: its session was killed."""
+        for reserved in self._open.values():
+            self._calls += 1
+            self._tokens += reserved.tokens
+            self._dollars += reserved.dollars
+            self._lost += 1
+        self._open.clear()
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._open)
+
+    def shortage(self, *, tokens: int, dollars: float) -> str:
+        """Why one more call of at most this size does not fit; empty when it does."""
+        held = self._open.values()
+        for name, limit, spent, needed in (
+            ("calls", self.budget.calls, self._calls + len(held), 1),
+            ("tokens", self.budget.tokens, self._tokens + sum(r.tokens for r in held), tokens),
+            ("dollars", self.budget.dollars, self._dollars + sum(r.dollars for r in held), dollars),
+        ):
+            if limit is not None and spent + needed > limit:
+                return (
+                    f"the budget of {limit:g} {name} is spent: {_figure(spent)} are used, and the "
+                    f"next call may take {_figure(needed)}"
+                )
+        return ""
+
+    def spending(self) -> Spending:
+        return Spending(
+            calls=self._calls,
+            tokens=self._tokens,
+            dollars=self._dollars,
+            in_flight=len(self._open),
+            replies=self._replies,
+            lost=self._lost,
+            failures=dict(sorted(self._failures.items())),
+        )
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4g}"

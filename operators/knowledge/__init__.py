@@ -1,0 +1,1 @@
+"""Knowledge: what is known of devices and of portable kernels, in short texts."""

@@ -1,0 +1,1 @@
+"""Prompts: Jinja templates as package data, and what renders them."""

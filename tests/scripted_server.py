@@ -1,0 +1,353 @@
+"""A scripted OpenAI-compatible HTTP server: real HTTP, set latency and faults, a log of it all.
+
+Run as a module it serves until it is stopped, and prints its base URL first:
+python -m tests.scripted_server --latency 2 --chunks 0. What it answers is made by rule from
+the prompt; nothing measured with it is a result of a language model.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.scripted_answers import answer, role_of
+
+CALL_FAULTS = ("rate_limited", "server_error", "dropped", "timeout")
+REPLY_FAULTS = (
+    "malformed_json",
+    "prose_only",
+    "truncated",
+    "missing_fields",
+    "unknown_ids",
+    "refusal",
+    "only_reasoning",
+)
+MODEL = "scripted"
+
+Rule = Callable[[Sequence[Mapping[str, str]], int], str]
+"""(messages, number of the call) -> the text of a sound reply."""
+
+
+@dataclass(slots=True)
+class Script:
+    """What the server does. Faults strike by probability, drawn from seed and call number."""
+
+    latency_s: float = 0.0
+    chunks: int = 0  # of a streamed reply; 0: about one for every four characters
+    fail: float = 0.0  # share of calls that end in one of CALL_FAULTS
+    malform: float = 0.0  # share of replies that are one of REPLY_FAULTS
+    seed: int = 0
+    retry_after_s: float = 0.05
+    hang_s: float = 3600.0  # how long a "timeout" is silent
+    plan: list[str] = field(default_factory=list)  # faults of the first calls; "" is none
+    replies: list[str] = field(default_factory=list)  # texts of the first sound replies
+    rule: Rule = answer
+    key: str = ""  # a bearer token that is asked for
+    usage: bool = True
+    refuses: dict[str, str] = field(default_factory=dict)  # field of the request -> 400 message
+    context_characters: int = 0  # longer prompts are a 400; 0: no limit
+    think: str = ""  # put before each reply, in <think>
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """One call as the server saw it. fault: what struck it; text: what was sent whole."""
+
+    number: int
+    at_s: float
+    body: Mapping[str, Any]
+    fault: str
+    text: str
+    answered: bool
+
+    @property
+    def prompt(self) -> str:
+        return "\n".join(message["content"] for message in self.body["messages"])
+
+
+class ScriptedServer:
+    """Serves /v1/chat/completions and /v1/models on 127.0.0.1 while it is entered."""
+
+    def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
+        self.script = script or Script()
+        self.log: list[Logged] = []
+        self.calls = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self._port = port
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    async def __aenter__(self) -> "ScriptedServer":
+        app = web.Application(client_max_size=64 << 20)
+        app.router.add_post("/v1/chat/completions", self._completions)
+        app.router.add_get("/v1/models", self._models)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port)
+        await site.start()
+        self._port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._runner is not None
+        await self._runner.cleanup()
+
+    # --- requests -------------------------------------------------------------------------------
+
+    async def _models(self, request: web.Request) -> web.Response:
+        if refusal := self._unauthorised(request):
+            return refusal
+        return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+
+    async def _completions(self, request: web.Request) -> web.StreamResponse:
+        number = self.calls
+        self.calls += 1
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._serve(request, number)
+        finally:
+            self.in_flight -= 1
+
+    async def _serve(self, request: web.Request, number: int) -> web.StreamResponse:
+        body = await request.json()
+        if refusal := self._unauthorised(request) or self._refused(body):
+            self._note(number, body, "refused request", "", answered=False)
+            return refusal
+        fault = self._fault(number)
+        if fault in CALL_FAULTS:
+            self._note(number, body, fault, "", answered=False)
+            return await self._fail(request, fault)
+        text, extra, finish = self._say(body, number, fault)
+        await asyncio.sleep(self.script.latency_s)
+        if body.get("stream"):
+            response = await self._stream(request, body, text, extra, finish)
+        else:
+            response = web.json_response(self._completion(body, text, extra, finish))
+        self._note(number, body, fault, text, answered=True)
+        return response
+
+    def _note(
+        self, number: int, body: Mapping[str, Any], fault: str, text: str, *, answered: bool
+    ) -> None:
+        self.log.append(
+            Logged(
+                number=number,
+                at_s=time.monotonic(),
+                body=body,
+                fault=fault,
+                text=text,
+                answered=answered,
+            )
+        )
+
+    def _unauthorised(self, request: web.Request) -> web.Response | None:
+        if not self.script.key:
+            return None
+        said = request.headers.get("Authorization", "")
+        if said == f"Bearer {self.script.key}":
+            return None
+        return _error(401, f"Incorrect API key provided: {said.removeprefix('Bearer ')}")
+
+    def _refused(self, body: Mapping[str, Any]) -> web.Response | None:
+        if body["model"] != MODEL:
+            return _error(404, f"The model `{body['model']}` does not exist.")
+        for name, message in self.script.refuses.items():
+            if name in body or (name == "system" and body["messages"][0]["role"] == "system"):
+                return _error(400, message)
+        characters = sum(len(message["content"]) for message in body["messages"])
+        if 0 < self.script.context_characters < characters:
+            return _error(
+                400,
+                "This model's maximum context length is "
+                f"{self.script.context_characters // 4} tokens; shorten the messages.",
+            )
+        return None
+
+    def _fault(self, number: int) -> str:
+        script = self.script
+        if number < len(script.plan):
+            return script.plan[number]
+        draw = random.Random(f"{script.seed}/{number}")
+        struck = draw.random()
+        if struck < script.fail:
+            return draw.choice(CALL_FAULTS)
+        if struck < script.fail + (1 - script.fail) * script.malform:
+            return draw.choice(REPLY_FAULTS)
+        return ""
+
+    async def _fail(self, request: web.Request, fault: str) -> web.Response:
+        if fault == "rate_limited":
+            headers = {"Retry-After": f"{self.script.retry_after_s:g}"}
+            return _error(429, "Rate limit reached.", headers)
+        if fault == "server_error":
+            return _error(500, "The server had an error.")
+        if fault == "timeout":
+            await asyncio.sleep(self.script.hang_s)
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+    # --- replies --------------------------------------------------------------------------------
+
+    def _say(self, body: Mapping[str, Any], number: int, fault: str) -> tuple[str, Any, str]:
+        """Text, further fields of the message, finish reason."""
+        messages = body["messages"]
+        sound = self.script.replies.pop(0) if self.script.replies else ""
+        text = sound or self.script.rule(messages, number)
+        if fault:
+            return _spoilt(fault, text, role_of(messages))
+        if self.script.think:
+            text = f"<think>{self.script.think}</think>\n{text}"
+        return text, {}, "stop"
+
+    def _usage(self, body: Mapping[str, Any], text: str) -> dict[str, int]:
+        prompt = sum(len(message["content"]) for message in body["messages"]) // 4
+        completion = max(1, len(text) // 4)
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+
+    def _completion(
+        self, body: Mapping[str, Any], text: str, extra: Mapping[str, Any], finish: str
+    ) -> dict[str, Any]:
+        message = {"role": "assistant", "content": text or None, **extra}
+        whole = {
+            "id": f"chatcmpl-{_digest(text)}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": MODEL,
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        }
+        return {**whole, "usage": self._usage(body, text)} if self.script.usage else whole
+
+    async def _stream(
+        self,
+        request: web.Request,
+        body: Mapping[str, Any],
+        text: str,
+        extra: Mapping[str, Any],
+        finish: str,
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        deltas: list[dict[str, Any]] = [{"role": "assistant", **extra}]
+        deltas += [{"content": piece} for piece in _pieces(text, self.script.chunks)]
+        for delta in deltas:
+            await response.write(_event(body, delta, None))
+        await response.write(_event(body, {}, finish))
+        if self.script.usage and (body.get("stream_options") or {}).get("include_usage"):
+            usage = {"model": MODEL, "choices": [], "usage": self._usage(body, text)}
+            await response.write(b"data: " + json.dumps(usage).encode() + b"\n\n")
+        await response.write(b"data: [DONE]\n\n")
+        await response.write_eof()
+        return response
+
+
+def _spoilt(fault: str, text: str, role: str) -> tuple[str, dict[str, Any], str]:
+    """A reply with something wrong with it: text, further fields, finish reason."""
+    match fault:
+        case "malformed_json":
+            return text.replace('":', '"', 1) if "{" in text else text[: len(text) // 2], {}, "stop"
+        case "prose_only":
+            return (
+                "One could tile this kernel, and that would surely help a great deal.",
+                {},
+                "stop",
+            )
+        case "truncated":
+            return text[: len(text) * 2 // 3], {}, "length"
+        case "missing_fields":
+            if role == "selector":
+                return re.sub(r'"rationale": .*"', '"why": ""', text), {}, "stop"
+            if role == "designer":
+                return text.replace('"rubric"', '"plan"'), {}, "stop"
+            return re.sub(r"/\*---.*?---\*/", "", text, flags=re.DOTALL), {}, "stop"
+        case "unknown_ids":
+            return re.sub(r"\b[0-9a-f]{16}\b", "feedfacefeedface", text), {}, "stop"
+        case "refusal":
+            return "", {"refusal": "I can't help with that."}, "stop"
+        case "only_reasoning":
+            return "", {"reasoning_content": "Let me think about the tiles. " * 20}, "stop"
+    raise ValueError(f"no fault is called {fault!r}")
+
+
+def _pieces(text: str, count: int) -> Iterator[str]:
+    size = max(1, -(-len(text) // count)) if count else 4
+    yield from (text[i : i + size] for i in range(0, len(text), size))
+
+
+def _event(body: Mapping[str, Any], delta: Mapping[str, Any], finish: str | None) -> bytes:
+    chunk = {
+        "id": "chatcmpl-0",
+        "object": "chat.completion.chunk",
+        "model": body["model"],
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    body = {"error": {"message": message, "type": "error", "param": None, "code": None}}
+    return web.json_response(body, status=status, headers=headers)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+async def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--latency", type=float, default=0.0)
+    parser.add_argument("--chunks", type=int, default=0)
+    parser.add_argument("--fail", type=float, default=0.0)
+    parser.add_argument("--malform", type=float, default=0.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--log", default="", help="append each call to this file, as JSON lines")
+    given = parser.parse_args()
+    script = Script(
+        latency_s=given.latency,
+        chunks=given.chunks,
+        fail=given.fail,
+        malform=given.malform,
+        seed=given.seed,
+    )
+    async with ScriptedServer(script, port=given.port) as server:
+        print(server.base_url, flush=True)
+        written = 0
+        while True:
+            await asyncio.sleep(0.1)
+            fresh, written = server.log[written:], len(server.log)
+            if given.log and fresh:
+                with open(given.log, "a", encoding="utf-8") as file:
+                    for one in fresh:
+                        line = {
+                            "number": one.number,
+                            "fault": one.fault,
+                            "answered": one.answered,
+                            "prompt": one.prompt,
+                            "text": one.text,
+                        }
+                        file.write(json.dumps(line) + "\n")
+            if not given.log:
+                server.log.clear()
+                written = 0
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
