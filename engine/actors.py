@@ -3,6 +3,8 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,13 +12,14 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayActorError, RayTaskError, WorkerCrashedError
 
+from engine.cluster import Layout
 from engine.config import CampaignConfig
 from engine.dispatcher import CampaignFailed, Dispatcher, DispatcherState, Plant
 from engine.events import Event, Row, to_row
 from engine.island import Island, IslandState, Setting
 from engine.replay import History
 from engine.scoreboard import Scoreboard
-from engine.store import Store
+from engine.store import Store, StoreError, decode
 from engine.watch import Driver, live_with
 from engine.workbench import Bench, Blocks, Broken, Built, Measured, Workbench
 from evaluators.device import DeviceInfo
@@ -32,6 +35,9 @@ _T = TypeVar("_T")
 COMMIT_EVERY_S = 0.002
 """The store writer waits this long for more events to come before it commits."""
 
+TRACKED_AT_ONCE = 500
+"""Events that the tracker reads at a time."""
+
 COMPILES_PER_PROCESS = 500
 """A compile process is replaced after so many, whatever a compiler may leak."""
 
@@ -39,11 +45,21 @@ COMPILES_PER_PROCESS = 500
 class StoreWriter:
     """The only writer of the store; an append is answered after its commit."""
 
-    def __init__(self, path: Path, driver: Driver) -> None:
+    def __init__(self, driver: Driver) -> None:
         live_with(driver)
-        self._store = Store(path)
+        self._opened: Store | None = None
         self._rows: list[Row] = []
         self._commit: asyncio.Task[None] | None = None
+
+    async def open(self, path: Path) -> None:
+        """Raises StoreError."""
+        self._opened = Store(path)
+
+    @property
+    def _store(self) -> Store:
+        if self._opened is None:
+            raise StoreError("the store is not open")
+        return self._opened
 
     async def append(self, rows: list[Row]) -> None:
         self._rows += rows
@@ -98,7 +114,7 @@ class StoreJournal:
             try:
                 await self._writer.append.remote(rows)
             except (RayActorError, RayTaskError) as error:
-                failure = CampaignFailed(f"the store can't be written: {_cause(error)}")
+                failure = CampaignFailed(f"the store can't be written: {root_cause(error)}")
                 if waiting is not None:
                     waiting.set_exception(failure)
                 raise failure from error
@@ -111,8 +127,13 @@ class EvaluatorActor:
 
     def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
         live_with(driver)
-        self._bench: Bench = workbench.open(device)
+        self._open = cache(lambda: workbench.open(device))
         self._anchor: tuple[str, Anchor] | None = None
+
+    @property
+    def _bench(self) -> Bench:
+        """Opened at the first call, where a failure can be told."""
+        return self._open()
 
     def info(self) -> DeviceInfo:
         return self._bench.info
@@ -191,25 +212,20 @@ async def _alive(actor: Any) -> bool:
 
 
 async def _answer(call: Awaitable[_T]) -> _T:
-    """Raises Broken for a lost process, CampaignFailed for what went wrong inside one."""
+    """Raises Broken for a lost process, and what was raised inside one as it was raised."""
     try:
         return await call
     except (RayActorError, WorkerCrashedError) as error:
-        raise Broken(_cause(error)) from error
+        raise Broken("its process ended unexpectedly") from error
     except RayTaskError as error:
-        cause = error.cause
-        if isinstance(cause, Broken | CampaignFailed):
-            raise cause from error
-        raise
+        raise root_cause(error) from error
 
 
-def _cause(error: Exception) -> str:
-    """One line of what Ray tells in many."""
-    if isinstance(error, RayTaskError):
-        return f"{type(error.cause).__name__}: {error.cause}"
-    if isinstance(error, RayActorError):
-        return "the process of an actor ended unexpectedly"
-    return str(error).strip().splitlines()[0]
+def root_cause(error: BaseException) -> BaseException:
+    """What was raised at the bottom, without the wrappings that Ray adds at each call."""
+    while isinstance(error, RayTaskError):
+        error = error.cause
+    return error
 
 
 class DispatcherActor:
@@ -239,19 +255,18 @@ class DispatcherActor:
         config: CampaignConfig,
         info: DeviceInfo,
         session: int,
-        compile_workers: int,
-        compile_cores: frozenset[int],
+        layout: Layout,
         baseline: Candidate,
         scores: Scoreboard,
         anchor: Candidate | None,
     ) -> Evaluation:
         """See Dispatcher.begin()."""
-        task = ray.remote(compile_source).options(
-            num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS
+        task: Any = ray.remote(num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS)(
+            compile_source
         )
 
         async def compile(source: str) -> Built | Evaluation:
-            call = task.remote(self._workbench, info, source, self._driver, compile_cores)
+            call = task.remote(self._workbench, info, source, self._driver, layout.compile_cores)
             return await _answer(call)
 
         plant = Plant(
@@ -259,7 +274,7 @@ class DispatcherActor:
             device_class=info.device_class,
             session=session,
             compile=compile,
-            compile_workers=compile_workers,
+            compile_workers=layout.compile_workers,
             lanes=self._lanes,
             publish=_publish,
             journal=self._journal,
@@ -355,8 +370,8 @@ class IslandActor:
         return self._begun.state()
 
     async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        evaluation: Evaluation = await self._dispatcher.evaluate.remote(kernel_id, candidate)
-        return evaluation
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
+        return await _answer(call)
 
     def _send(
         self, source: int, destination: int, round: int, elites: Sequence[Individual]
@@ -366,3 +381,27 @@ class IslandActor:
 
 async def _random_candidate(context: Context) -> Draft:
     return random_candidate(context.task, context.device, context.rng)
+
+
+class TrackerActor:
+    """Follows the store and shows it to MLflow; nothing waits for it."""
+
+    def __init__(self, driver: Driver) -> None:
+        live_with(driver)
+        self._tracker: Any = None
+        self._writer: Any = None
+
+    def open(self, uri: str, experiment: str, run_dir: Path, writer: ActorHandle[Any]) -> None:
+        self._writer = writer
+        # Imported here: MLflow takes seconds, and a campaign without tracking never needs it.
+        tracking = import_module("engine.tracking")
+        self._tracker = tracking.Tracker(uri=uri, experiment=experiment, run_dir=run_dir)
+
+    def catch_up(self) -> None:
+        while rows := ray.get(self._writer.read.remote(self._tracker.position, TRACKED_AT_ONCE)):
+            self._tracker.record(list(decode(rows)))
+
+    def finish(self) -> None:
+        """With the run folder's files, which are complete by now."""
+        self.catch_up()
+        self._tracker.finish()

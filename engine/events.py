@@ -1,11 +1,12 @@
 """What a campaign's log is made of: one frozen class a kind of event, and its row in the store."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any, ClassVar, get_args
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
@@ -245,20 +246,24 @@ KINDS: Mapping[str, type[Event]] = {kind.kind: kind for kind in get_args(Event)}
 
 @cache
 def _adapter(kind: str) -> TypeAdapter[Event]:
-    # An error in the checks may be infinite: JSON's constants keep it.
-    return TypeAdapter(KINDS[kind], config=ConfigDict(ser_json_inf_nan="constants"))
+    return TypeAdapter(KINDS[kind])
 
 
 def to_row(event: Event) -> Row:
     """The event as the store keeps it; from_row is the inverse."""
-    return (
-        event.kind,
-        event.key,
-        getattr(event, "island", None),
-        getattr(event, "cycle", None),
-        _adapter(event.kind).dump_json(event).decode(),
-    )
+    body = json.dumps(event, default=_plain, separators=(",", ":"))
+    island, cycle = getattr(event, "island", None), getattr(event, "cycle", None)
+    return event.kind, event.key, island, cycle, body
 
 
 def from_row(kind: str, body: str) -> Event:
-    return _adapter(kind).validate_json(body)
+    # Read by json, not by pydantic: an error in the checks may be infinite.
+    return _adapter(kind).validate_python(json.loads(body))
+
+
+def _plain(value: object) -> dict[str, Any]:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} can't be stored")

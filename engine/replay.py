@@ -10,7 +10,9 @@ from engine.events import (
     CycleFinished,
     CycleStarted,
     Drafted,
+    Evaluated,
     Event,
+    Fault,
     Migrated,
     SessionFinished,
     SessionStarted,
@@ -42,6 +44,9 @@ class Replay:
     sessions: list[Session] = field(default_factory=list)
     drafts: dict[str, Drafted] = field(default_factory=dict)  # by key
     first_drafts: dict[str, Drafted] = field(default_factory=dict)  # by kernel id
+    faults: int = 0
+    first_evaluated_at: float = 0.0  # seconds since 1970
+    last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
 
     def history(self, island: int) -> History:
@@ -74,6 +79,11 @@ class Replay:
         elif isinstance(event, Drafted):
             self.drafts[event.key] = event
             self.first_drafts.setdefault(event.kernel_id, event)
+        elif isinstance(event, Fault):
+            self.faults += 1
+        elif isinstance(event, Evaluated):
+            self.first_evaluated_at = self.first_evaluated_at or stored.at
+            self.last_evaluated_at = stored.at
         if self.sessions:
             self.sessions[-1].ended_at = stored.at
         if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated):

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from engine.dispatcher import DispatcherState
 from engine.island import IslandState
+
+Phase = Literal["starting", "running", "stopping", "finished"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +16,7 @@ class Snapshot:
 
     campaign: str
     run_dir: str
-    phase: str  # "starting", "running", "stopping", "finished"
+    phase: Phase
     elapsed_s: float  # over all sessions
     session_s: float
     devices: int
@@ -75,3 +77,17 @@ class Summary:
         values = asdict(self)
         del values["run_dir"]  # a path of this machine says nothing elsewhere
         return values
+
+
+NOTHING_YET = DispatcherState(
+    by_status={},
+    best=None,
+    epoch=-1,
+    asked=0,
+    evaluated=0,
+    compiling=0,
+    ready=0,
+    measuring=0,
+    faults=0,
+    device_busy_s=0.0,
+)

@@ -25,33 +25,33 @@ CREATE TABLE IF NOT EXISTS events (
 CREATE INDEX IF NOT EXISTS events_by_cycle ON events (island, cycle);
 CREATE VIEW IF NOT EXISTS evaluations AS SELECT
     seq, at,
-    body ->> '$.evaluation.kernel_id' AS kernel_id,
-    body ->> '$.number' AS number,
-    body ->> '$.evaluation.status' AS status,
-    body ->> '$.evaluation.reason' AS reason,
-    body ->> '$.evaluation.speedup' AS speedup,
-    body ->> '$.evaluation.ci95[0]' AS ci95_low,
-    body ->> '$.evaluation.ci95[1]' AS ci95_high,
-    body ->> '$.verified' AS verified,
-    body -> '$.evaluation.times_us' AS times_us,
-    body ->> '$.evaluation.device' AS device
+    json_extract(body, '$.evaluation.kernel_id') AS kernel_id,
+    json_extract(body, '$.number') AS number,
+    json_extract(body, '$.evaluation.status') AS status,
+    json_extract(body, '$.evaluation.reason') AS reason,
+    json_extract(body, '$.evaluation.speedup') AS speedup,
+    json_extract(body, '$.evaluation.ci95[0]') AS ci95_low,
+    json_extract(body, '$.evaluation.ci95[1]') AS ci95_high,
+    json_extract(body, '$.verified') AS verified,
+    json_extract(body, '$.evaluation.times_us') AS times_us,
+    json_extract(body, '$.evaluation.device') AS device
 FROM events WHERE kind = 'evaluated';
 CREATE VIEW IF NOT EXISTS drafts AS SELECT
     seq, at, key, island, cycle,
-    body ->> '$.slot' AS slot,
-    body ->> '$.kernel_id' AS kernel_id,
-    body ->> '$.origin' AS origin,
-    body -> '$.parents' AS parents,
-    body ->> '$.experiment.technique' AS technique,
-    body ->> '$.report' AS report,
-    body ->> '$.candidate.files."kernel.hip"' AS source
+    json_extract(body, '$.slot') AS slot,
+    json_extract(body, '$.kernel_id') AS kernel_id,
+    json_extract(body, '$.origin') AS origin,
+    json_extract(body, '$.parents') AS parents,
+    json_extract(body, '$.experiment.technique') AS technique,
+    json_extract(body, '$.report') AS report,
+    json_extract(body, '$.candidate.files."kernel.hip"') AS source
 FROM events WHERE kind = 'drafted';
 CREATE VIEW IF NOT EXISTS individuals AS SELECT
     d.key, d.island, d.cycle, d.slot, d.kernel_id, d.origin, d.parents, d.technique,
     e.status, e.reason, e.speedup, e.ci95_low, e.ci95_high, e.times_us, d.source
 FROM drafts d JOIN evaluations e ON e.kernel_id = d.kernel_id AND e.number = 0;
 CREATE VIEW IF NOT EXISTS faults AS SELECT
-    seq, at, body ->> '$.where' AS place, body ->> '$.message' AS message
+    seq, at, json_extract(body, '$.where') AS place, json_extract(body, '$.message') AS message
 FROM events WHERE kind = 'fault';
 """
 
@@ -116,13 +116,12 @@ class Store:
         self.close()
 
 
-def read_events(path: Path) -> Iterator[Stored]:
-    """Every event of a store in order, also while a writer is at work. Raises StoreError."""
+def read_events(path: Path, after: int = 0) -> Iterator[Stored]:
+    """The events after seq number `after`, also while a writer is at work. Raises StoreError."""
     if not path.is_file():
         raise StoreError(f"{path}: no such store; give the folder of a run that was started")
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
-        after = 0
         while rows := _read(connection, after, 1000):
             yield from decode(rows)
             after = rows[-1][0]
@@ -130,6 +129,17 @@ def read_events(path: Path) -> Iterator[Stored]:
         raise StoreError(f"{path}: this is not a campaign's store ({error})") from error
     finally:
         connection.close()
+
+
+def find_source(path: Path, kernel_id: str) -> str | None:
+    """The text of a drafted kernel, also while a writer is at work; None when there is none."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        query = "SELECT source FROM drafts WHERE kernel_id = ? LIMIT 1"
+        row = connection.execute(query, (kernel_id,)).fetchone()
+    finally:
+        connection.close()
+    return None if row is None else str(row[0])
 
 
 def decode(rows: Iterable[tuple[int, float, str, str]]) -> Iterator[Stored]:

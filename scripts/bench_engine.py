@@ -1,0 +1,143 @@
+"""Measures the engine's own overhead: a whole campaign whose compile and measure return at once."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.campaign import run_campaign
+from engine.config import parse_config
+from engine.replay import replay
+from engine.workbench import Blocks, Built, Measured
+from evaluators.device import Compiled, DeviceInfo
+from evaluators.evaluation import Evaluation, Status
+from evaluators.kernel import kernel_id, parse_kernel
+from evaluators.task import load_task
+from evaluators.timing import Anchor
+
+INFO = DeviceInfo(
+    backend="cpu",
+    name="nothing",
+    arch="x86-64",
+    engine="cpu-threads",
+    compiler="none",
+    wavefront=64,
+    lds_bytes=1 << 16,
+    max_threads=1024,
+    cache_bytes=1 << 20,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstantWorkbench:
+    """Compiles nothing and measures nothing: every kernel passes, its id decides how fast.
+
+    binary_bytes: the size of a compiled kernel, which travels from the task to the device.
+    """
+
+    task_hash: str
+    labels: tuple[str, ...]
+    binary_bytes: int
+
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        compiled = Compiled(
+            kernel_id=kernel_id(source),
+            backend=info.backend,
+            arch=info.arch,
+            engine=info.engine,
+            compiler=info.compiler,
+            binaries={},
+            log="x" * self.binary_bytes,
+        )
+        return Built(kernel=parse_kernel(source), compiled=compiled)
+
+    def open(self, device: int) -> "InstantBench":
+        return InstantBench(workbench=self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstantBench:
+    workbench: InstantWorkbench
+    info: DeviceInfo = field(default=INFO)
+
+    def measure(
+        self,
+        built: Built,
+        anchor: Anchor | None,
+        best: Mapping[str, float],
+        best_speedup: float,
+    ) -> Measured:
+        times_us = {
+            label: 100.0 + int(built.kernel_id[:6], 16) % 997 + place
+            for place, label in enumerate(self.workbench.labels)
+        }
+        evaluation = Evaluation(
+            kernel_id=built.kernel_id,
+            task_hash=self.workbench.task_hash,
+            device_class=self.info.device_class,
+            status=Status.PASSED,
+            times_us=times_us,
+            blocks=dict.fromkeys(times_us, (0.0,) * 10),
+            anchor_id=anchor.kernel_id if anchor else None,
+            speedup=1.0 if anchor is None else 1000.0 / min(times_us.values()),
+            device=self.info.name,
+        )
+        return Measured(evaluation=evaluation, verified=(evaluation.speedup or 0) > best_speedup)
+
+    def link(self, built: Built, anchor: Anchor) -> Blocks:
+        return dict.fromkeys(self.workbench.labels, (0.0,) * 30)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--evaluations", type=int, default=3000)
+    parser.add_argument("--islands", type=int, default=2)
+    parser.add_argument("--cycles-in-flight", type=int, default=8)
+    parser.add_argument("--binary-bytes", type=int, default=30_000)
+    arguments = parser.parse_args()
+    task = load_task("sgemm")
+    workbench = InstantWorkbench(
+        task_hash=task.hash,
+        labels=tuple(w.label for w in task.workloads("benchmarks", "cpu")),
+        binary_bytes=arguments.binary_bytes,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        config = parse_config(
+            {
+                "task": "sgemm",
+                "name": "bench",
+                "runs_dir": folder,
+                "budgets": {"evaluations": arguments.evaluations},
+                "islands": {
+                    "count": arguments.islands,
+                    "cycles_in_flight": arguments.cycles_in_flight,
+                },
+                "tracking": "none",
+            },
+            where="scripts/bench_engine.py",
+        )
+        load_before = os.getloadavg()[0]
+        summary = run_campaign(config, workbench=workbench)
+        whole = replay(Path(folder) / "bench" / "store.sqlite")
+    measured_s = whole.last_evaluated_at - whole.first_evaluated_at
+    json.dump(
+        {
+            "candidates_per_s": round(summary.evaluations["total"] / measured_s, 1),
+            "candidates": summary.evaluations["total"],
+            "seconds": round(measured_s, 3),
+            "start_s": round(summary.elapsed_s - measured_s, 3),
+            "cores": len(os.sched_getaffinity(0)),
+            "load_before": round(load_before, 2),
+        },
+        sys.stdout,
+        indent=2,
+    )
+    print()
+
+
+if __name__ == "__main__":
+    main()
