@@ -118,7 +118,6 @@ class Race:
                 [draws[int(k)] for k in self.rng.permutation(len(draws))],
                 self.rng,
                 deadline_s=self.policy.deadline_s(expected and expected * applications),
-                judge=i == 0,
             ),
         )
 

@@ -165,7 +165,6 @@ class Lane:
         rng: np.random.Generator,
         *,
         deadline_s: float,
-        judge: bool,
     ) -> float:
         """Microseconds an application, with outputs poisoned before and judged after.
 
@@ -180,15 +179,13 @@ class Lane:
             time_us = bench.session.time(bench.plan, bindings, deadline_s=deadline_s)
             most = max(1, self._policy.verify_bytes // bench.region.nbytes)
             for copy in rng.permutation(used)[:most]:
-                after = bench.taken(int(copy))
-                if judge:
-                    self._judge(label, self._placed[label][int(copy)], after)
+                self._judge(label, self._placed[label][int(copy)], bench.taken(int(copy)))
         return time_us / applications
 
     def _renew(self, label: str, used: int, draws: Sequence[Draw]) -> None:
         """New data in every binding where that is cheap, else outputs poisoned again."""
         bench, placed = self.benches[label], self._placed[label]
-        cheap = used * bench.region.nbytes <= self._policy.refresh_bytes
+        cheap = len(bench.copies) * bench.region.nbytes <= self._policy.refresh_bytes
         for copy in range(used):
             if cheap:
                 placed[copy] = draws[copy % len(draws)]
