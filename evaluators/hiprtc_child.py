@@ -1,33 +1,18 @@
-"""The child process that holds AMD's compiler: msgpack requests on stdin, replies on stdout.
-
-A frame is 4 bytes of length (big endian) and one msgpack map. The compiler may abort the
-process; the parent (evaluators.hiprtc) takes that for an answer and starts another child.
-"""
+"""The child process that holds AMD's compiler; evaluators.hiprtc is its parent."""
 
 import ctypes
 import io
-import os
 import re
-import resource
-import signal
-import struct
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
-import msgpack
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from evaluators.compile_server import Compile, serve
 from evaluators.resources import amdgpu_metadata
-
-
-def write_frame(stream: BinaryIO, message: Mapping[str, Any]) -> None:
-    """Raises BrokenPipeError when the other side is gone."""
-    body = msgpack.packb(message)
-    stream.write(struct.pack(">I", len(body)) + body)
-    stream.flush()
 
 
 def normalised(log: str) -> str:
@@ -107,7 +92,9 @@ def _string(value: Any) -> str:
 
 
 class Comgr:
-    """The disassembler of libamd_comgr, AMD's code object library, through its C interface."""
+    """Disassembler and demangler of libamd_comgr, AMD's code object library; its C interface."""
+
+    _BYTES = 9  # AMD_COMGR_DATA_KIND_BYTES
 
     _READ = ctypes.CFUNCTYPE(
         ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p
@@ -145,6 +132,23 @@ class Comgr:
         self._library.amd_comgr_destroy_disassembly_info(handle)
         return counts
 
+    def demangled(self, symbol: str) -> str:
+        """Such as "void scale<2>(float*, int)"; the symbol itself when it isn't mangled."""
+        call = self._library
+        mangled, plain, size = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_size_t()
+        text = symbol.encode()
+        call.amd_comgr_create_data(self._BYTES, ctypes.byref(mangled))
+        call.amd_comgr_set_data(mangled, ctypes.c_size_t(len(text)), text)
+        failed = call.amd_comgr_demangle_symbol_name(mangled, ctypes.byref(plain))
+        call.amd_comgr_release_data(mangled)
+        if failed:
+            return symbol
+        call.amd_comgr_get_data(plain, ctypes.byref(size), None)
+        held = ctypes.create_string_buffer(size.value)
+        call.amd_comgr_get_data(plain, ctypes.byref(size), held)
+        call.amd_comgr_release_data(plain)
+        return held.raw[: size.value].rstrip(b"\0").decode()
+
     def _walk(self, handle: ctypes.c_uint64, address: int, end: int) -> None:
         size = ctypes.c_uint64()
         while address < end and not self._library.amd_comgr_disassemble_instruction(
@@ -164,39 +168,23 @@ def _text_section(code: bytes) -> tuple[str, bytes, int, dict[str, tuple[int, in
     return metadata["amdhsa.target"], text.data(), text["sh_addr"], kernels
 
 
-def _die_with_parent(parent: int) -> None:
-    libc = ctypes.CDLL(None)
-    libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        raise SystemExit("the parent is gone")
-
-
 def main() -> None:
     """Arguments: parent process, libhiprtc, libamd_comgr ("": none), address space in bytes."""
     parent, hiprtc_path, comgr_path, memory_bytes = sys.argv[1:]
-    _die_with_parent(int(parent))
-    resource.setrlimit(resource.RLIMIT_AS, (int(memory_bytes), int(memory_bytes)))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What the compiler itself prints must not mix with the replies.
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    try:
+
+    def start() -> tuple[str, Compile]:
         compiler = Hiprtc(hiprtc_path)
-        hello: dict[str, Any] = {"version": compiler.version()}
-    except (ImportError, OSError, RuntimeError) as error:
-        write_frame(replies, {"missing": f"{type(error).__name__}: {error}"})
-        return
-    disassembler = Comgr(comgr_path) if comgr_path else None
-    write_frame(replies, hello)
-    while header := sys.stdin.buffer.read(4):
-        request = msgpack.unpackb(sys.stdin.buffer.read(struct.unpack(">I", header)[0]))
-        try:
+        comgr = Comgr(comgr_path) if comgr_path else None
+
+        def compile_(request: Mapping[str, Any]) -> dict[str, Any]:
             reply = compiler.compile(request)
-        except RuntimeError as error:
-            reply = {"error": str(error), "log": ""}
-        if disassembler and "code" in reply:
-            reply["mnemonics"] = disassembler.mnemonics(reply["code"])
-        write_frame(replies, reply)
+            if comgr and "code" in reply:
+                reply["mnemonics"] = comgr.mnemonics(reply["code"])
+            return reply
+
+        return compiler.version(), compile_
+
+    serve(start, parent=int(parent), memory_bytes=int(memory_bytes))
 
 
 if __name__ == "__main__":
