@@ -88,7 +88,7 @@ class RunChild:
         self._sequence = 0
         self._arena_address = 0
         self._empty_us: float | None = None
-        self._reply(_Reply.READY, time.monotonic() + START_DEADLINE_S)
+        self._reply(_Reply.READY, START_DEADLINE_S)
 
     @property
     def pid(self) -> int:
@@ -134,17 +134,17 @@ class RunChild:
             os.write(self._commands, _COMMAND.pack(kind, self._sequence, a, b))
         except BrokenPipeError:
             self._ended()
-        self._reply(_Reply.DONE, end)
+        self._reply(_Reply.DONE, deadline_s)
         while not self._sleeps():
             if time.monotonic() > end:
                 self._timeout(deadline_s)
+            time.sleep(20e-6)
         if self._readable(0.0):
             self._reject(Status.FORBIDDEN, "it sent a reply that nobody had asked for")
 
-    def _reply(self, wanted: _Reply, end: float) -> None:
-        start = time.monotonic()
-        if not self._readable(max(0.0, end - start)):
-            self._timeout(end - start)
+    def _reply(self, wanted: _Reply, deadline_s: float) -> None:
+        if not self._readable(deadline_s):
+            self._timeout(deadline_s)
         data = os.read(self._replies, _REPLY.size)
         if len(data) < _REPLY.size:
             self._ended()
@@ -156,7 +156,7 @@ class RunChild:
             self.close()
             raise Fault(a, b, self._arena_address, None if c < 0 else bool(c))
         if kind == _Reply.FORBIDDEN_CALL:
-            call = system_calls().get(a, f"system call {a}")
+            call = system_calls().get(a, f"number {a}")
             self._reject(Status.FORBIDDEN, f"it tried the system call {call}, which no kernel may")
         if kind == _Reply.BROKEN:
             said = text.split(b"\0")[0].decode(errors="replace")
