@@ -153,12 +153,14 @@ class Region:
 
     def _trespass(self, i: int, start: int, stop: int, changed: Array) -> str:
         """Guard i lies after span i - 1 and before span i; the nearer one is named."""
-        past, before = int(changed[0]), stop - start - int(changed[-1])
         if not self.spans:
             return "wrote outside every buffer"
+        past, before = int(changed[0]), stop - start - int(changed[-1])
         if i > 0 and (past <= before or i == len(self.spans)):
-            return (
-                f"wrote past the end of {self.spans[i - 1].name} "
-                f"({past} bytes beyond its {self.spans[i - 1].nbytes})"
-            )
-        return f"wrote before the start of {self.spans[i].name} ({before} bytes before it)"
+            span = self.spans[i - 1]
+            index = (span.nbytes + past) // span.dtype.itemsize
+            count = span.nbytes // span.dtype.itemsize
+            return f"wrote past the end of {span.name} (index {index} of {count}, flat)"
+        span = self.spans[i]
+        index = -before // span.dtype.itemsize
+        return f"wrote before the start of {span.name} (index {index}, flat)"

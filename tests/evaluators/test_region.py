@@ -66,10 +66,10 @@ def test_writing_the_output_alone_is_right(region: Region, before: Image) -> Non
 @pytest.mark.parametrize(
     ("span", "offset", "message"),
     [
-        (2, "past", r"wrote past the end of c \(0 bytes beyond its 8580\)"),
+        (2, "past", r"wrote past the end of c \(index 2145 of 2145, flat\)"),
         (1, "past", r"wrote past the end of b"),
-        (0, "before", r"wrote before the start of a \(4 bytes before it\)"),
-        (2, "before", r"wrote before the start of c \(4 bytes before it\)"),
+        (0, "before", r"wrote before the start of a \(index -1, flat\)"),
+        (2, "before", r"wrote before the start of c \(index -1, flat\)"),
     ],
 )
 def test_a_trespass_is_named(
