@@ -1,31 +1,30 @@
 """Everything that Ray runs: the actors, the compile task, and their ways to each other."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import RayActorError, RayTaskError, WorkerCrashedError
 
 from engine.cluster import Layout
 from engine.config import CampaignConfig
-from engine.dispatcher import CampaignFailed, Dispatcher, DispatcherState, Plant
-from engine.events import Event, Row, to_row
-from engine.island import Island, IslandState, Setting
+from engine.devices import RayLane, compile_source, publish
+from engine.dispatcher import CampaignFailed, Dispatcher, Plant
+from engine.events import Row
+from engine.island import Island, Setting
+from engine.journal import StoreJournal, reply
 from engine.replay import History
 from engine.scoreboard import Scoreboard
+from engine.snapshot import DispatcherState, IslandState
 from engine.store import Store, StoreError, decode
 from engine.watch import Driver, live_with
-from engine.workbench import Bench, Blocks, Broken, Built, Measured, Workbench
+from engine.workbench import Built, Workbench
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.task import load_task
-from evaluators.timing import Anchor
 from operators.catalog import catalog_operators, random_candidate
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft
@@ -82,152 +81,6 @@ class StoreWriter:
         self._store.append(rows)
 
 
-class StoreJournal:
-    """An actor's way to the store: batches of events, one under way at a time, in order."""
-
-    def __init__(self, writer: ActorHandle[Any]) -> None:
-        self._writer = writer
-        self._rows: list[Row] = []
-        self._flush: asyncio.Task[None] | None = None
-        self._next: asyncio.Future[None] | None = None
-
-    def post(self, event: Event) -> None:
-        self._rows.append(to_row(event))
-        if self._flush is None or self._flush.done():
-            self._flush = asyncio.get_running_loop().create_task(self._flush_all())
-
-    async def commit(self, event: Event) -> None:
-        self.post(event)
-        if self._next is None:
-            self._next = asyncio.get_running_loop().create_future()
-        await asyncio.shield(self._next)
-
-    async def flush(self) -> None:
-        """Return when everything posted so far is stored."""
-        if self._flush is not None:
-            await asyncio.shield(self._flush)
-
-    async def _flush_all(self) -> None:
-        while self._rows:
-            rows, waiting = self._rows, self._next
-            self._rows, self._next = [], None
-            try:
-                await self._writer.append.remote(rows)
-            except (RayActorError, RayTaskError) as error:
-                failure = CampaignFailed(f"the store can't be written: {root_cause(error)}")
-                if waiting is not None:
-                    waiting.set_exception(failure)
-                raise failure from error
-            if waiting is not None:
-                waiting.set_result(None)
-
-
-class EvaluatorActor:
-    """One device, opened once; measuring is all it does."""
-
-    def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
-        live_with(driver)
-        self._open = cache(lambda: workbench.open(device))
-        self._anchor: tuple[str, Anchor] | None = None
-
-    @property
-    def _bench(self) -> Bench:
-        """Opened at the first call, where a failure can be told."""
-        return self._open()
-
-    def info(self) -> DeviceInfo:
-        return self._bench.info
-
-    def measure(
-        self, built: Built, anchor: "AnchorRef | None", best: dict[str, float], speedup: float
-    ) -> Measured:
-        known = self._fetch(anchor) if anchor else None
-        return self._bench.measure(built, known, best, speedup)
-
-    def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
-        return self._bench.link(built, self._fetch(anchor))
-
-    def _fetch(self, anchor: "AnchorRef") -> Anchor:
-        """Once an epoch, not once a call."""
-        name, reference = anchor
-        if self._anchor is None or self._anchor[0] != name:
-            self._anchor = name, ray.get(reference[0])
-        return self._anchor[1]
-
-
-AnchorRef = tuple[str, "list[ray.ObjectRef[Anchor]]"]
-"""The anchor's id, and where it is; in a list, so that Ray does not fetch it for every call."""
-
-
-def compile_source(
-    workbench: Workbench, info: DeviceInfo, source: str, driver: Driver, cores: frozenset[int]
-) -> Built | Evaluation:
-    """The compile task. cores: where it may run, so that it leaves measuring ones alone."""
-    live_with(driver)
-    if cores and os.sched_getaffinity(0) != cores:
-        os.sched_setaffinity(0, cores)
-    return workbench.compile(source, info)
-
-
-class RayLane:
-    """A device's evaluator as the dispatcher sees it; a dead one is replaced."""
-
-    def __init__(self, workbench: Workbench, device: int, driver: Driver, gpus: int) -> None:
-        self.name = f"device {device}"
-        self._arguments = (workbench, 0 if gpus else device, driver)
-        self._options = {"num_cpus": 0, "num_gpus": gpus}
-        self._actor = self._start()
-
-    def _start(self) -> Any:
-        # Ray shows an actor with a GPU of its own that GPU only, as number 0.
-        return ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
-
-    async def info(self) -> DeviceInfo:
-        info: DeviceInfo = await _answer(self._actor.info.remote())
-        return info
-
-    async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
-        actor = self._actor
-        return await self._guarded(actor, actor.measure.remote(built, anchor, best, best_speedup))
-
-    async def link(self, built: Built, anchor: Any) -> Blocks | None:
-        actor = self._actor
-        return await self._guarded(actor, actor.link.remote(built, anchor))
-
-    async def _guarded(self, actor: Any, call: Awaitable[_T]) -> _T:
-        try:
-            return await _answer(call)
-        except Broken:
-            if actor is self._actor and not await _alive(actor):
-                self._actor = self._start()
-            raise
-
-
-async def _alive(actor: Any) -> bool:
-    try:
-        await actor.info.remote()
-    except RayActorError:
-        return False
-    return True
-
-
-async def _answer(call: Awaitable[_T]) -> _T:
-    """Raises Broken for a lost process, and what was raised inside one as it was raised."""
-    try:
-        return await call
-    except (RayActorError, WorkerCrashedError) as error:
-        raise Broken("its process ended unexpectedly") from error
-    except RayTaskError as error:
-        raise root_cause(error) from error
-
-
-def root_cause(error: BaseException) -> BaseException:
-    """What was raised at the bottom, without the wrappings that Ray adds at each call."""
-    while isinstance(error, RayTaskError):
-        error = error.cause
-    return error
-
-
 class DispatcherActor:
     """The dispatcher with Ray's compile tasks and evaluator actors."""
 
@@ -267,7 +120,7 @@ class DispatcherActor:
 
         async def compile(source: str) -> Built | Evaluation:
             call = task.remote(self._workbench, info, source, self._driver, layout.compile_cores)
-            return await _answer(call)
+            return await reply(call)
 
         plant = Plant(
             task_hash=load_task(config.task).hash,
@@ -276,7 +129,7 @@ class DispatcherActor:
             compile=compile,
             compile_workers=layout.compile_workers,
             lanes=self._lanes,
-            publish=_publish,
+            publish=publish,
             journal=self._journal,
             budget=config.budgets.evaluations,
         )
@@ -301,13 +154,6 @@ class DispatcherActor:
 
     async def state(self) -> DispatcherState:
         return self._begun.state()
-
-
-def _publish(built: Built, links: tuple[Blocks, ...]) -> AnchorRef:
-    anchor = Anchor(
-        kernel_id=built.kernel_id, kernel=built.kernel, compiled=built.compiled, links=links
-    )
-    return f"{len(links)}/{built.kernel_id}", [ray.put(anchor)]
 
 
 class IslandActor:
@@ -371,7 +217,7 @@ class IslandActor:
 
     async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
         call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
-        return await _answer(call)
+        return await reply(call)
 
     def _send(
         self, source: int, destination: int, round: int, elites: Sequence[Individual]

@@ -16,11 +16,10 @@ from typing import Any
 from engine.cluster import layout, ray_session
 from engine.config import CampaignConfig, ConfigError, parse_config
 from engine.crew import Crew, ended
-from engine.dispatcher import CampaignFailed, DispatcherState
+from engine.dispatcher import CampaignFailed
 from engine.events import CampaignStarted, SessionFinished, SessionStarted
-from engine.island import IslandState
 from engine.replay import Replay, replay
-from engine.snapshot import NOTHING_YET, Phase, Snapshot, Summary
+from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
 from engine.store import find_source
 from engine.summary import summarise, write_best, write_summary
 from engine.workbench import BackendWorkbench, Workbench
@@ -75,7 +74,7 @@ def resume_campaign(
     before = replay(run_dir / STORE)
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
-    values["budgets"] = {**values["budgets"], **(budgets or {})}
+    values["budgets"] = {**before.budgets, **(budgets or {})}
     config = parse_config(values, where=str(run_dir / STORE))
     task = load_task(config.task)
     if task.hash != before.campaign.task_hash:
@@ -145,7 +144,7 @@ class _Session:
         self.run_dir = config.runs_dir / config.name
         self._number = len(before.sessions) if before else 0
         self._earlier_s = before.elapsed_s if before else 0.0
-        self._began = time.monotonic()
+        self._began, self._began_at = time.monotonic(), time.time()
         self._stop = _Stop()
         self._plan = layout(config)
         self._device = ""
@@ -193,6 +192,8 @@ class _Session:
         crew.append(
             SessionStarted(
                 number=self._number,
+                began_at=self._began_at,
+                budgets=self._config.budgets.model_dump(mode="json"),
                 device=info.name,
                 device_class=info.device_class,
                 devices=len(self._plan.devices),

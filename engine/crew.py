@@ -7,14 +7,15 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
-from engine.actors import DispatcherActor, IslandActor, StoreWriter, TrackerActor, root_cause
+from engine.actors import DispatcherActor, IslandActor, StoreWriter, TrackerActor
 from engine.cluster import Layout, on_this_node
 from engine.config import CampaignConfig
-from engine.dispatcher import CampaignFailed, DispatcherState
+from engine.dispatcher import CampaignFailed
 from engine.events import Event, to_row
-from engine.island import IslandState
+from engine.journal import root_cause
 from engine.replay import Replay
 from engine.scoreboard import Scoreboard
+from engine.snapshot import DispatcherState, IslandState
 from engine.watch import Driver
 from engine.workbench import Workbench
 from evaluators.device import DeviceInfo

@@ -1,13 +1,15 @@
 """The dispatcher: every kernel is compiled and measured once, and devices are kept fed."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from engine.events import EpochStarted, Evaluated, Fault
-from engine.island import Journal, Stopped
-from engine.scoreboard import Best, Scoreboard
+from engine.events import EpochStarted, Evaluated, Fault, Journal
+from engine.island import Stopped
+from engine.scoreboard import Scoreboard
+from engine.snapshot import DispatcherState
 from engine.workbench import Blocks, Broken, Built, Measured
 from evaluators.evaluation import Evaluation, Status
 from operators.individual import Candidate
@@ -62,22 +64,6 @@ class Plant:
     publish: Publish
     journal: Journal
     budget: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DispatcherState:
-    """The dispatcher at a glance; by_status and best over all sessions, the rest over this one."""
-
-    by_status: Mapping[str, int]
-    best: Best | None
-    epoch: int
-    asked: int  # by islands, with what the cache answered
-    evaluated: int
-    compiling: int  # in a compile task, or queued for one
-    ready: int  # compiled, waiting for a device
-    measuring: int
-    faults: int
-    device_busy_s: float  # over all devices
 
 
 @dataclass(order=True, slots=True)
@@ -176,7 +162,7 @@ class Dispatcher:
 
     def state(self) -> DispatcherState:
         measuring = sum(job.measuring for job in self._jobs.values())
-        ready = self._ready.qsize()
+        ready = sum(job.built is not None and not job.measuring for job in self._jobs.values())
         return DispatcherState(
             by_status=dict(self._scores.by_status),
             best=self._scores.best,
@@ -251,7 +237,9 @@ class Dispatcher:
         return best is not None and best.speedup >= EPOCH_GAIN * self._scores.speedup_of_anchor()
 
     async def _link(self, built: Built, lane: Lane) -> None:
+        began = time.monotonic()
         blocks = await self._patiently(lane.name, lambda: lane.link(built, self._anchor))
+        self._device_s += time.monotonic() - began
         if blocks is not None:
             number = self._scores.epoch + 1
             event = EpochStarted(number=number, anchor_id=built.kernel_id, link=blocks)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Protocol, get_args
 
 from pydantic import TypeAdapter
 
@@ -37,6 +37,8 @@ class SessionStarted:
 
     kind: ClassVar[str] = "session_started"
     number: int
+    began_at: float  # seconds since 1970; Ray's start comes before this event, and counts
+    budgets: Mapping[str, Any]
     device: str
     device_class: str
     devices: int
@@ -240,6 +242,17 @@ Event = (
     | EpochStarted
     | Fault
 )
+
+
+class Journal(Protocol):
+    """Where events go; both ways keep the order of the calls."""
+
+    def post(self, event: Event) -> None:
+        """Store it soon."""
+
+    async def commit(self, event: Event) -> None:
+        """Return when it is stored, and all events before it."""
+
 
 KINDS: Mapping[str, type[Event]] = {kind.kind: kind for kind in get_args(Event)}
 

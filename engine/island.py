@@ -17,11 +17,13 @@ from engine.events import (
     Designed,
     Drafted,
     Event,
+    Journal,
     Migrated,
     Selected,
 )
 from engine.migration import destinations
 from engine.population import Population
+from engine.snapshot import IslandState
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.kernel import kernel_id
@@ -35,16 +37,6 @@ REMEMBERED = 1000
 
 class Stopped(Exception):
     """The campaign takes no further candidates."""
-
-
-class Journal(Protocol):
-    """Where an island's events go; both ways keep the order of the calls."""
-
-    def post(self, event: Event) -> None:
-        """Store it soon."""
-
-    async def commit(self, event: Event) -> None:
-        """Return when it is stored, and all events before it."""
 
 
 class Evaluate(Protocol):
@@ -68,19 +60,6 @@ class Setting:
     journal: Journal
     evaluate: Evaluate
     send: Send
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IslandState:
-    """One island at a glance. diversity: effective number of kernel structures."""
-
-    index: int
-    cycles: int
-    evaluations: int
-    population: int
-    diversity: float
-    best_id: str
-    best_speedup: float
 
 
 @dataclass(slots=True)

@@ -1,8 +1,9 @@
 """A stored campaign read back: everything that a resumption, a summary or a report needs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from engine.events import (
     Added,
@@ -65,6 +66,14 @@ class Replay:
         return line
 
     @property
+    def budgets(self) -> Mapping[str, Any]:
+        """As the last session had them."""
+        if self.sessions:
+            return self.sessions[-1].started.budgets
+        budgets: Mapping[str, Any] = self.campaign.config["budgets"]
+        return budgets
+
+    @property
     def elapsed_s(self) -> float:
         """Over all sessions; a killed one lasted until its last event."""
         return sum(session.ended_at - session.began_at for session in self.sessions)
@@ -73,7 +82,7 @@ class Replay:
         event = stored.event
         self.scores.apply(event)
         if isinstance(event, SessionStarted):
-            self.sessions.append(Session(event, stored.at, stored.at))
+            self.sessions.append(Session(event, event.began_at, stored.at))
         elif isinstance(event, SessionFinished):
             self.sessions[-1].finished = event
         elif isinstance(event, Drafted):

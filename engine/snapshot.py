@@ -4,8 +4,37 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from engine.dispatcher import DispatcherState
-from engine.island import IslandState
+from engine.scoreboard import Best
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IslandState:
+    """One island at a glance. diversity: effective number of kernel structures."""
+
+    index: int
+    cycles: int
+    evaluations: int
+    population: int
+    diversity: float
+    best_id: str
+    best_speedup: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatcherState:
+    """The dispatcher at a glance; by_status and best over all sessions, the rest over this one."""
+
+    by_status: Mapping[str, int]
+    best: Best | None
+    epoch: int
+    asked: int  # by islands, with what the cache answered
+    evaluated: int
+    compiling: int  # in a compile task, or queued for one
+    ready: int  # compiled, waiting for a device
+    measuring: int
+    faults: int
+    device_busy_s: float  # over all devices
+
 
 Phase = Literal["starting", "running", "stopping", "finished"]
 

@@ -1,0 +1,114 @@
+"""What runs on devices and in compile processes: evaluator actors, the compile task, lanes."""
+
+import os
+from collections.abc import Awaitable
+from functools import cache
+from typing import Any, TypeVar
+
+import ray
+from ray.exceptions import RayActorError
+
+from engine.journal import reply
+from engine.watch import Driver, live_with
+from engine.workbench import Bench, Blocks, Broken, Built, Measured, Workbench
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import Evaluation
+from evaluators.timing import Anchor
+
+_T = TypeVar("_T")
+
+
+class EvaluatorActor:
+    """One device, opened once; measuring is all it does."""
+
+    def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
+        live_with(driver)
+        self._open = cache(lambda: workbench.open(device))
+        self._anchor: tuple[str, Anchor] | None = None
+
+    @property
+    def _bench(self) -> Bench:
+        """Opened at the first call, where a failure can be told."""
+        return self._open()
+
+    def info(self) -> DeviceInfo:
+        return self._bench.info
+
+    def measure(
+        self, built: Built, anchor: "AnchorRef | None", best: dict[str, float], speedup: float
+    ) -> Measured:
+        known = self._fetch(anchor) if anchor else None
+        return self._bench.measure(built, known, best, speedup)
+
+    def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
+        return self._bench.link(built, self._fetch(anchor))
+
+    def _fetch(self, anchor: "AnchorRef") -> Anchor:
+        """Once an epoch, not once a call."""
+        name, reference = anchor
+        if self._anchor is None or self._anchor[0] != name:
+            self._anchor = name, ray.get(reference[0])
+        return self._anchor[1]
+
+
+AnchorRef = tuple[str, "list[ray.ObjectRef[Anchor]]"]
+"""The anchor's id, and where it is; in a list, so that Ray does not fetch it for every call."""
+
+
+def compile_source(
+    workbench: Workbench, info: DeviceInfo, source: str, driver: Driver, cores: frozenset[int]
+) -> Built | Evaluation:
+    """The compile task. cores: where it may run, so that it leaves measuring ones alone."""
+    live_with(driver)
+    if cores and os.sched_getaffinity(0) != cores:
+        os.sched_setaffinity(0, cores)
+    return workbench.compile(source, info)
+
+
+class RayLane:
+    """A device's evaluator as the dispatcher sees it; a dead one is replaced."""
+
+    def __init__(self, workbench: Workbench, device: int, driver: Driver, gpus: int) -> None:
+        self.name = f"device {device}"
+        self._arguments = (workbench, 0 if gpus else device, driver)
+        self._options = {"num_cpus": 0, "num_gpus": gpus}
+        self._actor = self._start()
+
+    def _start(self) -> Any:
+        # Ray shows an actor with a GPU of its own that GPU only, as number 0.
+        return ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
+
+    async def info(self) -> DeviceInfo:
+        info: DeviceInfo = await reply(self._actor.info.remote())
+        return info
+
+    async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
+        actor = self._actor
+        return await self._guarded(actor, actor.measure.remote(built, anchor, best, best_speedup))
+
+    async def link(self, built: Built, anchor: Any) -> Blocks | None:
+        actor = self._actor
+        return await self._guarded(actor, actor.link.remote(built, anchor))
+
+    async def _guarded(self, actor: Any, call: Awaitable[_T]) -> _T:
+        try:
+            return await reply(call)
+        except Broken:
+            if actor is self._actor and not await _alive(actor):
+                self._actor = self._start()
+            raise
+
+
+async def _alive(actor: Any) -> bool:
+    try:
+        await actor.info.remote()
+    except RayActorError:
+        return False
+    return True
+
+
+def publish(built: Built, links: tuple[Blocks, ...]) -> AnchorRef:
+    anchor = Anchor(
+        kernel_id=built.kernel_id, kernel=built.kernel, compiled=built.compiled, links=links
+    )
+    return f"{len(links)}/{built.kernel_id}", [ray.put(anchor)]
