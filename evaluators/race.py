@@ -18,6 +18,20 @@ SIMILAR = 2.0
 """Kernels within this factor get equal calls, so that what a call costs cancels."""
 
 
+def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
+    """How often each lane applies its kernel in a call, from what an application takes.
+
+    Similar kernels get equal calls; beside a slow kernel a quick one runs up to three
+    intervals, to average its noise.
+    """
+    slow, interval = max(times_us), policy.interval_us
+    counts = [
+        math.ceil((max(interval, min(slow, 3 * interval)) if t < slow else interval) / t)
+        for t in times_us
+    ]
+    return [max(counts)] * len(counts) if slow < SIMILAR * min(times_us) else counts
+
+
 class AnchorFailed(Exception):
     """The anchor, which passed before, failed: the machine is broken, not the candidate."""
 
@@ -155,11 +169,9 @@ class Race:
 
     def _block(self, label: str) -> None:
         """Each lane once; the next block of the shape goes the other way round (ABBA)."""
-        order = self._mirror.pop(label, None)
-        if order is None:
-            order = [int(i) for i in self.rng.permutation(len(self.lanes))]
-            self._mirror[label] = order[::-1]
-        wanted = self._applications(label)
+        order = self.order(label)
+        times = [self._expected_us[i][label] for i in range(len(self.lanes))]
+        wanted = balanced(times, self.policy)
         taken_us: dict[int, float] = {}
         for i in order:
             with self._blame(i):
@@ -170,18 +182,13 @@ class Race:
         if len(self.lanes) == 2:
             self.blocks[label].append(math.log(taken_us[1] / taken_us[0]))
 
-    def _applications(self, label: str) -> list[int]:
-        """How often each lane applies its kernel in a call.
-
-        Beside a slow kernel a quick one runs up to three intervals, to average its noise.
-        """
-        times = [self._expected_us[i][label] for i in range(len(self.lanes))]
-        slow = max(times)
-        interval = self.policy.interval_us
-        counts = [
-            math.ceil(max(interval, min(slow, 3 * interval) if t < slow else 0) / t) for t in times
-        ]
-        return [max(counts)] * len(counts) if slow < SIMILAR * min(times) else counts
+    def order(self, label: str) -> list[int]:
+        """Which lane goes first in the shape's next block: random, then the other way round."""
+        order = self._mirror.pop(label, None)
+        if order is None:
+            order = [int(i) for i in self.rng.permutation(len(self.lanes))]
+            self._mirror[label] = order[::-1]
+        return order
 
     def _tight(self) -> bool:
         if len(self.lanes) == 1:
