@@ -1,0 +1,147 @@
+/* What translated kernels call: storage of threads, votes, shuffles, the launch of a block. */
+#ifndef KS_FISSION_H
+#define KS_FISSION_H
+
+#include "entry.h"
+
+template <typename T> struct KsBareOf { using type = T; };
+template <typename T> struct KsBareOf<const T> { using type = T; };
+template <typename T> struct KsBareOf<T &> : KsBareOf<T> {};
+template <typename T> struct KsBareOf<T &&> : KsBareOf<T> {};
+template <typename T, size_t N> struct KsBareOf<const T[N]> {
+    using type = typename KsBareOf<T>::type[N];
+};
+/* A type without const and references at its top. */
+template <typename T> using KsBare = typename KsBareOf<T>::type;
+
+template <typename T> struct KsDecayOf { using type = KsBare<T>; };
+template <typename T, size_t N> struct KsDecayOf<T[N]> { using type = T *; };
+template <typename T> struct KsDecayOf<T &> : KsDecayOf<T> {};
+template <typename T> struct KsDecayOf<T &&> : KsDecayOf<T> {};
+/* The type of auto x = ...; */
+template <typename T> using KsDecay = typename KsDecayOf<T>::type;
+template <typename T> struct KsPointeeOf;
+template <typename T> struct KsPointeeOf<T *> { using type = KsBare<T>; };
+template <typename T> using KsPointee = typename KsPointeeOf<KsDecay<T>>::type;
+template <typename T> struct KsOperandOf { using type = KsDecay<T>; };
+/* What a lane shows to others: small integers as HIP promotes them. */
+template <typename T> using KsOperand = decltype(+KsDecay<T>());
+
+/* One block of a launch. */
+struct KsBlock {
+    KsIndex block, grid;
+    unsigned char *lds;
+};
+
+/* The indices that a device function sees. */
+struct KsThread {
+    KsIndex thread, block, dim, grid;
+};
+
+template <typename T> KS_INLINE void ks_assign(T &to, const T &from) {
+    __builtin_memcpy(&to, &from, sizeof(T));
+}
+
+template <size_t N> KS_INLINE void ks_clear_tail(unsigned char (&slot)[N]) {
+    __builtin_memset(slot, 0, N);
+}
+
+template <typename T> KS_INLINE void ks_put(unsigned char *slot, int t, T value) {
+    using Operand = decltype(+value);
+    static_assert(sizeof(Operand) <= 8, "lanes exchange values of at most 8 bytes");
+    ((Operand *)slot)[t] = value;
+}
+KS_INLINE void ks_put(bool *slot, int t, bool value) { slot[t] = value; }
+KS_INLINE void ks_zero(unsigned char *slot, int t) { (void)slot, (void)t; }
+KS_INLINE void ks_zero(bool *slot, int t) { slot[t] = false; }
+
+KS_INLINE int ks_base(int t, int width) { return t & ~(width - 1); }
+
+/* The lane that each form reads; a lane that is off or not there gives zero. */
+template <typename T>
+KS_INLINE T ks_shfl(const unsigned char *slot, int t, int lane, int width) {
+    return ((const T *)slot)[ks_base(t, width) + (lane & (width - 1))];
+}
+template <typename T>
+KS_INLINE T ks_shfl_up(const unsigned char *slot, int t, unsigned delta, int width) {
+    int source = t - (int)delta;
+    return ((const T *)slot)[source < ks_base(t, width) ? t : source];
+}
+template <typename T>
+KS_INLINE T ks_shfl_down(const unsigned char *slot, int t, unsigned delta, int width) {
+    int within = (t & (width - 1)) + (int)delta;
+    return ((const T *)slot)[within >= width ? t : t + (int)delta];
+}
+template <typename T>
+KS_INLINE T ks_shfl_xor(const unsigned char *slot, int t, int mask, int width) {
+    int source = t ^ mask;
+    return ((const T *)slot)[source >= ks_base(t, width) + width ? t : source];
+}
+
+template <int LANES> KS_INLINE void ks_ballot(const bool *slot, unsigned long long *votes) {
+    for (int w = 0; w < LANES / WAVEFRONT; ++w) {
+        unsigned long long mask = 0;
+        for (int lane = 0; lane < WAVEFRONT; ++lane)
+            mask |= (unsigned long long)slot[w * WAVEFRONT + lane] << lane;
+        votes[w] = mask;
+    }
+}
+
+template <int THREADS> KS_INLINE int ks_count(const bool *slot) {
+    int count = 0;
+    for (int t = 0; t < THREADS; ++t) count += slot[t];
+    return count;
+}
+
+/* Whether any thread is on. */
+template <size_t N> KS_INLINE bool ks_some(const unsigned char (&mask)[N]) {
+    unsigned char some = 0;
+    for (size_t t = 0; t < N; ++t) some |= mask[t];
+    return some;
+}
+
+template <int THREADS> KS_INLINE long long ks_first(const long long *values, const unsigned char *mask) {
+    for (int t = 0; t < THREADS; ++t)
+        if (!mask || mask[t]) return values[t];
+    return 0;
+}
+template <int THREADS> KS_INLINE bool ks_same(const long long *values, const unsigned char *mask) {
+    long long first = ks_first<THREADS>(values, mask);
+    for (int t = 0; t < THREADS; ++t)
+        if ((!mask || mask[t]) && values[t] != first) return false;
+    return true;
+}
+
+KS_INLINE int ks_lane(const KsIndex &thread, const KsIndex &dim) {
+    return (int)(((thread.z * dim.y + thread.y) * dim.x + thread.x) % WAVEFRONT);
+}
+
+/* Threads disagreed round the barrier at a line: reading this address tells the parent. */
+#define KS_DIVERGED 0x1D1700000000ull
+
+template <auto block> struct KsFission;
+template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<block> {
+    static_assert(sizeof...(P) <= KS_MAX_ARGS, "a kernel takes at most 64 arguments");
+    static constexpr KsSignature signature{{KsCode<P>::value...}};
+
+    KS_INLINE void run(const KsLaunch *launch, unsigned char *lds) {
+        call(launch, lds, typename KsCount<sizeof...(P)>::type());
+    }
+
+    template <size_t... I>
+    KS_INLINE void call(const KsLaunch *launch, unsigned char *lds, KsSequence<I...>) {
+        blocks(launch, lds, ks_argument<P>(launch, I)...);
+    }
+
+    KS_INLINE void blocks(const KsLaunch *launch, unsigned char *lds, P... args) {
+        const KsIndex grid = {launch->grid[0], launch->grid[1], launch->grid[2]};
+        for (unsigned z = 0; z < grid.z; ++z)
+            for (unsigned y = 0; y < grid.y; ++y)
+                for (unsigned x = 0; x < grid.x; ++x) {
+                    int line = block(KsBlock{{x, y, z}, grid, lds}, args...);
+                    if (line) (void)*(volatile char *)(KS_DIVERGED + (unsigned)line);
+                }
+    }
+};
+
+#endif
