@@ -31,13 +31,14 @@ _HELLO_S = 60.0
 class CodeObject:
     """What a compiler made: an ELF file for the GPU.
 
-    symbols: name expression -> symbol. mnemonics: symbol -> mnemonic -> how often; empty when
-    there is no disassembler. log: warnings.
+    symbols: name expression -> symbol. mnemonics: symbol -> mnemonic -> how often, signatures:
+    symbol -> demangled; both empty where nothing can tell. log: warnings.
     """
 
     code: bytes
     symbols: Mapping[str, str]
     mnemonics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
     log: str = ""
     seconds: float = 0.0
 
@@ -89,6 +90,10 @@ class CompileChild(ABC):
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         """After a failure with this log, the lock held. Raises BackendMissing: unknown arch."""
 
+    def rejection(self, log: str, status: str, file: str) -> Rejected:
+        """A failed compilation of that file as a verdict, with a line where one is known."""
+        return Rejected(Status.COMPILE_ERROR, self.reason(log, status), log=log)
+
     @property
     def api_version(self) -> str:
         """What the compiler says of itself. Raises BackendMissing."""
@@ -125,12 +130,12 @@ class CompileChild(ABC):
             if "error" in reply:
                 self.require(arch, reply["log"], deadline_s)
         if "error" in reply:
-            log = reply["log"]
-            raise Rejected(Status.COMPILE_ERROR, self.reason(log, reply["error"]), log=log)
+            raise self.rejection(reply["log"], reply["error"], name)
         return CodeObject(
             code=reply["code"],
             symbols=reply["lowered"],
             mnemonics=reply.get("mnemonics", {}),
+            signatures=reply.get("signatures", {}),
             log=reply["log"],
             seconds=time.monotonic() - start,
         )

@@ -55,7 +55,14 @@ class Driver(Protocol):
 
 
 class DeviceFault(RuntimeError):
-    """The device or its driver failed, not the kernel: one sentence. Replace the process."""
+    """The device or its driver failed, not the kernel: one sentence. Replace the process.
+
+    code: the vendor's name of the error.
+    """
+
+    def __init__(self, sentence: str, *, code: str = "") -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, threads: int) -> None:
@@ -65,26 +72,26 @@ def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, thre
     """
 
     def refuse(reason: str) -> Rejected:
-        return Rejected(Status.LAUNCH_ERROR, f"{step.entry}: {reason}")
+        return Rejected(Status.LAUNCH_ERROR, f"{step.entry}{reason}")
 
     if len(step.args) != len(resources.args):
-        raise refuse(f"{len(step.args)} args are given, the kernel takes {len(resources.args)}")
+        raise refuse(f" takes {len(resources.args)} arguments, the launch gives {len(step.args)}")
     for i, (given, taken) in enumerate(zip(step.args, resources.args, strict=True), 1):
-        name, kind = (given, "pointer") if isinstance(given, str) else (given.type, "value")
+        have = "pointer" if isinstance(given, str) else given.type
         size = 8 if isinstance(given, str) else ctypes.sizeof(SCALARS[given.type])
-        if taken.kind not in (kind, "unknown") or taken.size != size:
-            what = "a buffer" if isinstance(given, str) else "a value"
-            wanted = {"pointer": "a pointer", "value": "a value", "unknown": "an argument"}
+        fits = {"": True, "value": have != "pointer"}.get(taken.type, have == taken.type)
+        if not fits or size != taken.size:
             raise refuse(
-                f"argument {i} is {what} ({name}, {size} bytes), "
-                f"the kernel takes {wanted[taken.kind]} of {taken.size} bytes"
+                f": argument {i} is {have} of {size} bytes, "
+                f"the kernel takes {taken.type or 'one'} of {taken.size} bytes"
             )
     block = step.block[0] * step.block[1] * step.block[2]
     limit = threads if resources.max_threads is None else min(threads, resources.max_threads)
     if block > limit:
-        raise refuse(f"a block of {block} threads, at most {limit} are possible")
-    if resources.lds_bytes + step.lds_bytes > lds_bytes:
+        raise refuse(f": {block} threads a block, at most {limit} are allowed")
+    total = resources.lds_bytes + step.lds_bytes
+    if total > lds_bytes:
         raise refuse(
-            f"{resources.lds_bytes} bytes of static and {step.lds_bytes} of dynamic LDS, "
-            f"a block has {lds_bytes}"
+            f": {total} bytes of LDS ({resources.lds_bytes} static, {step.lds_bytes} dynamic), "
+            f"at most {lds_bytes} are allowed"
         )

@@ -63,7 +63,7 @@ class GpuSession:
         if nbytes > self._left_bytes:
             raise Rejected(
                 Status.LAUNCH_ERROR,
-                f"{nbytes} bytes of device memory are wanted, {self._left_bytes} are left",
+                f"out of memory: {nbytes:,} bytes asked for, {self._left_bytes:,} left",
             )
         # Both vendors align to 256 bytes or more by themselves.
         address = self._driver.malloc(max(nbytes, 1))

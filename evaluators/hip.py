@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.device import BackendMissing, Compiled, DeviceInfo
+from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 from evaluators.gpu import DeviceFault, Params
 from evaluators.gpu_session import GpuSession
 from evaluators.hip_compiler import HipCompiler
@@ -104,7 +104,7 @@ class Runtime:
         try:
             return int(self.call("hipGetDeviceCount"))
         except DeviceFault as fault:
-            if "hipErrorNoDevice" in str(fault):
+            if fault.code == "hipErrorNoDevice":
                 return 0
             raise
 
@@ -259,7 +259,12 @@ class HipDriver:
 
     def capture(self, enqueue: Callable[[], None]) -> Any:
         mode = self._runtime.hip.hipStreamCaptureMode.hipStreamCaptureModeThreadLocal
-        self._call("hipStreamBeginCapture", self._stream, mode)
+        try:
+            self._call("hipStreamBeginCapture", self._stream, mode)
+        except DeviceFault as fault:
+            if fault.code == "hipErrorNotSupported":
+                return None
+            raise
         try:
             enqueue()
         except BaseException:

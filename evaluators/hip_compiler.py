@@ -53,7 +53,9 @@ class HipCompiler:
                 ),
                 deadline_s=DEADLINE_S,
             )
-            kernels = {k.symbol: k for k in read_resources(made.code, made.mnemonics)}
+            kernels = {
+                k.symbol: k for k in read_resources(made.code, made.mnemonics, made.signatures)
+            }
             binaries[defines] = Binary(data=made.code, symbols=made.symbols)
             for launch in launches:
                 found = kernels[made.symbols[launch.entry]]

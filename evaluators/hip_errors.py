@@ -19,7 +19,7 @@ _KERNEL: Mapping[str, tuple[Status, str]] = {
         Status.LAUNCH_ERROR,
         "a block takes more registers or LDS than a compute unit has",
     ),
-    "hipErrorOutOfMemory": (Status.LAUNCH_ERROR, "the device has no memory left"),
+    "hipErrorOutOfMemory": (Status.LAUNCH_ERROR, "out of memory: the device has none left"),
     "hipErrorCooperativeLaunchTooLarge": (
         Status.LAUNCH_ERROR,
         "a cooperative launch has more blocks than the device holds at once",
@@ -76,4 +76,4 @@ def hip_failure(call: str, name: str, text: str) -> Rejected | DeviceFault:
         status, meaning = _KERNEL[name]
         return Rejected(status, f"{meaning} ({call}: {name})")
     meaning = _MACHINE.get(name) or f"{text or 'no further explanation'}: see dmesg for amdgpu"
-    return DeviceFault(f"{meaning} ({call}: {name})")
+    return DeviceFault(f"{meaning} ({call}: {name})", code=name)

@@ -10,7 +10,11 @@ from pathlib import Path
 
 from evaluators.compile_child import CodeObject, CompileChild
 from evaluators.device import BackendMissing
+from evaluators.evaluation import Rejected, Status
 from evaluators.rocm import WHAT_TO_DO, Toolchain, find_toolchain
+
+_LDS_ERROR = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in '(.*)'")
+_NAME_EXPRESSION = re.compile(r'__amdgcn_name_expr_\d+\[\]= \{"([^"]*)"')
 
 
 class HiprtcChild(CompileChild):
@@ -85,13 +89,23 @@ class HiprtcChild(CompileChild):
         return {"AMD_COMGR_CACHE": "0"}
 
     def reason(self, log: str, status: str) -> str:
-        lines = [*log.splitlines(), ""]
-        for line, shown in pairwise(lines):
-            if "error:" in line:
-                # hiprtc appends a line of its own to the source for every name expression.
-                unknown = re.search(r'__amdgcn_name_expr_\d+\[\]= \{"([^"]*)"', shown)
-                if unknown is None:
-                    return line.strip()
-                said = line.split("error:", 1)[1].strip()
-                return f"the code has no kernel that {unknown[1]!r} names: {said}"
-        return f"hiprtc says {status} and nothing more"
+        errors = [line.strip() for line in log.splitlines() if "error:" in line]
+        return errors[0] if errors else f"hiprtc says {status} and nothing more"
+
+    def rejection(self, log: str, status: str, file: str) -> Rejected:
+        for line, shown in pairwise([*log.splitlines(), ""]):
+            if "error:" not in line:
+                continue
+            where, said = line.split("error:", 1)
+            if too_much := _LDS_ERROR.search(said):
+                needed, limit, kernel = too_much.groups()
+                reason = f"{kernel}: {needed} bytes of static LDS, at most {limit} are allowed"
+                return Rejected(Status.LAUNCH_ERROR, reason, log=log)
+            # hiprtc appends a line of its own to the source for every name expression.
+            if unknown := _NAME_EXPRESSION.search(shown):
+                reason = f"the code has no kernel that {unknown[1]!r} names: {said.strip()}"
+                return Rejected(Status.COMPILE_ERROR, reason, log=log)
+            if at := re.fullmatch(rf"{re.escape(file)}:(\d+):\d+: (?:fatal )?", where):
+                return Rejected(Status.COMPILE_ERROR, said.strip(), log=log, line=int(at[1]))
+            break
+        return super().rejection(log, status, file)

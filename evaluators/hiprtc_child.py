@@ -180,6 +180,7 @@ def main() -> None:
             reply = compiler.compile(request)
             if comgr and "code" in reply:
                 reply["mnemonics"] = comgr.mnemonics(reply["code"])
+                reply["signatures"] = {s: comgr.demangled(s) for s in reply["mnemonics"]}
             return reply
 
         return compiler.version(), compile_

@@ -23,6 +23,7 @@ from evaluators.occupancy import (
 )
 
 NT_AMDGPU_METADATA = 32
+_TYPES = {"int": "int32", "long": "int64", "long long": "int64", "float": "float32"}
 
 
 class NotACodeObject(ValueError):
@@ -31,11 +32,15 @@ class NotACodeObject(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelArgument:
-    """One explicit argument in the packed buffer: bytes. kind: pointer, value, unknown (cubin)."""
+    """One explicit argument: its place in the packed buffer, in bytes.
+
+    type: pointer, int32 (unsigned too), int64, float32; "value" for another or an unknown one
+    passed by value, "" when even that is not known.
+    """
 
     offset: int
     size: int
-    kind: str
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +124,14 @@ def _elf(code: bytes) -> ELFFile:
 
 
 def read_resources(
-    code: bytes, mnemonics: Mapping[str, Mapping[str, int]] | None = None
+    code: bytes,
+    mnemonics: Mapping[str, Mapping[str, int]] | None = None,
+    signatures: Mapping[str, str] | None = None,
 ) -> tuple[Resources, ...]:
     """Every kernel of an AMD code object or a cubin. Raises NotACodeObject.
 
     mnemonics: symbol -> mnemonic -> how often it stands in the code, from a disassembler.
+    signatures: symbol -> demangled name with parameter types.
     """
     elf = _elf(code)
     if elf["e_machine"] == "EM_CUDA":
@@ -131,21 +139,50 @@ def read_resources(
     metadata = amdgpu_metadata(code)
     arch = metadata["amdhsa.target"].split("--")[-1].split(":")[0]
     return tuple(
-        _amd(kernel, arch, (mnemonics or {}).get(kernel[".name"]))
+        _amd(
+            kernel,
+            arch,
+            (mnemonics or {}).get(kernel[".name"]),
+            _parameter_types((signatures or {}).get(kernel[".name"], "")),
+        )
         for kernel in metadata["amdhsa.kernels"]
     )
 
 
 def _nvidia(kernel: Mapping[str, Any]) -> Resources:
     values = dict(kernel)
-    args = tuple(
-        KernelArgument(offset=o, size=s, kind="unknown") for o, s in values.pop("parameters")
-    )
+    args = tuple(KernelArgument(offset=o, size=s) for o, s in values.pop("parameters"))
     return Resources(args=args, **values)
 
 
-def _amd(kernel: Mapping[str, Any], arch: str, counts: Mapping[str, int] | None) -> Resources:
+def _parameter_types(signature: str) -> list[str]:
+    """Of "void scale<2>(float*, int)": ["pointer", "int32"]; empty where there are none."""
+    if not signature.endswith(")"):
+        return []
+    depth, parts = 0, [""]
+    for sign in reversed(signature[:-1]):
+        depth += (sign in ")>") - (sign in "(<")
+        if depth < 0:
+            break
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] = sign + parts[-1]
+    return [_type_of(part.strip()) for part in reversed(parts)]
+
+
+def _type_of(spelled: str) -> str:
+    if spelled.removesuffix(" __restrict").rstrip().endswith("*"):
+        return "pointer"
+    return _TYPES.get(spelled.removeprefix("unsigned "), "value")
+
+
+def _amd(
+    kernel: Mapping[str, Any], arch: str, counts: Mapping[str, int] | None, types: list[str]
+) -> Resources:
     explicit = [a for a in kernel.get(".args", ()) if not a[".value_kind"].startswith("hidden_")]
+    if len(types) != len(explicit):
+        types = ["value"] * len(explicit)
     return Resources(
         symbol=kernel[".name"],
         arch=arch,
@@ -160,9 +197,9 @@ def _amd(kernel: Mapping[str, Any], arch: str, counts: Mapping[str, int] | None)
             KernelArgument(
                 offset=a[".offset"],
                 size=a[".size"],
-                kind="pointer" if a[".value_kind"] == "global_buffer" else "value",
+                type="pointer" if a[".value_kind"] == "global_buffer" else spelled,
             )
-            for a in explicit
+            for a, spelled in zip(explicit, types, strict=True)
         ),
         max_threads=kernel.get(".max_flat_workgroup_size"),
         **({} if counts is None else _instruction_counts(counts)),

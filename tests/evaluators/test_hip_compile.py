@@ -84,21 +84,25 @@ def test_every_allowed_option_is_known_to_the_compiler(gfx942: HiprtcChild, opti
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"args": "[x, y]"}, "twice<2>: 2 args are given, the kernel takes 3"),
+        ({"args": "[x, y]"}, "twice<2> takes 3 arguments, the launch gives 2"),
         (
             {"args": "[x, y, {value: N, type: int64}]"},
-            "argument 3 is a value (int64, 8 bytes), the kernel takes a value of 4 bytes",
+            "argument 3 is int64 of 8 bytes, the kernel takes int32 of 4 bytes",
         ),
         (
             {"args": "[x, N, N]"},
-            "argument 2 is a value (int32, 4 bytes), the kernel takes a pointer of 8 bytes",
+            "argument 2 is int32 of 4 bytes, the kernel takes pointer of 8 bytes",
         ),
         (
             {"args": "[x, y, x]"},
-            "argument 3 is a buffer (x, 8 bytes), the kernel takes a value of 4 bytes",
+            "argument 3 is pointer of 8 bytes, the kernel takes int32 of 4 bytes",
         ),
-        ({"lds": "65540"}, "0 bytes of static and 65540 of dynamic LDS, a block has 65536"),
-        ({"block": "32, 32, 2"}, "a block of 2048 threads, at most 1024 are possible"),
+        (
+            {"args": "[x, y, {value: '1', type: float32}]"},
+            "argument 3 is float32 of 4 bytes, the kernel takes int32 of 4 bytes",
+        ),
+        ({"lds": "65540"}, "65540 bytes of LDS (0 static, 65540 dynamic), at most 65536 are"),
+        ({"block": "32, 32, 2"}, "2048 threads a block, at most 1024 are allowed"),
     ],
 )
 def test_a_launch_that_cannot_fit_is_refused_without_a_device(

@@ -34,7 +34,7 @@ __global__ void copy(const float4* x, float4* y, const float* z) {
 def compiled(child: HiprtcChild, source: str, name: str, *options: str) -> tuple[Resources, str]:
     """The one kernel's resources, and the compiler's log."""
     made = child.compile(source, arch="gfx942", names=(name,), options=options)
-    (found,) = read_resources(made.code, made.mnemonics)
+    (found,) = read_resources(made.code, made.mnemonics, made.signatures)
     return found, made.log
 
 
@@ -47,13 +47,26 @@ def test_lds_and_argument_layout(gfx942: HiprtcChild) -> None:
     found, _ = compiled(gfx942, LDS, "shuffle")
     assert (found.arch, found.lds_bytes, found.scratch_bytes) == ("gfx942", 4000, 0)
     assert found.args == (
-        KernelArgument(offset=0, size=8, kind="pointer"),
-        KernelArgument(offset=8, size=8, kind="pointer"),
-        KernelArgument(offset=16, size=4, kind="value"),
-        KernelArgument(offset=24, size=8, kind="value"),
-        KernelArgument(offset=32, size=1, kind="value"),
+        KernelArgument(offset=0, size=8, type="pointer"),
+        KernelArgument(offset=8, size=8, type="pointer"),
+        KernelArgument(offset=16, size=4, type="int32"),
+        KernelArgument(offset=24, size=8, type="value"),
+        KernelArgument(offset=32, size=1, type="value"),
     )
     assert found.args_bytes == 33
+
+
+def test_argument_types_of_a_template(gfx942: HiprtcChild) -> None:
+    source = """
+    template <typename T> struct Pair { T a, b; };
+    template <typename T, int N> __global__ void f(
+        const T* __restrict__ x, T* const* y, void (*z)(int, T), Pair<T> p, unsigned n, long long m,
+        unsigned long k, float s, bool t) {}"""
+    found, _ = compiled(gfx942, source, "f<float, 3>")
+    assert [a.type for a in found.args] == [
+        *("pointer", "pointer", "pointer", "value"),
+        *("int32", "int64", "int64", "float32", "value"),
+    ]
 
 
 def test_an_array_indexed_at_run_time_is_scratch(gfx942: HiprtcChild) -> None:
