@@ -1,6 +1,7 @@
 """Crossover: the first parent's code with parameters of both."""
 
-from evaluators.kernel import KernelSource, parse_kernel
+from evaluators.kernel import KernelSource
+from operators.catalog.landscape import key_of, known_points, parsed
 from operators.catalog.technique import changes
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Draft
@@ -17,12 +18,12 @@ class CatalogCrossover:
 
     async def cross(self, first: Individual, second: Individual, context: Context) -> Draft:
         """A mix that is neither parent nor known to the island. Raises Declined."""
-        kernel = parse_kernel(first.candidate.source)
-        other = parse_kernel(second.candidate.source)
+        kernel = parsed(first.candidate.source)
+        other = parsed(second.candidate.source)
         differing = _differing(kernel, other)
         if not differing:
             raise Declined(f"{first.id} and {second.id} share no parameter that differs")
-        seen = set(context.individuals) | {first.id, second.id}
+        seen = known_points(context.individuals.values()) | {key_of(kernel), key_of(other)}
         for _ in range(TRIES):
             taken = context.rng.random(len(differing)) < 0.5
             changed = {
@@ -32,12 +33,13 @@ class CatalogCrossover:
             }
             if not changed or not kernel.feasible(changed):
                 continue
-            child = kernel.with_params(changed)
-            if child.id not in seen:
-                return Draft(
-                    candidate=Candidate.from_source(child.text),
-                    report=f"crossover: {changes(kernel.params, child.params)} from {second.id}",
-                )
+            params = {**kernel.params, **changed}
+            if key_of(kernel, params) in seen:
+                continue
+            return Draft(
+                candidate=Candidate.from_source(kernel.with_params(changed).text),
+                report=f"crossover: {changes(kernel.params, params)} from {second.id}",
+            )
         raise Declined(f"no new feasible mix of {first.id} and {second.id} turned up")
 
 

@@ -1,7 +1,7 @@
 """Families: parameterised kernel files for a known problem, rendered in a task's own names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.kernel import KernelSource, parse_kernel
+from evaluators.launch import FrontMatter
 from evaluators.task import Task
 from operators.catalog.structure import Kind, structure, tests
 
@@ -97,10 +98,15 @@ class Families:
                 set(source.params) == set(kernel.params)
                 and source.code == kernel.code
                 and source.feasible(kernel.params)
-                and source.with_params(kernel.params).id == kernel.id
+                and _same_front(source.front, kernel.front)
             ):
                 return name
         return None
+
+
+def _same_front(one: FrontMatter, two: FrontMatter) -> bool:
+    """Whether two front matters differ in parameter values only."""
+    return replace(one, params={}, lines={}) == replace(two, params={}, lines={})
 
 
 @cache
@@ -130,7 +136,8 @@ def families(task: Task, device: DeviceInfo) -> Families:
             template = _environment().get_template(f"{family.template}.hip.j2")
             source = parse_kernel(template.render(**found.names, **family.choices))
             if _fits(source, task):
-                sources[family.name] = source
+                # Written as with_params writes, so that every point has the same lines.
+                sources[family.name] = source.with_params(source.params)
         _CACHE[key] = Families(kind=found.kind if found else None, sources=sources)
     return _CACHE[key]
 

@@ -2,37 +2,49 @@
 
 from itertools import combinations
 
-from evaluators.kernel import KernelSource, parse_kernel
+import numpy as np
+
+from evaluators.kernel import KernelSource
+from operators.catalog.landscape import Landscape, key_of, known_points, parsed
 from operators.catalog.technique import changes, step
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Draft
 
-SINGLE = 0.6  # how often one parameter is changed, rather than two
+SINGLE = 0.5  # how often one parameter is changed, rather than two
 
 
 class CatalogMutator:
     """Works on any kernel with a space, whoever wrote it."""
 
     async def mutate(self, parent: Individual, context: Context) -> Draft:
-        """A neighbour that the island has not seen. Raises Declined when there is none."""
-        kernel = parse_kernel(parent.candidate.source)
+        """The most promising neighbour that the island has not seen, by Thompson sampling.
+
+        Raises Declined when there is none. (W. R. Thompson, Biometrika 25, 1933.)
+        """
+        kernel = parsed(parent.candidate.source)
         if not kernel.space:
             raise Declined(f"{parent.id} declares no space")
+        individuals = context.individuals.values()
+        seen = known_points(individuals) | {key_of(kernel)}
         steps = _steps(kernel)
         pairs = [{**a, **b} for a, b in combinations(steps, 2) if a.keys() != b.keys()]
         groups = (steps, pairs) if context.rng.random() < SINGLE else (pairs, steps)
-        seen = set(context.individuals) | {parent.id}
         for group in groups:
-            for i in context.rng.permutation(len(group)):
-                changed = group[int(i)]
-                if not kernel.feasible(changed):
-                    continue
-                mutant = kernel.with_params(changed)
-                if mutant.id not in seen:
-                    return Draft(
-                        candidate=Candidate.from_source(mutant.text),
-                        report=f"mutation: {changes(kernel.params, mutant.params)}",
-                    )
+            points = [{**kernel.params, **changed} for changed in group]
+            points = [
+                point
+                for point in points
+                if key_of(kernel, point) not in seen and kernel.feasible(point)
+            ]
+            if points:
+                means, deviations = Landscape(individuals).gains(
+                    key_of(kernel), [key_of(kernel, point) for point in points]
+                )
+                chosen = points[int(np.argmax(context.rng.normal(means, deviations)))]
+                return Draft(
+                    candidate=Candidate.from_source(kernel.with_params(chosen).text),
+                    report=f"mutation: {changes(kernel.params, chosen)}",
+                )
         raise Declined(f"every neighbour of {parent.id} was tried or breaks a constraint")
 
 

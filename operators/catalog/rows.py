@@ -99,7 +99,7 @@ SOFTMAX = (
     ),
     Technique(
         name="more rows a thread",
-        sources=ROWS,
+        sources=frozenset({"softmax_rows"}),
         steps={"ROWS": 1},
         avenue="Several rows a thread: fewer threads to start.",
         rubric="Take the next larger ROWS.",

@@ -12,7 +12,7 @@ class TournamentSelector:
 
     async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
         """tournament: passed individuals, best first, at least one."""
-        weights = [1.0 / (1 + rank) for rank in range(len(tournament))]
+        weights = [(1 + rank) ** -2.0 for rank in range(len(tournament))]
         total = sum(weights)
         rank = int(context.rng.choice(len(tournament), p=[w / total for w in weights]))
         base = tournament[rank]

@@ -2,9 +2,9 @@
 
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Rejected
-from evaluators.kernel import parse_kernel
 from evaluators.task import Task
 from operators.catalog.families import families
+from operators.catalog.landscape import parsed
 from operators.catalog.technique import changes
 from operators.individual import Candidate, Experiment, Individual
 from operators.operator import Context, Declined, Draft
@@ -25,7 +25,7 @@ class CatalogWriter:
             raise Declined(
                 f"experiment {experiment.technique!r} says nothing the catalogue can realise"
             )
-        kernel = parse_kernel(base.candidate.source)
+        kernel = parsed(base.candidate.source)
         family = experiment.params.get("family")
         try:
             if family is None:
