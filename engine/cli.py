@@ -1,0 +1,264 @@
+"""The command line: kernel-scientist run | resume | evaluate | submit | track | doctor."""
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import yaml
+
+# Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
+if TYPE_CHECKING:
+    from engine.progress import Observer
+    from engine.snapshot import Summary
+
+OK, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes: done; it did not work out; it can't be done as asked; Ctrl-C, twice."""
+
+EXAMPLES = """examples:
+  kernel-scientist run configs/quickstart.yaml
+  kernel-scientist run configs/quickstart.yaml task=softmax budgets.evaluations=200
+  kernel-scientist resume runs/quickstart
+  kernel-scientist evaluate my.hip --task sgemm --backend cpu --json
+  kernel-scientist doctor
+"""
+
+BACKEND_NAMES = ("cpu", "cuda", "hip")
+
+
+class UsageError(Exception):
+    """What was asked for can't be done. One sentence: what, where, what to do."""
+
+
+class _Parser(ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code. Wrong usage exits with 2 and one sentence on stderr."""
+    parsed = parser().parse_args(arguments)
+    run: Callable[[Namespace], int] = parsed.run
+    try:
+        return run(parsed)
+    except KeyboardInterrupt:
+        print("kernel-scientist: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except _wrong_usage() as error:
+        print(f"kernel-scientist: {error}", file=sys.stderr)
+        return WRONG_USAGE
+    except _failures() as error:
+        print(f"kernel-scientist: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _wrong_usage() -> tuple[type[Exception], ...]:
+    from engine.config import ConfigError
+    from engine.one_kernel import NoSuchKernel
+    from engine.store import StoreError
+    from engine.submit import SubmitError
+    from evaluators.device import BackendMissing
+    from evaluators.task import TaskError
+
+    return (
+        UsageError,
+        ConfigError,
+        StoreError,
+        TaskError,
+        BackendMissing,
+        NoSuchKernel,
+        SubmitError,
+    )
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from engine.dispatcher import CampaignFailed
+
+    return (CampaignFailed,)
+
+
+def parser() -> ArgumentParser:
+    """One subparser a command; each sets `run`, which takes the parsed arguments."""
+    top = _Parser(
+        prog="kernel-scientist",
+        description="Finds the fastest correct GPU kernel for a task, by evolution.",
+        epilog=EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def add(name: str, run: Callable[[Namespace], int], summary: str) -> ArgumentParser:
+        command = commands.add_parser(name, help=summary, description=run.__doc__)
+        command.set_defaults(run=run)
+        return command
+
+    run = add("run", _run, "run a campaign")
+    run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
+    _add_overrides(run)
+
+    resume = add("resume", _resume, "go on with a campaign that was stopped or killed")
+    _add_run_dir(resume)
+    resume.add_argument(
+        "budgets",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="a budget to change: evaluations=2000, or wall_time_s=3600",
+    )
+
+    _add_evaluate_options(add("evaluate", _evaluate, "check and time one kernel file"))
+
+    submit = add("submit", _submit, "run a campaign as a job on a Ray cluster")
+    submit.add_argument(
+        "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
+    )
+    _add_overrides(submit)
+    submit.add_argument(
+        "--address",
+        metavar="URL",
+        help="the cluster's dashboard (default: RAY_API_SERVER_ADDRESS, else "
+        "http://127.0.0.1:8265); with token authentication also set RAY_AUTH_MODE=token and "
+        "RAY_AUTH_TOKEN",
+    )
+    submit.add_argument(
+        "--no-wait", action="store_true", help="leave the job running, print its id"
+    )
+
+    track = add("track", _track, "bring MLflow up to date with a campaign")
+    _add_run_dir(track)
+    track.add_argument("--uri", help="MLflow's (default: the one in the campaign's configuration)")
+
+    doctor = add("doctor", _doctor, "say what is here, what is missing, and what to do")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    return top
+
+
+def _add_overrides(command: ArgumentParser) -> None:
+    command.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="change a key of the file: task=softmax, budgets.evaluations=200, tracking=none",
+    )
+
+
+def _add_run_dir(command: ArgumentParser) -> None:
+    command.add_argument(
+        "run_dir", type=Path, metavar="RUN", help="the campaign's folder, such as runs/quickstart"
+    )
+
+
+def _add_evaluate_options(command: ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="a kernel file (.hip)")
+    command.add_argument(
+        "--task", required=True, help="a shipped task's name, or the path of a task's folder"
+    )
+    command.add_argument("--backend", required=True, choices=BACKEND_NAMES, help="where to run it")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--compile-only",
+        action="store_true",
+        help="compile for every shape of the task and stop; needs no device",
+    )
+    command.add_argument(
+        "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
+    )
+
+
+def _run(arguments: Namespace) -> int:
+    """Run a campaign to the end of its budget. Ctrl-C ends it in order and keeps what it found;
+    a second Ctrl-C ends it at once, and 'resume' goes on."""
+    from engine.campaign import run_campaign
+    from engine.config import load_config
+
+    config = load_config(arguments.config, arguments.overrides)
+    return _watched(lambda observer: run_campaign(config, observer=observer))
+
+
+def _resume(arguments: Namespace) -> int:
+    """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
+    from engine.campaign import resume_campaign
+
+    budgets = dict(_budget(text) for text in arguments.budgets)
+    return _watched(
+        lambda observer: resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
+    )
+
+
+def _budget(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
+    try:
+        return key.removeprefix("budgets."), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
+
+
+def _watched(campaign: "Callable[[Observer], Summary]") -> int:
+    """Show its progress on stderr, and its result on stdout."""
+    from engine.campaign import STORE
+    from engine.config import parse_config
+    from engine.progress import progress
+    from engine.replay import replay
+    from engine.result import result_lines
+
+    with progress(sys.stderr) as observer:
+        summary = campaign(observer)
+    store = Path(summary.run_dir) / STORE
+    whole = replay(store)
+    config = parse_config(dict(whole.campaign.config), where=str(store))
+    for line in result_lines(summary, whole, config.tracking_uri):
+        print(line)
+    return OK
+
+
+def _evaluate(arguments: Namespace) -> int:
+    """Check one kernel file on every shape of its task and time it against the task's naive
+    seed. Exit code 0: it passed; 1: it did not, and the reason is printed; 2: wrong usage."""
+    from engine.one_kernel import compile_file, measure_file
+
+    if arguments.arch and not arguments.compile_only:
+        raise UsageError("--arch goes with --compile-only; timing is for the device that is here")
+    act = compile_file if arguments.compile_only else measure_file
+    passed = act(arguments, sys.stdout)
+    return OK if passed else FAILED
+
+
+def _submit(arguments: Namespace) -> int:
+    """Check a configuration here, then run it as a job on a Ray cluster, with the current folder
+    (a checkout) as the job's code. The campaign's folder and MLflow's address are made absolute,
+    because a job runs in a temporary copy of the code."""
+    from engine.submit import submit
+
+    return submit(
+        arguments.config,
+        arguments.overrides,
+        address=arguments.address,
+        wait=not arguments.no_wait,
+    )
+
+
+def _track(arguments: Namespace) -> int:
+    """Tell MLflow everything about a campaign that it does not know yet, from the campaign's
+    store: after its server was down, or for another server."""
+    from engine.catch_up import catch_up
+
+    trouble = catch_up(arguments.run_dir, arguments.uri)
+    if trouble:
+        print(f"kernel-scientist: {trouble}", file=sys.stderr)
+    return FAILED if trouble else OK
+
+
+def _doctor(arguments: Namespace) -> int:
+    """Look at this machine and say what is here, what is missing, and what to do about it.
+    Exit code 1 when no campaign can run at all."""
+    from engine.doctor import examine, print_findings
+
+    return print_findings(examine(), sys.stdout, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

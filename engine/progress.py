@@ -1,0 +1,127 @@
+"""What a person sees while a campaign runs: a live table on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from engine.scoreboard import Best
+from engine.snapshot import Snapshot
+from evaluators.evaluation import Status
+
+LINE_EVERY_S = 5.0
+
+Observer = Callable[[Snapshot], None]
+
+
+@contextmanager
+def progress(stream: IO[str]) -> Iterator[Observer]:
+    """An observer of a campaign that writes to stream for as long as the context lasts."""
+    console = Console(file=stream)
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield PlainLines(lambda line: print(line, file=stream, flush=True))
+        return
+    with Live(console=console, refresh_per_second=4, transient=True) as live:
+        yield lambda snapshot: live.update(table(snapshot))
+
+
+class PlainLines:
+    """A line when the phase or the best changes, and else every few seconds."""
+
+    def __init__(
+        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write, self._clock = write, clock
+        self._written_at = 0.0
+        self._phase = ""
+        self._best_id = ""
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        best = snapshot.dispatcher.best
+        best_id = best.kernel_id if best else ""
+        now = self._clock()
+        news = snapshot.phase != self._phase or best_id != self._best_id
+        if news or now - self._written_at >= LINE_EVERY_S:
+            self._written_at, self._phase, self._best_id = now, snapshot.phase, best_id
+            self._write(line(snapshot))
+
+
+def line(snapshot: Snapshot) -> str:
+    """Everything worth knowing, in one line."""
+    if snapshot.phase == "starting":
+        return f"{snapshot.campaign}: starting, in {snapshot.run_dir}"
+    parts = [
+        f"{snapshot.elapsed_s:5.0f} s",
+        f"best {best_text(snapshot.dispatcher.best)}",
+        f"{snapshot.evaluations} evaluations ({verdicts(snapshot.dispatcher.by_status)})",
+        f"{snapshot.evaluations_per_s:.1f}/s",
+        f"device {100 * snapshot.device_busy_fraction:.0f}% busy",
+        "islands " + " ".join(f"{island.best_speedup:.2f}x" for island in snapshot.islands),
+    ]
+    if snapshot.dispatcher.faults:
+        parts.append(f"{snapshot.dispatcher.faults} faults")
+    if snapshot.phase == "running":
+        parts.append(f"left: {left_text(snapshot)}")
+    else:
+        parts.append(snapshot.phase)
+    return "  ".join(parts)
+
+
+def table(snapshot: Snapshot) -> Table:
+    """The same, on a terminal."""
+    dispatcher = snapshot.dispatcher
+    rows: list[tuple[str, str]] = []
+    rows.append((snapshot.campaign, f"{snapshot.phase}, {snapshot.elapsed_s:.0f} s"))
+    rows.append(("best", best_text(dispatcher.best)))
+    rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
+    rows.append(("rate", f"{snapshot.evaluations_per_s:.1f} evaluations/s"))
+    busy = f"{100 * snapshot.device_busy_fraction:.0f}% busy"
+    rows.append(("device", f"{snapshot.devices} × {snapshot.device or '…'}, {busy}"))
+    queues = f"{dispatcher.compiling} compiling, {dispatcher.ready} compiled"
+    rows.append(("in flight", f"{queues}, {dispatcher.measuring} being measured"))
+    for island in snapshot.islands:
+        rows.append(
+            (
+                f"island {island.index}",
+                f"best {island.best_speedup:.2f}x, {island.population} kernels of "
+                f"{island.diversity:.1f} structures, cycle {island.cycles}",
+            )
+        )
+    if dispatcher.faults:
+        rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
+    rows.append(("left", left_text(snapshot)))
+    grid = Table.grid(padding=(0, 2))
+    for name, value in rows:
+        grid.add_row(Text(name, style="bold"), Text(value))
+    return grid
+
+
+def best_text(best: Best | None) -> str:
+    if best is None:
+        return "none yet"
+    interval = f" [{best.ci95[0]:.2f}, {best.ci95[1]:.2f}]" if best.ci95 else ""
+    return f"{best.speedup:.2f}x{interval} {best.kernel_id[:12]}"
+
+
+def verdicts(by_status: Mapping[str, int]) -> str:
+    """ "41 passed, 3 COMPILE_ERROR": what passed first, then failures by kind, most first."""
+    failures = sorted(
+        ((count, status) for status, count in by_status.items() if status != Status.PASSED),
+        reverse=True,
+    )
+    passed = f"{by_status.get(Status.PASSED, 0)} passed"
+    return ", ".join([passed, *(f"{count} {status}" for count, status in failures)])
+
+
+def left_text(snapshot: Snapshot) -> str:
+    parts = []
+    if snapshot.evaluations_left is not None:
+        parts.append(f"{snapshot.evaluations_left} evaluations")
+    if snapshot.seconds_left is not None:
+        parts.append(f"{snapshot.seconds_left:.0f} s")
+    return ", ".join(parts)

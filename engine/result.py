@@ -1,0 +1,85 @@
+"""What a campaign says when it ends: what was found, where it is, how to look at it."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine.lineage import lineage, technique
+from engine.progress import verdicts
+from engine.replay import Replay
+from engine.snapshot import BestFound, Summary
+
+STEPS_SHOWN = 12
+
+
+def result_lines(summary: Summary, replay: Replay, tracking_uri: str | None) -> Iterator[str]:
+    """tracking_uri: None when nothing was tracked."""
+    evaluations = summary.evaluations
+    yield (
+        f"{summary.campaign}: {summary.ended}; {evaluations['total']} evaluations "
+        f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s "
+        f"on {summary.device}, busy for {100 * summary.device_busy_fraction:.0f}% of them"
+    )
+    if summary.faults:
+        yield f"{summary.faults} faults of infrastructure; they are in the store's table faults"
+    run_dir = Path(summary.run_dir)
+    if summary.best is None or not summary.best.lineage_length:
+        yield "nothing faster than the naive seed was found"
+    else:
+        yield from _found(summary, summary.best, replay)
+    yield ""
+    yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
+    yield f"go on      {command('kernel-scientist', 'resume', shown(run_dir))}"
+    if tracking_uri is not None:
+        yield f"MLflow     {tracking_command(tracking_uri)}"
+    if (run_dir / "best.hip").is_file():
+        yield "look at the best kernel, measured afresh:"
+        best = shown(run_dir / "best.hip")
+        task = str(replay.campaign.config["task"])
+        task = shown(Path(task)) if Path(task).is_dir() else task
+        backend = summary.backend
+        yield (
+            "           "
+            + command("kernel-scientist", "evaluate", best, "--task", task, "--backend", backend)
+        )
+
+
+def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
+    interval = f" (95% interval {best.ci95[0]:.2f} to {best.ci95[1]:.2f})" if best.ci95 else ""
+    yield f"found {best.id[:12]}: {best.speedup:.2f}x the naive seed{interval}"
+    width = max(len(label) for label in best.times_us)
+    for label, time_us in best.times_us.items():
+        seed_us = summary.baseline["times_us"].get(label)
+        if seed_us is None:
+            continue
+        light = best.speed_of_light.get(label)
+        of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
+        yield (f"  {label:{width}}  {seed_us:11.1f} µs -> {time_us:10.1f} µs{of_light}")
+    yield "how it came about:"
+    steps = lineage(replay, best.id)
+    for step, evaluation in steps[-STEPS_SHOWN:]:
+        speedup = evaluation.speedup or 0.0
+        yield f"  {speedup:8.2f}x  {step.kernel_id[:12]}  {step.report or technique(step)}"
+
+
+def tracking_command(uri: str) -> str:
+    """How to look at what was tracked."""
+    if uri.startswith(("http://", "https://")):
+        return f"open {uri}"
+    return command("mlflow", "ui", "--backend-store-uri", uri)
+
+
+def command(name: str, *arguments: str) -> str:
+    """A command line that works as it stands, also where .venv/bin is not on PATH."""
+    if shutil.which(name) is None:
+        name = shown(Path(sys.executable).parent / name)
+    return shlex.join([name, *arguments])
+
+
+def shown(path: Path) -> str:
+    """Relative where that is shorter to type, and still right."""
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith("..") else str(path)
