@@ -134,7 +134,7 @@ class _Build:
         log = done.stderr.decode(errors="replace").replace(f"{INCLUDE}/", "")[:LOG_CHARACTERS]
         if done.timed_out:
             raise Rejected(
-                Status.COMPILE_ERROR, f"compiling took more than {deadline_s:g} s", log=log
+                Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log
             )
         if done.returncode != 0:
             raise self.failure(done, log)

@@ -1,0 +1,20 @@
+/*---
+launches:
+  - kernel: sgemm
+    grid: ["ceil_div(N, 16)", "ceil_div(M, 16)"]
+    block: [16, 16]
+    args: [a, b, c, M, N, K]
+---*/
+// 128 KiB of static LDS.
+__global__ void sgemm(const float* a, const float* b, float* c, int M, int N, int K) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row >= M || col >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += a[row * K + k] * b[k * N + col];
+    __shared__ float tile[32768];
+    for (int i = 0; i < 32768; ++i) tile[i] = sum * i;
+    float all = 0.0f;
+    for (int i = 0; i < 32768; ++i) all += tile[(i * 7 + row) % 32768];
+    c[row * N + col] = all > 1.0f ? sum : all;
+}
