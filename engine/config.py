@@ -183,7 +183,9 @@ def _element(place: list[Any], key: str, override: str) -> Any:
 
 def _sentence(error: ValidationError) -> str:
     """The first problem in one sentence; it names the key and says what may stand there."""
-    problem = error.errors(include_url=False)[0]
+    problems = error.errors(include_url=False)
+    # A misspelt key explains a missing one.
+    problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known = ", ".join(_known_keys(problem["loc"][:-1]))

@@ -1,6 +1,8 @@
 """What a campaign's log is made of: one frozen class a kind of event, and its row in the store."""
 
 import json
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
@@ -264,14 +266,16 @@ def _adapter(kind: str) -> TypeAdapter[Event]:
 
 def to_row(event: Event) -> Row:
     """The event as the store keeps it; from_row is the inverse."""
-    body = json.dumps(event, default=_plain, separators=(",", ":"))
+    try:
+        body = json.dumps(event, default=_plain, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        body = json.dumps(_finite(event), separators=(",", ":"), allow_nan=False)
     island, cycle = getattr(event, "island", None), getattr(event, "cycle", None)
     return event.kind, event.key, island, cycle, body
 
 
 def from_row(kind: str, body: str) -> Event:
-    # Read by json, not by pydantic: an error in the checks may be infinite.
-    return _adapter(kind).validate_python(json.loads(body))
+    return _adapter(kind).validate_json(body)
 
 
 def _plain(value: object) -> dict[str, Any]:
@@ -280,3 +284,14 @@ def _plain(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} can't be stored")
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity: the largest float stands for it, and for what is not a number."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return math.copysign(sys.float_info.max, value)
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    if isinstance(value, Mapping) or is_dataclass(value):
+        return {key: _finite(one) for key, one in _plain(value).items()}
+    return value

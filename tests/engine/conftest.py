@@ -1,0 +1,61 @@
+"""Individuals and evaluations made by hand."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from evaluators.evaluation import Evaluation, Status
+from operators.individual import Candidate, Individual
+
+MakeIndividual = Callable[..., Individual]
+
+
+def evaluation_of(
+    kernel_id: str, times_us: Mapping[str, float], *, seed_us: float = 100.0
+) -> Evaluation:
+    """PASSED with these times, against a seed of seed_us on every shape; FAILED without times."""
+    if not times_us:
+        return Evaluation(
+            kernel_id=kernel_id,
+            task_hash="task",
+            device_class="class",
+            status=Status.WRONG,
+            reason="c[0] is 1.0, expected 2.0",
+        )
+    speedup = 1.0
+    for time_us in times_us.values():
+        speedup *= (seed_us / time_us) ** (1 / len(times_us))
+    return Evaluation(
+        kernel_id=kernel_id,
+        task_hash="task",
+        device_class="class",
+        status=Status.PASSED,
+        times_us=dict(times_us),
+        speedup=speedup,
+        ci95=(speedup * 0.99, speedup * 1.01),
+    )
+
+
+@pytest.fixture
+def individual() -> MakeIndividual:
+    """individual(id, {label: microseconds}, code=..., slot=...)."""
+
+    def make(
+        kernel_id: str,
+        times_us: Mapping[str, float],
+        *,
+        code: str = "",
+        slot: int = 0,
+        parents: tuple[str, ...] = (),
+    ) -> Individual:
+        source = f"/*---\nparams: {{A: {slot}}}\n---*/\n{code or kernel_id}\n"
+        return Individual(
+            id=kernel_id,
+            candidate=Candidate.from_source(source),
+            origin="experiment",
+            parents=parents,
+            slot=slot,
+            evaluation=evaluation_of(kernel_id, times_us),
+        )
+
+    return make

@@ -1,0 +1,145 @@
+"""Tests of the configuration: defaults, overrides, and sentences for what is wrong."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from engine.config import CampaignConfig, ConfigError, load_config, parse_config
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "campaign.yaml"
+    path.write_text("task: sgemm\nbudgets: {evaluations: 50}\n")
+    return path
+
+
+def test_a_file_lists_only_what_differs(file: Path) -> None:
+    config = load_config(file)
+    assert config.task == "sgemm"
+    assert config.budgets.evaluations == 50
+    assert config.islands == CampaignConfig(task="sgemm").islands
+
+
+def test_overrides_reach_into_sections_and_lists(file: Path) -> None:
+    config = load_config(
+        file,
+        [
+            "islands.count=3",
+            "seed=7",
+            "tracking=none",
+            "operators.0.kind=random",
+            "budgets.wall_time_s=1.5",
+            "devices.ids=[0, 1]",
+            "migration.topology=full",
+        ],
+    )
+    assert (config.islands.count, config.seed) == (3, 7)
+    assert config.tracking_uri is None
+    assert config.operators_of(2).kind == "random"
+    assert config.budgets.evaluations == 50 and config.budgets.wall_time_s == 1.5
+    assert config.devices.ids == (0, 1)
+    assert config.migration.topology == "full"
+
+
+def test_tracking_defaults_to_a_file_beside_the_runs(file: Path, tmp_path: Path) -> None:
+    config = load_config(file, [f"runs_dir={tmp_path / 'out'}"])
+    assert config.tracking_uri == f"sqlite:///{tmp_path / 'out' / 'mlflow.db'}"
+    other = load_config(file, ["tracking=http://127.0.0.1:5000"])
+    assert other.tracking_uri == "http://127.0.0.1:5000"
+
+
+def test_islands_take_their_operators_in_turn() -> None:
+    config = parse_config(
+        {"task": "sgemm", "operators": [{"kind": "catalog"}, {"kind": "random"}]}, where="test"
+    )
+    assert [config.operators_of(island).kind for island in range(3)] == [
+        "catalog",
+        "random",
+        "catalog",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides", "words"),
+    [
+        ("tusk: sgemm", [], ["campaign.yaml", "tusk", "not a known key", "task"]),
+        ("task: sgemm\nislands: {cout: 2}", [], ["islands.cout", "not a known key", "count"]),
+        ("seed: 1", [], ["task is missing"]),
+        ("task: sgemm\nseed: -1", [], ["seed", "greater than or equal to 0", "-1"]),
+        ("task: sgemm\nbackend: tpu", [], ["backend", "'cpu', 'cuda' or 'hip'", "tpu"]),
+        ("task: sgemm\nname: a/b", [], ["name", "a/b"]),
+        (
+            "task: sgemm\nbudgets: {evaluations: null}",
+            [],
+            ["budgets.evaluations or budgets.wall_time_s"],
+        ),
+        (
+            "task: sgemm\noperators: [{experiment: 0, crossover: 0, mutation: 0}]",
+            [],
+            ["operators.0", "must be above 0"],
+        ),
+        ("- a", [], ["campaign.yaml", "mapping"]),
+        ("task: [", [], ["campaign.yaml", "not valid YAML at line"]),
+        ("task: sgemm", ["seed"], ["'seed' is no override", "key=value"]),
+        ("task: sgemm", ["seed=["], ["'seed=['", "YAML"]),
+        ("task: sgemm", ["seed.a=1", "task.b=2"], ["task", "plain value"]),
+        ("task: sgemm\noperators: [{}]", ["operators.3.kind=random"], ["3 is not one of"]),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(
+    tmp_path: Path, text: str, overrides: list[str], words: list[str]
+) -> None:
+    path = tmp_path / "campaign.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, overrides)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    for word in words:
+        assert word in sentence
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml: .*No such file"):
+        load_config(tmp_path / "nowhere.yaml")
+
+
+def keys(section: type[BaseModel]) -> Iterator[str]:
+    """Every key of a section and of the sections in it."""
+    for name, info in section.model_fields.items():
+        yield name
+        for inner in (info.annotation, *getattr(info.annotation, "__args__", ())):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from keys(inner)
+
+
+def test_every_key_is_read_somewhere() -> None:
+    """An attribute of that name is read outside of the models themselves."""
+    read: set[str] = set()
+    for path in [p for package in ("engine", "operators") for p in (ROOT / package).rglob("*.py")]:
+        if path.name in ("config.py", "llm_config.py"):
+            continue
+        tree = ast.parse(path.read_text())
+        read |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    own = ast.parse((ROOT / "engine" / "config.py").read_text())
+    methods = [node for node in ast.walk(own) if isinstance(node, ast.FunctionDef)]
+    for method in methods:
+        read |= {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+    all_keys = list(keys(CampaignConfig))
+    assert len(all_keys) > 20
+    assert [key for key in all_keys if key not in read] == []
+
+
+def test_there_are_few_keys() -> None:
+    assert len(list(keys(CampaignConfig))) <= 70
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.name)
+def test_shipped_configurations_are_valid(path: Path) -> None:
+    assert load_config(path).task
