@@ -20,6 +20,8 @@ from evaluators.task import Task
 Array = np.ndarray[Any, Any]
 
 SHOWN_IN_LOG = 8
+SCRATCH_BYTES: Mapping[str, int] = {"cpu": 1 << 27, "cuda": 1 << 30, "hip": 1 << 30}
+"""Scratch that a kernel may ask for on one workload."""
 
 
 @contextmanager
@@ -34,6 +36,12 @@ def on(workload: Workload) -> Iterator[None]:
 
 def check_limits(plan: Plan, info: DeviceInfo) -> None:
     """What can be told before a launch. Raises Rejected(LAUNCH_ERROR)."""
+    scratch_bytes, limit_bytes = sum(plan.scratch.values()), SCRATCH_BYTES[info.backend]
+    if scratch_bytes > limit_bytes:
+        raise Rejected(
+            Status.LAUNCH_ERROR,
+            f"{scratch_bytes:,} bytes of scratch, the limit is {limit_bytes:,}",
+        )
     for step in plan.launches:
         threads = int(np.prod(step.block, dtype=np.int64))
         if threads > info.max_threads:
@@ -63,17 +71,19 @@ class Comparison:
 
 def compare(out: Array, reference: Array, *, rtol: float, atol: float) -> Comparison:
     """Scale-aware comparison. NaN and infinity are right only where the reference has them."""
-    wide = out.astype(reference.dtype)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        difference = np.abs(wide - reference)
-        allowed = atol + rtol * np.abs(reference)
-        scaled = np.where(difference == 0, 0.0, difference / allowed)
-    if not np.issubdtype(reference.dtype, np.integer):
-        odd = ~(np.isfinite(wide) & np.isfinite(reference))
-        if odd.any():
-            same = (wide == reference) | (np.isnan(wide) & np.isnan(reference))
-            scaled = np.where(odd, np.where(same, 0.0, np.inf), scaled)
-    return Comparison(error=float(scaled.max(initial=0.0)), wrong=scaled > 1.0)
+        difference = np.subtract(reference, out, dtype=reference.dtype)
+        difference = np.abs(difference, out=difference)
+        allowed = np.abs(reference) * rtol
+        allowed += atol
+        scaled: Array = difference / allowed
+        error = float(scaled.max(initial=0.0))
+    if not math.isfinite(error):  # NaN, infinity, or a tolerance of zero
+        wide = out.astype(reference.dtype)
+        same = (wide == reference) | (np.isnan(wide) & np.isnan(reference))
+        scaled = np.where(same, 0.0, np.where(np.isfinite(scaled), scaled, np.inf))
+        error = float(scaled.max(initial=0.0))
+    return Comparison(error=error, wrong=scaled > 1.0)
 
 
 def check_output(argument: Argument, workload: Workload, out: Array, reference: Array) -> float:

@@ -24,9 +24,11 @@ class TimingPolicy:
         seconds are spent. link_blocks, link_budget_s: the same between two anchors.
     width: stop when half of the 95% interval of the mean ln ratio is below it; for kernels
         far from their anchor a tenth of the distance, up to loosest.
-    interval_us: what a timed call lasts at least, by repeating short kernels.
+    interval_us: what a timed call lasts at least, by repeating short kernels, as far as
+        max_launches allows.
     skip_warmup_us: kernels known to take longer need no warm-up.
     slower: how much slower than a shape's best is hopeless.
+    draws: different inputs that a race takes from the pool for a shape.
     copies: bindings that a call rotates over, on cpu within copies_bytes; on a GPU as many
         more, up to max_copies, as exceed twice the cache.
     refresh_bytes: a call's inputs are drawn anew before it as long as they are smaller.
@@ -42,9 +44,10 @@ class TimingPolicy:
     width: float = 0.01
     loosest: float = 0.05
     interval_us: float = 8000.0
-    max_applications: int = 1000
+    max_launches: int = 2000
     skip_warmup_us: float = 20000.0
     slower: float = 3.0
+    draws: int = 4
     copies: int = 3
     max_copies: int = 64
     copies_bytes: int = 1 << 27
@@ -141,9 +144,12 @@ class Lane:
         self._verified: dict[tuple[str, int], Image] = {}
 
     def applications(self, label: str, wanted: int) -> int:
-        """An inout buffer needs a pristine copy for each application of a call."""
-        most = len(self.benches[label].copies) if self._inout else self._policy.max_applications
-        return max(1, min(wanted, most))
+        """As wanted, as far as a call may hold so many launches, and an inout buffer has a
+        pristine copy for each application.
+        """
+        bench = self.benches[label]
+        most = self._policy.max_launches // len(bench.plan.steps)
+        return max(1, min(wanted, most, len(bench.copies) if self._inout else most))
 
     def prepare(self, label: str, draws: Sequence[Draw], rng: np.random.Generator) -> None:
         """Fill the shared memory and every binding."""

@@ -145,9 +145,9 @@ INFO = DeviceInfo(
 )
 
 
-def plan(block: tuple[int, int, int], lds_bytes: int) -> Plan:
+def plan(block: tuple[int, int, int], lds_bytes: int, scratch_bytes: int = 4) -> Plan:
     step = LaunchStep(entry="k", grid=(1, 1, 1), block=block, lds_bytes=lds_bytes, args=())
-    return Plan(defines=(), steps=(step,), prepare=(), scratch={})
+    return Plan(defines=(), steps=(step,), prepare=(), scratch={"s": scratch_bytes})
 
 
 def test_limits_are_checked_before_anything_is_launched() -> None:
@@ -157,3 +157,5 @@ def test_limits_are_checked_before_anything_is_launched() -> None:
     assert caught.value.status is Status.LAUNCH_ERROR
     with pytest.raises(Rejected, match="65540 bytes of dynamic LDS, the limit is 65536"):
         check_limits(plan((1, 1, 1), 65540), INFO)
+    with pytest.raises(Rejected, match="274,877,906,944 bytes of scratch, the limit is"):
+        check_limits(plan((1, 1, 1), 0, 2**38), INFO)

@@ -134,6 +134,7 @@ def test_an_inout_buffer_gets_a_pristine_copy_for_each_application(
     workload = sgemm.workloads("benchmarks", "cpu")[0]
     with lane(sgemm.naive, sgemm, device) as only:
         assert only.applications(workload.label, 100) == 100
+        assert only.applications(workload.label, 10**9) == POLICY.max_launches
 
 
 def test_timed_outputs_are_judged(task: Task, device: Device) -> None:
