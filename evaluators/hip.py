@@ -10,23 +10,31 @@ import numpy as np
 
 from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 from evaluators.gpu import DeviceFault, Params
+from evaluators.gpu_compiler import GpuCompiler
 from evaluators.gpu_session import GpuSession
-from evaluators.hip_compiler import HipCompiler
 from evaluators.hip_errors import hip_failure
+from evaluators.hiprtc import HiprtcChild
 from evaluators.peaks import peaks_of
 from evaluators.plan import LaunchStep
 from evaluators.rocm import find_toolchain
 
 DEFAULT_ARCH = "gfx942"
+LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
 OLDEST_ROCM = 6
 _DO = "install ROCm's HIP runtime, or set ROCM_PATH to where it lies"
 
 
-def compiler(*, arch: str | None = None) -> HipCompiler:
+def compiler(*, arch: str | None = None, child: HiprtcChild | None = None) -> GpuCompiler:
     """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
     if arch is None:
         arch = open_device(0).info.arch if device_count() else DEFAULT_ARCH
-    return HipCompiler(arch)
+    return GpuCompiler(
+        backend="hip",
+        arch=arch,
+        child=child or HiprtcChild(),
+        wavefront=64,
+        lds_bytes=LDS_BYTES,
+    )
 
 
 def device_count() -> int:

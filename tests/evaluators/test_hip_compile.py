@@ -10,7 +10,7 @@ from evaluators import hip
 from evaluators.device import BackendMissing, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.front_matter import OPTIONS
-from evaluators.hip_compiler import HipCompiler
+from evaluators.gpu_compiler import GpuCompiler
 from evaluators.hiprtc import HiprtcChild
 from evaluators.kernel import parse_kernel
 from evaluators.plan import Plan
@@ -35,8 +35,8 @@ template <int R> __global__ void twice(const float* x, float* y, int n) {{
 
 
 @pytest.fixture(scope="module")
-def compiler(gfx942: HiprtcChild) -> Iterator[HipCompiler]:
-    yield HipCompiler("gfx942", child=gfx942)
+def compiler(gfx942: HiprtcChild) -> Iterator[GpuCompiler]:
+    yield hip.compiler(arch="gfx942", child=gfx942)
 
 
 def plans(task: Task, text: str) -> list[Plan]:
@@ -51,7 +51,7 @@ def plans(task: Task, text: str) -> list[Plan]:
     return found
 
 
-def compiled(compiler: HipCompiler, task: Task, text: str) -> Compiled:
+def compiled(compiler: GpuCompiler, task: Task, text: str) -> Compiled:
     return compiler.compile(parse_kernel(text), plans(task, text))
 
 
@@ -62,7 +62,7 @@ def test_there_is_something_to_compile() -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=[s.parent.parent.name + "/" + s.stem for s in SEEDS])
-def test_every_kernel_shipped_compiles_for_gfx942(compiler: HipCompiler, seed: Path) -> None:
+def test_every_kernel_shipped_compiles_for_gfx942(compiler: GpuCompiler, seed: Path) -> None:
     made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
     assert (made.backend, made.arch, made.engine) == ("hip", "gfx942", "hip")
     assert made.compiler.startswith("hiprtc ")
@@ -106,7 +106,7 @@ def test_every_allowed_option_is_known_to_the_compiler(gfx942: HiprtcChild, opti
     ],
 )
 def test_a_launch_that_cannot_fit_is_refused_without_a_device(
-    compiler: HipCompiler, tmp_path: Path, change: dict[str, str], said: str
+    compiler: GpuCompiler, tmp_path: Path, change: dict[str, str], said: str
 ) -> None:
     (tmp_path / "task.yaml").write_text(
         "dims: [N]\narguments:\n"
@@ -138,7 +138,7 @@ def test_a_launch_that_cannot_fit_is_refused_without_a_device(
     ],
 )
 def test_source_cannot_reach_this_machines_files(
-    compiler: HipCompiler, line: str, status: Status, said: str
+    compiler: GpuCompiler, line: str, status: Status, said: str
 ) -> None:
     task = load_task("sgemm")
     text = (SHIPPED / "sgemm" / "seeds" / "naive.hip").read_text()
@@ -150,7 +150,7 @@ def test_source_cannot_reach_this_machines_files(
     assert str(start + line.count("\n")) in caught.value.reason  # the line in the kernel's file
 
 
-def test_params_and_options_reach_the_compiler(compiler: HipCompiler) -> None:
+def test_params_and_options_reach_the_compiler(compiler: GpuCompiler) -> None:
     seed = KERNELS / "fp8_mfma_gemm" / "seeds" / "fp8_mfma_gemm.hip"
     made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
     assert len(made.binaries) == 1

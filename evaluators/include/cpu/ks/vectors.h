@@ -28,6 +28,13 @@
     KS_OPERATOR##n(V, T, +) KS_OPERATOR##n(V, T, -) \
     KS_OPERATOR##n(V, T, *) KS_OPERATOR##n(V, T, /)
 
+#define KS_VECTOR_OPERATORS(name, T) \
+    KS_ARITHMETIC(1, name##1, T) KS_ARITHMETIC(2, name##2, T) \
+    KS_ARITHMETIC(3, name##3, T) KS_ARITHMETIC(4, name##4, T)
+
+#ifdef KS_VECTORS_BUILT_IN /* the compiler has the types, not the operators */
+#define KS_VECTORS(name, T) KS_VECTOR_OPERATORS(name, T)
+#else
 #define KS_VECTORS(name, T)                                                                        \
     struct name##1 { T x; };                                                                       \
     struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                             \
@@ -37,8 +44,8 @@
     KS_INLINE name##2 make_##name##2(T x, T y) { return {x, y}; }                                  \
     KS_INLINE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                          \
     KS_INLINE name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }                  \
-    KS_ARITHMETIC(1, name##1, T) KS_ARITHMETIC(2, name##2, T)                                      \
-    KS_ARITHMETIC(3, name##3, T) KS_ARITHMETIC(4, name##4, T)
+    KS_VECTOR_OPERATORS(name, T)
+#endif
 
 KS_VECTORS(char, signed char)
 KS_VECTORS(uchar, unsigned char)

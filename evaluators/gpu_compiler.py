@@ -1,33 +1,45 @@
-"""The hip backend's compiler: a kernel file to gfx942 code objects, with what they take."""
+"""A GPU backend's compiler: a kernel file to loadable code, with what it takes."""
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import check_launch
 from evaluators.hiprtc import HiprtcChild
 from evaluators.kernel import KernelSource
+from evaluators.nvrtc import NvrtcChild
 from evaluators.plan import Defines, LaunchStep, Plan
 from evaluators.resources import Resources, read_resources
 from evaluators.source_check import KERNEL_FILE, check_source
 from evaluators.tokens import tokens
 
-LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
 MAX_THREADS = 1024
-WAVEFRONT = 64
 DEADLINE_S = 60.0
 _ASSEMBLY = "asm|__asm|__asm__"
-_ALWAYS = ("-std=c++17", f"-DWAVEFRONT={WAVEFRONT}")
 
 
-class HipCompiler:
-    """For one architecture, such as gfx942; holds a recycled compile child until closed."""
+class GpuCompiler:
+    """For one architecture, such as gfx942; holds a recycled compile child until closed.
 
-    def __init__(self, arch: str, *, child: HiprtcChild | None = None) -> None:
+    lds_bytes: what a block may have of it, static and dynamic together.
+    """
+
+    def __init__(
+        self,
+        *,
+        backend: Literal["hip", "cuda"],
+        arch: str,
+        child: HiprtcChild | NvrtcChild,
+        wavefront: int,
+        lds_bytes: int,
+    ) -> None:
         self.arch = arch
-        self._child = child or HiprtcChild()
+        self._backend = backend
+        self._child = child
+        self._always = ("-std=c++17", f"-DWAVEFRONT={wavefront}")
+        self._lds_bytes = lds_bytes
 
     def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
         """Compile once for each distinct set of defines. Needs no device.
@@ -47,7 +59,7 @@ class HipCompiler:
                 name=KERNEL_FILE,
                 names=tuple(dict.fromkeys(launch.entry for launch in launches)),
                 options=(
-                    *_ALWAYS,
+                    *self._always,
                     *(f"-D{name}={value}" for name, value in defines),
                     *kernel.options,
                 ),
@@ -59,16 +71,16 @@ class HipCompiler:
             binaries[defines] = Binary(data=made.code, symbols=made.symbols)
             for launch in launches:
                 found = kernels[made.symbols[launch.entry]]
-                check_launch(launch, found, lds_bytes=LDS_BYTES, threads=MAX_THREADS)
+                check_launch(launch, found, lds_bytes=self._lds_bytes, threads=MAX_THREADS)
             resources += _told(defines, launches, kernels, made.symbols)
             if made.log and made.log not in logs:
                 logs.append(made.log)
             seconds += made.seconds
         return Compiled(
             kernel_id=kernel.id,
-            backend="hip",
+            backend=self._backend,
             arch=self.arch,
-            engine="hip",
+            engine=self._backend,
             compiler=self._child.version,
             binaries=binaries,
             resources=tuple(resources),

@@ -1,0 +1,148 @@
+/* HIP's device side for NVRTC: names and functions that CUDA spells otherwise.
+ *
+ * Compiled with -default-device and C++17. Wavefront operations take the whole warp of 32, as HIP
+ * has no masks: every lane that has not returned must take part. */
+#ifndef KS_HIP_RUNTIME_H
+#define KS_HIP_RUNTIME_H
+
+#define __HIP__ 1
+#define __HIPCC__ 1
+#define __HIP_DEVICE_COMPILE__ 1
+#define __HIP_PLATFORM_NVIDIA__ 1
+
+#define KS_INLINE static __device__ __forceinline__
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
+#define CHAR_BIT 8
+#define INT_MAX 2147483647
+#define INT_MIN (-INT_MAX - 1)
+#define UINT_MAX 4294967295U
+#define LLONG_MAX 9223372036854775807LL
+#define LLONG_MIN (-LLONG_MAX - 1LL)
+#define ULLONG_MAX 18446744073709551615ULL
+#define FLT_MAX 3.402823466e+38F
+#define FLT_MIN 1.175494351e-38F
+#define FLT_EPSILON 1.192092896e-07F
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define INFINITY __int_as_float(0x7f800000)
+#define HUGE_VALF INFINITY
+#define NAN __int_as_float(0x7fc00000)
+#define HIP_INF_F INFINITY
+#define HIP_NAN_F NAN
+#define M_PI 3.14159265358979323846
+#define M_LOG2E 1.44269504088896340736
+#define M_LN2 0.69314718055994530942
+
+#define hipThreadIdx_x (threadIdx.x)
+#define hipThreadIdx_y (threadIdx.y)
+#define hipThreadIdx_z (threadIdx.z)
+#define hipBlockIdx_x (blockIdx.x)
+#define hipBlockIdx_y (blockIdx.y)
+#define hipBlockIdx_z (blockIdx.z)
+#define hipBlockDim_x (blockDim.x)
+#define hipBlockDim_y (blockDim.y)
+#define hipBlockDim_z (blockDim.z)
+#define hipGridDim_x (gridDim.x)
+#define hipGridDim_y (gridDim.y)
+#define hipGridDim_z (gridDim.z)
+
+template <typename T> struct KsSame { using type = T; };
+template <typename T> using KsExactly = typename KsSame<T>::type; /* takes no part in deduction */
+
+template <typename To, typename From> KS_INLINE To ks_bits(const From &from) {
+    static_assert(sizeof(To) == sizeof(From), "sizes differ");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+
+#define KS_WARP 0xFFFFFFFFu
+template <typename T> KS_INLINE T ks_shfl(T value, int lane, int width = 32) {
+    return __shfl_sync(KS_WARP, value, lane, width);
+}
+template <typename T> KS_INLINE T ks_shfl_up(T value, unsigned delta, int width = 32) {
+    return __shfl_up_sync(KS_WARP, value, delta, width);
+}
+template <typename T> KS_INLINE T ks_shfl_down(T value, unsigned delta, int width = 32) {
+    return __shfl_down_sync(KS_WARP, value, delta, width);
+}
+template <typename T> KS_INLINE T ks_shfl_xor(T value, int mask, int width = 32) {
+    return __shfl_xor_sync(KS_WARP, value, mask, width);
+}
+KS_INLINE unsigned long long ks_ballot(int predicate) { return __ballot_sync(KS_WARP, predicate); }
+KS_INLINE int ks_any(int predicate) { return __any_sync(KS_WARP, predicate); }
+KS_INLINE int ks_all(int predicate) { return __all_sync(KS_WARP, predicate); }
+/* CUDA still declares functions of these names, which sm_70 and later don't have. */
+#define __shfl ks_shfl
+#define __shfl_up ks_shfl_up
+#define __shfl_down ks_shfl_down
+#define __shfl_xor ks_shfl_xor
+#define __ballot ks_ballot
+#define __any ks_any
+#define __all ks_all
+KS_INLINE unsigned __lane_id() {
+    return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+}
+
+/* For numbers that are no NaN, the order of floats is that of their bits, reversed below zero. */
+KS_INLINE float atomicMax(float *address, float value) {
+    return value >= 0 ? __int_as_float(atomicMax((int *)address, __float_as_int(value)))
+                      : __uint_as_float(atomicMin((unsigned *)address, __float_as_uint(value)));
+}
+KS_INLINE float atomicMin(float *address, float value) {
+    return value >= 0 ? __int_as_float(atomicMin((int *)address, __float_as_int(value)))
+                      : __uint_as_float(atomicMax((unsigned *)address, __float_as_uint(value)));
+}
+KS_INLINE float atomicSub(float *address, float value) { return atomicAdd(address, -value); }
+template <typename T> KS_INLINE T unsafeAtomicAdd(T *address, KsExactly<T> value) {
+    return atomicAdd(address, value);
+}
+template <typename T> KS_INLINE T safeAtomicAdd(T *address, KsExactly<T> value) {
+    return atomicAdd(address, value);
+}
+template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> value) {
+    atomicAdd(address, value);
+}
+
+#define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
+#define __HIP_MEMORY_SCOPE_WAVEFRONT 2
+#define __HIP_MEMORY_SCOPE_WORKGROUP 3
+#define __HIP_MEMORY_SCOPE_AGENT 4
+#define __HIP_MEMORY_SCOPE_SYSTEM 5
+#define __hip_atomic_load(address, order, scope) (*(volatile decltype(*(address) + 0) *)(address))
+#define __hip_atomic_store(address, value, order, scope) ((void)atomicExch(address, value))
+#define __hip_atomic_fetch_add(address, value, order, scope) atomicAdd(address, value)
+#define __hip_atomic_fetch_min(address, value, order, scope) atomicMin(address, value)
+#define __hip_atomic_fetch_max(address, value, order, scope) atomicMax(address, value)
+#define __hip_atomic_fetch_and(address, value, order, scope) atomicAnd(address, value)
+#define __hip_atomic_fetch_or(address, value, order, scope) atomicOr(address, value)
+#define __hip_atomic_fetch_xor(address, value, order, scope) atomicXor(address, value)
+#define __hip_atomic_exchange(address, value, order, scope) atomicExch(address, value)
+
+#define __builtin_nontemporal_load(p) __ldcs(p)
+#define __builtin_nontemporal_store(value, p) __stcs(p, value)
+#define abort() __trap()
+#undef assert
+#define assert(condition) ((condition) ? (void)0 : __trap())
+
+#define KS_VECTORS_BUILT_IN
+#include "cpu/ks/vectors.h"
+
+#endif

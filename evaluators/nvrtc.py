@@ -1,0 +1,103 @@
+"""Compiles HIP source for NVIDIA GPUs with NVRTC in a recycled child; needs no GPU."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from evaluators.compile_child import CodeObject, CompileChild
+from evaluators.device import BackendMissing
+
+INCLUDE = Path(__file__).parent / "include"
+WHAT_TO_DO = "install this package with its extra [cuda]"
+# What the kernel's flags are called here; those that NVRTC has no word for are left out.
+_OPTIONS = {
+    "-ffast-math": "--use_fast_math",
+    "-ffp-contract=off": "--fmad=false",
+    "-ffp-contract=on": "--fmad=true",
+    "-ffp-contract=fast": "--fmad=true",
+    "-fgpu-flush-denormals-to-zero": "--ftz=true",
+}
+
+
+class NvrtcChild(CompileChild):
+    """NVRTC of the packages installed here, or of a CUDA toolkit."""
+
+    compiler = "nvrtc"
+    what_to_do = WHAT_TO_DO
+
+    def __init__(self, *, recycle_after: int = 500, memory_bytes: int = 16 << 30) -> None:
+        self._memory_bytes = memory_bytes
+        self._headers = cuda_headers()
+        super().__init__(recycle_after=recycle_after)
+
+    @property
+    def version(self) -> str:
+        """What compiles, such as "nvrtc 13.0". Raises BackendMissing."""
+        return f"nvrtc {self.api_version}"
+
+    def compile(
+        self,
+        source: str,
+        *,
+        arch: str,
+        name: str = "kernel.hip",
+        names: tuple[str, ...] = (),
+        headers: Mapping[str, str] | None = None,
+        options: tuple[str, ...] = (),
+        deadline_s: float = 60.0,
+    ) -> CodeObject:
+        """One cubin for arch, such as sm_90; see CompileChild.build."""
+        spoken = (o if o.startswith(("-D", "-std")) else _OPTIONS.get(o, "") for o in options)
+        return self.build(
+            source,
+            arch=arch,
+            name=name,
+            names=names,
+            headers=headers or {},
+            options=(
+                f"--gpu-architecture={arch}",
+                f"-I{INCLUDE / 'cuda'}",
+                f"-I{INCLUDE}",
+                f"-I{self._headers}",
+                "-default-device",
+                "--diag-suppress=177,550,1444,1675",  # unused, deprecated vectors, pragmas
+                *filter(None, spoken),
+            ),
+            deadline_s=deadline_s,
+        )
+
+    def require(self, arch: str, log: str, deadline_s: float) -> None:
+        if "--gpu-architecture" in log:
+            raise BackendMissing(
+                f"nvrtc does not know the architecture {arch!r}: H100 and H200 are sm_90"
+            )
+
+    def command(self) -> list[str]:
+        arguments = (str(os.getpid()), str(self._memory_bytes))
+        return [sys.executable, "-m", "evaluators.nvrtc_child", *arguments]
+
+    def environment(self) -> dict[str, str]:
+        """Where a CUDA toolkit lies, and the packages this process finds beside the library."""
+        kept = {k: os.environ[k] for k in ("CUDA_HOME", "CUDA_PATH") if k in os.environ}
+        root = str(Path(__file__).resolve().parents[1])
+        return kept | {"PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
+
+    def reason(self, log: str, status: str) -> str:
+        for line in log.splitlines():
+            if re.search(r"\berror\b", line):
+                return line.strip()
+        return log.splitlines()[0].strip() if log else f"nvrtc says {status} and nothing more"
+
+
+def cuda_headers() -> Path:
+    """Where cuda_fp16.h lies: in NVIDIA's packages or a CUDA toolkit. Raises BackendMissing."""
+    try:
+        from cuda import pathfinder
+    except ImportError:
+        raise BackendMissing(f"no NVRTC to compile for NVIDIA GPUs: {WHAT_TO_DO}") from None
+    found = pathfinder.find_nvidia_header_directory("cudart")
+    if found is None:
+        raise BackendMissing(f"CUDA's headers (cuda_fp16.h) are missing: {WHAT_TO_DO}")
+    return Path(found)
