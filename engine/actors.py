@@ -1,6 +1,7 @@
 """Everything that Ray runs: the actors, the compile task, and their ways to each other."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -232,8 +233,12 @@ async def _random_candidate(context: Context) -> Draft:
 class TrackerActor:
     """Follows the store and shows it to MLflow; nothing waits for it."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, cores: frozenset[int]) -> None:
+        """cores: where it may run, so that it leaves measuring ones alone; none: anywhere."""
         live_with(driver)
+        if cores:
+            os.sched_setaffinity(0, cores)
+        os.nice(10)
         self._tracker: Any = None
         self._writer: Any = None
 
@@ -243,11 +248,14 @@ class TrackerActor:
         tracking = import_module("engine.tracking")
         self._tracker = tracking.Tracker(uri=uri, experiment=experiment, run_dir=run_dir)
 
-    def catch_up(self) -> None:
+    def catch_up(self) -> str:
+        """What is wrong with MLflow, in one sentence; empty when all is well."""
         while rows := ray.get(self._writer.read.remote(self._tracker.position, TRACKED_AT_ONCE)):
             self._tracker.record(list(decode(rows)))
+        return str(self._tracker.trouble)
 
-    def finish(self) -> None:
-        """With the run folder's files, which are complete by now."""
+    def finish(self) -> str:
+        """With the run folder's files, which are complete by now; the same answer."""
         self.catch_up()
         self._tracker.finish()
+        return str(self._tracker.trouble)

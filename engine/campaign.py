@@ -149,6 +149,7 @@ class _Session:
         self._plan = layout(config)
         self._device = ""
         self._announced = ""
+        self._trouble = ""
 
     def run(self) -> Summary:
         self.run_dir.mkdir(parents=True, exist_ok=True)
@@ -163,8 +164,8 @@ class _Session:
                 raise
             crew.append(SessionFinished(number=self._number, reason=reason))
             summary = self._conclude()
+            self._trouble = crew.finish_tracking()
             self._show("finished", *crew.states())
-            crew.finish_tracking()
             crew.close()
         return summary
 
@@ -214,7 +215,7 @@ class _Session:
             dispatcher, islands = crew.states()
             self._show("stopping" if stopping else "running", dispatcher, islands)
             self._announce(dispatcher)
-            crew.track()
+            self._trouble = crew.track()
         crew.drain()
         dispatcher, _ = crew.states()
         self._announce(dispatcher)
@@ -266,6 +267,7 @@ class _Session:
                 islands=islands,
                 evaluations_left=self._left(dispatcher),
                 seconds_left=self._seconds_left(),
+                tracking_trouble=self._trouble,
             )
         )
 

@@ -11,7 +11,7 @@ import yaml
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
 if TYPE_CHECKING:
     from engine.progress import Observer
-    from engine.snapshot import Summary
+    from engine.snapshot import Snapshot, Summary
 
 OK, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: done; it did not work out; it can't be done as asked; Ctrl-C, twice."""
@@ -205,12 +205,20 @@ def _watched(campaign: "Callable[[Observer], Summary]") -> int:
     from engine.replay import replay
     from engine.result import result_lines
 
-    with progress(sys.stderr) as observer:
-        summary = campaign(observer)
+    last: "Snapshot | None" = None
+
+    def observe(snapshot: "Snapshot") -> None:
+        nonlocal last
+        last = snapshot
+        show(snapshot)
+
+    with progress(sys.stderr) as show:
+        summary = campaign(observe)
     store = Path(summary.run_dir) / STORE
     whole = replay(store)
     config = parse_config(dict(whole.campaign.config), where=str(store))
-    for line in result_lines(summary, whole, config.tracking_uri):
+    trouble = last.tracking_trouble if last else ""
+    for line in result_lines(summary, whole, config.tracking_uri, trouble):
         print(line)
     return OK
 

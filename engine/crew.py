@@ -51,8 +51,11 @@ class Crew:
         ]
         self._tracker: Any = None
         self._tracked: Any = None
+        self._tracking_trouble = ""
         if config.tracking_uri is not None:
-            self._tracker = ray.remote(TrackerActor).options(**here).remote(driver)
+            self._tracker = (
+                ray.remote(TrackerActor).options(**here).remote(driver, plan.compile_cores)
+            )
             experiment = config.tracking.experiment
             self._tracked = self._tracker.open.remote(
                 config.tracking_uri, experiment, store.parent, self._writer
@@ -110,19 +113,36 @@ class Crew:
     def drain(self) -> None:
         answer(self._dispatcher.drain.remote())
 
-    def track(self) -> None:
-        """Let the tracker catch up with the store, unless it still does."""
-        if self._tracker is not None and ray.wait([self._tracked], timeout=0)[0]:
-            answer(self._tracked)
-            self._tracked = self._tracker.catch_up.remote()
+    def track(self) -> str:
+        """Let the tracker catch up with the store, unless it still does.
 
-    def finish_tracking(self) -> None:
-        """Everything stored so far, and the run folder's files."""
+        What is wrong with it, in one sentence; empty when all is well.
+        """
+        if self._tracker is not None and ray.wait([self._tracked], timeout=0)[0]:
+            self._tracking_trouble = self._of_tracker(self._tracked)
+            if self._tracker is not None:
+                self._tracked = self._tracker.catch_up.remote()
+        return self._tracking_trouble
+
+    def finish_tracking(self) -> str:
+        """Everything stored so far, and the run folder's files; the same answer."""
         if self._tracker is not None:
-            try:
-                answer(self._tracker.finish.remote(), timeout_s=TRACKING_PATIENCE_S)
-            except GetTimeoutError:
-                return  # the store holds it all: a later catch-up can bring the view up to date
+            reference = self._tracker.finish.remote()
+            self._tracking_trouble = self._of_tracker(reference, timeout_s=TRACKING_PATIENCE_S)
+        return self._tracking_trouble
+
+    def _of_tracker(self, reference: Any, *, timeout_s: float | None = None) -> str:
+        """The store holds everything: without a tracker the campaign goes on."""
+        try:
+            return answer(reference, timeout_s=timeout_s) or ""
+        except GetTimeoutError:
+            return f"MLflow took longer than {timeout_s:.0f} s to take everything in"
+        except ImportError as error:
+            self._tracker = None
+            return f"MLflow can't be used: {error}"
+        except CampaignFailed:
+            self._tracker = None
+            return "the process that tells MLflow was lost"
 
     def close(self) -> None:
         """Let go of the store."""

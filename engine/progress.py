@@ -40,8 +40,12 @@ class PlainLines:
         self._written_at = 0.0
         self._phase = ""
         self._best_id = ""
+        self._trouble = ""
 
     def __call__(self, snapshot: Snapshot) -> None:
+        if snapshot.tracking_trouble and not self._trouble:
+            self._write(f"warning: {snapshot.tracking_trouble}; the campaign goes on without it")
+        self._trouble = snapshot.tracking_trouble
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
@@ -95,6 +99,8 @@ def table(snapshot: Snapshot) -> Table:
     if dispatcher.faults:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows.append(("left", left_text(snapshot)))
+    if snapshot.tracking_trouble:
+        rows.append(("warning", f"{snapshot.tracking_trouble}; the campaign goes on without it"))
     grid = Table.grid(padding=(0, 2))
     for name, value in rows:
         grid.add_row(Text(name, style="bold"), Text(value))

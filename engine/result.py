@@ -15,8 +15,10 @@ from engine.snapshot import BestFound, Summary
 STEPS_SHOWN = 12
 
 
-def result_lines(summary: Summary, replay: Replay, tracking_uri: str | None) -> Iterator[str]:
-    """tracking_uri: None when nothing was tracked."""
+def result_lines(
+    summary: Summary, replay: Replay, tracking_uri: str | None, trouble: str = ""
+) -> Iterator[str]:
+    """tracking_uri: None when nothing was tracked; trouble: what kept MLflow from being told."""
     evaluations = summary.evaluations
     yield (
         f"{summary.campaign}: {summary.ended}; {evaluations['total']} evaluations "
@@ -33,7 +35,10 @@ def result_lines(summary: Summary, replay: Replay, tracking_uri: str | None) -> 
     yield ""
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
     yield f"go on      {command('kernel-scientist', 'resume', shown(run_dir))}"
-    if tracking_uri is not None:
+    if trouble:
+        yield f"MLflow     was not told everything: {trouble}; later, tell it with"
+        yield f"           {command('kernel-scientist', 'track', shown(run_dir))}"
+    elif tracking_uri is not None:
         yield f"MLflow     {tracking_command(tracking_uri)}"
     if (run_dir / "best.hip").is_file():
         yield "look at the best kernel, measured afresh:"

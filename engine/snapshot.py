@@ -54,6 +54,7 @@ class Snapshot:
     islands: tuple[IslandState, ...]
     evaluations_left: int | None  # None: no such budget
     seconds_left: float | None
+    tracking_trouble: str = ""  # one sentence; empty when all is well
 
     @property
     def evaluations(self) -> int:

@@ -27,6 +27,7 @@ CURSOR_TAG = "kernel_scientist.seq"
 BATCH = 1000
 """Metrics that MLflow takes in one call."""
 
+TELL_EVERY_S = 2.0
 PATIENCE_S = 10.0
 """A server that failed is left alone for so long."""
 
@@ -50,13 +51,13 @@ class Tracker:
         self._finished = False  # the last session so far ended in order
         self._runs: _Runs | None = None
         self._best_id = ""
-        self._retry_at = 0.0
+        self._next_at = 0.0
 
     def record(self, events: Sequence[Stored]) -> None:
-        """Take the next events in; tell MLflow of them, unless it failed a moment ago."""
+        """Take the next events in; tell MLflow of them, unless it was told a moment ago."""
         for stored in events:
             self._read(stored)
-        if time.monotonic() >= self._retry_at:
+        if time.monotonic() >= self._next_at:
             self._attempt(self._tell)
 
     def finish(self) -> None:
@@ -68,9 +69,10 @@ class Tracker:
             tell()
         except _Unreachable as error:
             self.trouble = str(error)
-            self._retry_at = time.monotonic() + PATIENCE_S
+            self._next_at = time.monotonic() + PATIENCE_S
         else:
             self.trouble = ""
+            self._next_at = time.monotonic() + TELL_EVERY_S
 
     def _read(self, stored: Stored) -> None:
         self._finished = isinstance(stored.event, SessionFinished)
