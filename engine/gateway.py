@@ -12,7 +12,8 @@ from typing import Protocol
 from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.ledger import CallBudget, Ledger, Spending
 from engine.llm_config import Llm, LlmModel
-from operators import llm
+from operators.call import ApiKey, NoReply, most_tokens
+from operators.llm import Endpoint
 from operators.question import (
     FATAL,
     RETRIED,
@@ -50,7 +51,7 @@ class CallJournal(Protocol):
 class _Contact:
     """One endpoint, and when it last answered anything (monotonic seconds)."""
 
-    endpoint: llm.Endpoint
+    endpoint: Endpoint
     last_s: float | None = None
 
 
@@ -78,14 +79,11 @@ class Gateway:
         self._numbers: Counter[str] = Counter()  # calls reserved, by open question
         self._over: Exception | None = None  # BudgetSpent or ModelUnavailable: for all from now on
 
-    def __repr__(self) -> str:
-        return f"Gateway({', '.join(self._config.models)})"
-
-    def _contact(self, base_url: str, key: llm.ApiKey) -> _Contact:
+    def _contact(self, base_url: str, key: ApiKey) -> _Contact:
         for contact in self._contacts.values():
             if contact.endpoint.base_url == base_url and contact.endpoint.has_key(key):
                 return contact
-        return _Contact(llm.Endpoint(base_url, key))
+        return _Contact(Endpoint(base_url, key))
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -117,7 +115,7 @@ class Gateway:
         for name, contact in self._contacts.items():
             try:
                 served = await contact.endpoint.models()
-            except llm.CallFailed as failed:
+            except NoReply as failed:
                 raise ModelUnavailable(failed.reason) from None
             model = self._config.models[name].model
             if served is not None and model not in served:
@@ -170,15 +168,15 @@ class Gateway:
         self._ledger.take(event)
         self._journal.post(event)
 
-    async def _attempt(self, request: Request) -> Reply | llm.CallFailed:
+    async def _attempt(self, request: Request) -> Reply | NoReply:
         """One call: reserved, made, settled."""
         name = self._config.model_name(request.role, request.model)
         model, contact = self._config.models[name], self._contacts[name]
         async with self._slots:
             reserved = await self._reserve(request, name)
             try:
-                reply = await contact.endpoint.call(request, _options(self._config, model))
-            except llm.CallFailed as failed:
+                reply = await contact.endpoint.call(request, self._config.options(name))
+            except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
                     contact.last_s = time.monotonic()
                 await self._settle(self._failed_event(reserved, failed.kind, failed.reason))
@@ -190,7 +188,7 @@ class Gateway:
                 raise
             contact.last_s = time.monotonic()
             reply = replace(
-                reply, dollars=_dollars(model, reply.prompt_tokens, reply.completion_tokens)
+                reply, dollars=model.dollars(reply.prompt_tokens, reply.completion_tokens)
             )
             await self._settle(
                 CallReplied(
@@ -206,9 +204,9 @@ class Gateway:
     async def _reserve(self, request: Request, name: str) -> CallReserved:
         """Wait until the call fits the budget, and store its reservation. Raises BudgetSpent."""
         model = self._config.models[name]
-        prompt_tokens = llm.most_tokens(request.prompt.messages)
+        prompt_tokens = most_tokens(request.prompt.messages)
         tokens = prompt_tokens + model.max_tokens
-        dollars = _dollars(model, prompt_tokens, model.max_tokens)
+        dollars = model.dollars(prompt_tokens, model.max_tokens)
         async with self._settled:
             while shortage := self._ledger.shortage(tokens=tokens, dollars=dollars):
                 if not self._ledger.in_flight:
@@ -254,7 +252,7 @@ class Gateway:
             dollars=0.0 if free else reserved.dollars,
         )
 
-    async def _give_up(self, request: Request, failed: llm.CallFailed, calls: int) -> Unanswered:
+    async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
         if failed.kind in FATAL:
             self._over = self._over or ModelUnavailable(failed.reason)
             raise self._over
@@ -272,7 +270,7 @@ class Gateway:
         del self._numbers[request.key]
         return Unanswered(kind=failed.kind, reason=reason)
 
-    def _check_outage(self, request: Request, failed: llm.CallFailed, tries: int) -> None:
+    def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
         """An endpoint may be away for outage_s once it has answered, else for a few seconds."""
         name = self._config.model_name(request.role, request.model)
         last_s = self._contacts[name].last_s
@@ -285,39 +283,17 @@ class Gateway:
             raise self._over
 
 
-def _key(config: Llm, model: LlmModel, environment: Mapping[str, str]) -> llm.ApiKey:
+def _key(config: Llm, model: LlmModel, environment: Mapping[str, str]) -> ApiKey:
     variable = model.api_key_env or config.api_key_env
     if variable is None:
-        return llm.ApiKey()
+        return ApiKey()
     value = environment.get(variable, "").strip()
     if not value:
         raise ModelUnavailable(
             f"the environment variable {variable}, named by llm.api_key_env, is not set; "
             "export the key in it"
         )
-    return llm.ApiKey(value)
-
-
-def _options(config: Llm, model: LlmModel) -> llm.ModelOptions:
-    return llm.ModelOptions(
-        base_url=model.base_url or config.base_url,
-        model=model.model,
-        max_tokens=model.max_tokens,
-        stream=model.stream,
-        timeout_s=config.timeout_s,
-        use_schema={"auto": None, "schema": True, "text": False}[model.structured],
-        temperature=model.temperature,
-        top_p=model.top_p,
-        reasoning_effort=model.reasoning_effort,
-        extra_body=model.extra_body,
-    )
-
-
-def _dollars(model: LlmModel, prompt_tokens: int, completion_tokens: int) -> float:
-    return (
-        prompt_tokens * model.dollars_per_million_prompt
-        + completion_tokens * model.dollars_per_million_completion
-    ) / 1e6
+    return ApiKey(value)
 
 
 def _wait_s(failures: int, retry_after_s: float | None) -> float:

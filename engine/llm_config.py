@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from operators.call import ModelOptions
 from operators.question import Role
 
 
@@ -28,6 +29,12 @@ class LlmModel(_Section):
     structured: Literal["auto", "schema", "text"] = "auto"
     dollars_per_million_prompt: float = Field(default=0, ge=0)
     dollars_per_million_completion: float = Field(default=0, ge=0)
+
+    def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return (
+            prompt_tokens * self.dollars_per_million_prompt
+            + completion_tokens * self.dollars_per_million_completion
+        ) / 1e6
 
     @model_validator(mode="after")
     def _no_secrets(self) -> Self:
@@ -60,6 +67,21 @@ class Llm(_Section):
 
     def model_name(self, role: Role, asked: str = "") -> str:
         return asked or self.roles.get(role) or next(iter(self.models))
+
+    def options(self, name: str) -> ModelOptions:
+        """How the model of that name is called."""
+        model = self.models[name]
+        return ModelOptions(
+            model=model.model,
+            max_tokens=model.max_tokens,
+            stream=model.stream,
+            timeout_s=self.timeout_s,
+            use_schema={"auto": None, "schema": True, "text": False}[model.structured],
+            temperature=model.temperature,
+            top_p=model.top_p,
+            reasoning_effort=model.reasoning_effort,
+            extra_body=model.extra_body,
+        )
 
     @property
     def priced(self) -> bool:

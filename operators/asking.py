@@ -52,8 +52,10 @@ async def ask(
     asked = request(0, render(1.0))
     outcome = await model.complete(asked)
     if isinstance(outcome, Unanswered) and outcome.kind is Failure.CONTEXT_TOO_LONG:
-        asked = request(1, render(SHORTENED))
-        outcome = await model.complete(asked)
+        shorter = request(1, render(SHORTENED))
+        if shorter.prompt.characters < asked.prompt.characters:
+            asked = shorter
+            outcome = await model.complete(asked)
     if isinstance(outcome, Unanswered):
         raise Declined(f"{role}: {outcome.reason}")
     try:

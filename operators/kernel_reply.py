@@ -103,8 +103,8 @@ def _place(text: str, search: str, number: int) -> tuple[int, int]:
     """Span of the lines that are searched for."""
     if not search.strip():
         raise Malformed(Failure.BAD_EDIT, f"edit {number} searches for nothing")
-    # Whole lines: both the text and what is searched for end in a line break.
-    found = [m.start() for m in re.finditer(re.escape(search), text)]
+    # Whole lines: what is searched for ends in a line break, and begins where a line does.
+    found = [m.start() for m in re.finditer("^" + re.escape(search), text, re.MULTILINE)]
     if len(found) == 1:
         return found[0], found[0] + len(search)
     if not found:
@@ -152,7 +152,7 @@ def _bare(line: str) -> str:
 
 # --- the report -------------------------------------------------------------------------------
 
-_HEADING = re.compile(r"^\W*report\W*$|^#+\s*report\b[^\n]*$|^\**report\**:", re.I | re.M)
+_HEADING = re.compile(r"^\W*report\W*$|^#+\s*report\b[^\n]*$|^\**report\**:\**", re.I | re.M)
 
 
 def _report(text: str) -> str:

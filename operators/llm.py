@@ -1,84 +1,30 @@
-"""The client of OpenAI-compatible endpoints: messages in, a Reply or a CallFailed out."""
+"""The client of OpenAI-compatible endpoints: messages in, a Reply or a NoReply out."""
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx2
 import openai
 
-from operators.question import Failure, Message, Reply, Request
+from operators.call import (
+    CHARACTERS_A_TOKEN,
+    ApiKey,
+    ModelOptions,
+    NoReply,
+    body_of,
+    context_too_long,
+    estimated_tokens,
+    one_line,
+    refused_option,
+    retry_after,
+)
+from operators.question import Failure, Reply, Request
 from operators.sse import Completion, completion_of
 
-CHARACTERS_A_TOKEN = 3.0
-"""Of code and English, low on purpose: an estimate should not fall short."""
-
-FEWEST_CHARACTERS_A_TOKEN = 2.0
-"""What a reservation reckons with."""
-
 CONNECT_S = 15.0
-MESSAGE_CHARACTERS = 400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
-    """One model as it is to be called. Options that are None are not sent."""
-
-    base_url: str
-    model: str
-    max_tokens: int
-    stream: bool
-    timeout_s: float
-    use_schema: bool | None = None  # None: found out at the first refusal
-    temperature: float | None = None
-    top_p: float | None = None
-    reasoning_effort: str | None = None
-    extra_body: Mapping[str, Any] = field(default_factory=dict)
-
-
-class CallFailed(Exception):
-    """A call that brought no reply. reason: one sentence without the key."""
-
-    def __init__(self, kind: Failure, reason: str, *, retry_after_s: float | None = None) -> None:
-        super().__init__(kind, reason, retry_after_s)
-        self.kind = kind
-        self.reason = reason
-        self.retry_after_s = retry_after_s
-
-    def __str__(self) -> str:
-        return self.reason
-
-
-class ApiKey:
-    """A secret that does not print. Absent (an endpoint without keys): an empty one."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: str = "") -> None:
-        self._value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ApiKey) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash(self._value)
-
-    def reveal(self) -> str:
-        return self._value
-
-    def redact(self, text: str) -> str:
-        return text.replace(self._value, "[key]") if self._value else text
-
-    def __repr__(self) -> str:
-        return "ApiKey([key])"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("an ApiKey stays in the process that read it")
 
 
 class Endpoint:
@@ -103,24 +49,24 @@ class Endpoint:
         await self._client.close()
 
     async def call(self, request: Request, options: ModelOptions) -> Reply:
-        """One HTTP request. Raises CallFailed."""
-        body = self._body(request, options)
+        """One HTTP request. Raises NoReply."""
+        body = body_of(request, options, self._left_out.setdefault(options.model, set()))
         began = time.monotonic()
         try:
             async with asyncio.timeout(options.timeout_s):
                 completion = await self._completion(body, options)
         except TimeoutError:
-            failed = CallFailed(
+            failed = NoReply(
                 Failure.TIMEOUT, f"no reply within timeout_s = {options.timeout_s:g} seconds"
             )
-        except (openai.OpenAIError, httpx2.TransportError, CallFailed) as error:
+        except (openai.OpenAIError, httpx2.TransportError, NoReply) as error:
             failed = self._failed(error, options, body)
         else:
             return _reply(completion, request, options, time.monotonic() - began)
         raise failed
 
     async def models(self) -> list[str] | None:
-        """The ids the endpoint lists; None when it has no such list. Raises CallFailed."""
+        """The ids the endpoint lists; None when it has no such list. Raises NoReply."""
         try:
             async with asyncio.timeout(CONNECT_S):
                 page = await self._client.models.list()
@@ -128,7 +74,7 @@ class Endpoint:
         except (openai.NotFoundError, openai.PermissionDeniedError):
             return None
         except TimeoutError:
-            failed = CallFailed(Failure.TIMEOUT, "no answer to GET /models")
+            failed = NoReply(Failure.TIMEOUT, "no answer to GET /models")
         except (openai.OpenAIError, httpx2.TransportError) as error:
             failed = self._failed(error, None, {})
         if failed.kind in (Failure.BAD_REQUEST, Failure.UNKNOWN_MODEL, Failure.SERVER_ERROR):
@@ -136,28 +82,6 @@ class Endpoint:
         raise failed
 
     # --- sending ------------------------------------------------------------------------------
-
-    def _body(self, request: Request, options: ModelOptions) -> dict[str, Any]:
-        out = self._left_out.setdefault(options.model, set())
-        body: dict[str, Any] = {
-            "model": options.model,
-            "messages": _messages(request.prompt.messages, system="system" not in out),
-            "stream": options.stream,
-            "max_tokens": options.max_tokens,
-            "temperature": options.temperature,
-            "top_p": options.top_p,
-            "reasoning_effort": options.reasoning_effort,
-        }
-        if options.stream:
-            body["stream_options"] = {"include_usage": True}
-        if request.schema is not None and options.use_schema is not False:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": request.role, "strict": True, "schema": request.schema},
-            }
-        if "max_tokens" in out:
-            body["max_completion_tokens"] = body.pop("max_tokens")
-        return {k: v for k, v in body.items() if v is not None and k not in out}
 
     async def _completion(self, body: Mapping[str, Any], options: ModelOptions) -> Completion:
         # Raw lines: parsed chunks cost the client 13 times the CPU (1,000 chunks: 323 ms, 25 ms).
@@ -173,115 +97,72 @@ class Endpoint:
 
     def _failed(
         self, error: Exception, options: ModelOptions | None, body: Mapping[str, Any]
-    ) -> CallFailed:
+    ) -> NoReply:
         match error:
-            case CallFailed():
-                return CallFailed(error.kind, self._key.redact(error.reason))
+            case NoReply():
+                return NoReply(error.kind, self._key.redact(error.reason))
             case openai.APITimeoutError() | httpx2.TimeoutException():
-                return CallFailed(Failure.TIMEOUT, f"{self.base_url} did not answer in time")
+                return NoReply(Failure.TIMEOUT, f"{self.base_url} did not answer in time")
             case openai.APIStatusError():
                 return self._refused(error, options, body)
             case openai.APIConnectionError() if isinstance(error.__cause__, httpx2.ConnectError):
-                return CallFailed(
+                return NoReply(
                     Failure.UNREACHABLE,
                     f"nothing answers at {self.base_url}; start the server there, or set "
                     "llm.base_url",
                 )
             case openai.APIConnectionError() | httpx2.TransportError():
-                return CallFailed(
+                return NoReply(
                     Failure.DROPPED, f"{self.base_url} ended the connection before its reply"
                 )
-        return CallFailed(Failure.BAD_REQUEST, self._key.redact(_one_line(str(error))))
+        return NoReply(Failure.BAD_REQUEST, self._key.redact(one_line(str(error))))
 
     def _refused(
         self,
         error: openai.APIStatusError,
         options: ModelOptions | None,
         body: Mapping[str, Any],
-    ) -> CallFailed:
-        said = self._key.redact(_one_line(error.message))
+    ) -> NoReply:
+        said = self._key.redact(one_line(error.message))
         model = options.model if options else ""
         match error.status_code:
             case 401 | 403:
-                return CallFailed(
+                return NoReply(
                     Failure.UNAUTHORISED,
                     f"{self.base_url} refuses the key ({said}); set the variable that "
                     "llm.api_key_env names",
                 )
             case 404:
-                return CallFailed(
+                return NoReply(
                     Failure.UNKNOWN_MODEL,
                     f"{self.base_url} has no model {model!r} ({said}); set llm.models to what it "
                     "serves",
                 )
             case 402:
-                return CallFailed(Failure.NO_CREDIT, f"{self.base_url}: {said}; add credit")
+                return NoReply(Failure.NO_CREDIT, f"{self.base_url}: {said}; add credit")
             case 429 if error.code == "insufficient_quota":
-                return CallFailed(Failure.NO_CREDIT, f"{self.base_url}: {said}; add credit")
+                return NoReply(Failure.NO_CREDIT, f"{self.base_url}: {said}; add credit")
             case 408:
-                return CallFailed(Failure.TIMEOUT, said)
+                return NoReply(Failure.TIMEOUT, said)
             case 409 | 425 | 429:
-                return CallFailed(
-                    Failure.RATE_LIMITED, said, retry_after_s=_retry_after(error.response.headers)
+                return NoReply(
+                    Failure.RATE_LIMITED, said, retry_after_s=retry_after(error.response.headers)
                 )
             case status if status >= 500:
-                return CallFailed(
-                    Failure.SERVER_ERROR, said, retry_after_s=_retry_after(error.response.headers)
+                return NoReply(
+                    Failure.SERVER_ERROR, said, retry_after_s=retry_after(error.response.headers)
                 )
-        if _CONTEXT.search(said):
-            return CallFailed(
+        if context_too_long(said):
+            return NoReply(
                 Failure.CONTEXT_TOO_LONG, f"the prompt is too long for {model!r} ({said})"
             )
-        refused = self._refused_option(said, error.param, body)
+        refused = refused_option(f"{said} {error.param or ''}", body)
         if refused:
             self._left_out.setdefault(model, set()).add(refused)
-            return CallFailed(
+            return NoReply(
                 Failure.UNSUPPORTED_OPTION, f"{model!r} does not take {refused} ({said})"
             )
-        return CallFailed(Failure.BAD_REQUEST, f"{model!r} refuses the request ({said})")
-
-    def _refused_option(self, said: str, param: str | None, body: Mapping[str, Any]) -> str:
-        """Which of the options sent a 400 or 422 complains of, if it names one."""
-        text = f"{said} {param or ''}".lower()
-        for option, pattern in _OPTIONS.items():
-            if option in body and re.search(pattern, text):
-                return option
-        first = body.get("messages", [{}])[0]
-        return "system" if first.get("role") == "system" and "system" in text else ""
-
-
-_CONTEXT = re.compile(
-    r"context.{0,30}(length|window|size)|maximum context|too many tokens|prompt is too long"
-    r"|(input|prompt).{0,40}(longer than|exceeds?)",
-    re.IGNORECASE,
-)
-_OPTIONS = {
-    "response_format": r"response_format|json_schema|json schema|guided|structured output",
-    "stream_options": r"stream_options",
-    "reasoning_effort": r"reasoning_effort|reasoning effort",
-    "temperature": r"temperature",
-    "top_p": r"top_p",
-    "max_tokens": r"max_tokens.{0,80}(max_completion_tokens|not supported|unsupported)",
-}
-
-
-def estimated_tokens(messages: tuple[Message, ...]) -> int:
-    """Tokens of a prompt by its characters."""
-    return round(sum(len(m.content) for m in messages) / CHARACTERS_A_TOKEN) + 8 * len(messages)
-
-
-def most_tokens(messages: tuple[Message, ...]) -> int:
-    """Tokens of a prompt at most, for a reservation."""
-    return round(sum(len(m.content) for m in messages) / FEWEST_CHARACTERS_A_TOKEN) + 100
-
-
-def _messages(messages: tuple[Message, ...], *, system: bool) -> list[dict[str, str]]:
-    plain = [{"role": m.role, "content": m.content} for m in messages]
-    if not system and len(plain) > 1 and plain[0]["role"] == "system":
-        first, second, *rest = plain
-        joined = first["content"] + "\n\n" + second["content"]
-        return [{"role": "user", "content": joined}, *rest]
-    return plain
+        return NoReply(Failure.BAD_REQUEST, f"{model!r} refuses the request ({said})")
 
 
 async def _streamed(lines: AsyncIterator[str]) -> Completion:
@@ -290,10 +171,10 @@ async def _streamed(lines: AsyncIterator[str]) -> Completion:
         if completion.take_line(line):
             break
         if completion.error:
-            raise CallFailed(Failure.SERVER_ERROR, _one_line(completion.error))
+            raise NoReply(Failure.SERVER_ERROR, one_line(completion.error))
     else:
         if not completion.finish:
-            raise CallFailed(Failure.DROPPED, "the stream ended before its last chunk")
+            raise NoReply(Failure.DROPPED, "the stream ended before its last chunk")
     return completion
 
 
@@ -301,9 +182,9 @@ def _whole(data: bytes) -> Completion:
     try:
         return completion_of(json.loads(data))
     except (ValueError, TypeError, LookupError, AttributeError):
-        raise CallFailed(
+        raise NoReply(
             Failure.BROKEN_BODY,
-            f"not a chat completion: {_one_line(data[:200].decode(errors='replace'))}",
+            f"not a chat completion: {one_line(data[:200].decode(errors='replace'))}",
         ) from None
 
 
@@ -328,21 +209,3 @@ def _reply(
         refusal=completion.refusal,
         reasoning_characters=reasoning,
     )
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, from Retry-After in seconds or as a date; None when there is none."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= MESSAGE_CHARACTERS else line[:MESSAGE_CHARACTERS] + "..."

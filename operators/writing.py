@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from evaluators.evaluation import Rejected
 from evaluators.kernel import parse_kernel
+from evaluators.source_check import check_source
 from operators.asking import RenderPrompt, ask
 from operators.individual import Candidate, Individual
 from operators.kernel_reply import read_kernel
@@ -49,9 +50,10 @@ async def write_kernel(
 
 
 def invalid_reason(source: str, context: Context) -> str:
-    """Why the file can't be planned for the task's shapes; empty when it can."""
+    """Why no backend would take the file for the task's shapes; empty when there is no reason."""
     try:
         kernel = parse_kernel(source)
+        check_source(kernel.code, first_line=kernel.code_line)
         for suite in ("tests", "benchmarks"):
             for workload in context.task.workloads(suite, context.device.backend):
                 kernel.plan(context.task, workload.dims)

@@ -98,8 +98,9 @@ def changed(source: str, prompt: str, draw: random.Random) -> str:
     space = front.get("space")
     if isinstance(space, dict) and space:
         params = dict(front["params"])
-        for name in draw.sample(sorted(space), min(len(space), draw.randint(1, 2))):
-            params[name] = draw.choice(space[name])
+        names = [name for name in sorted(space) if set(space[name]) - {params[name]}]
+        for name in draw.sample(names, min(len(names), draw.randint(1, 2))):
+            params[name] = draw.choice([value for value in space[name] if value != params[name]])
         flow = "{" + ", ".join(f"{name}: {value}" for name, value in params.items()) + "}"
         return re.sub(r"^params:.*$", f"params: {flow}", source, count=1, flags=re.MULTILINE)
     if {"a", "b", "c", "M", "N", "K"} <= set(_arguments(front)):

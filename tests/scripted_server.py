@@ -1,16 +1,13 @@
 """A scripted OpenAI-compatible HTTP server: real HTTP, set latency and faults, a log of it all.
 
-Run as a module it serves until it is stopped, and prints its base URL first:
-python -m tests.scripted_server --latency 2 --chunks 0. What it answers is made by rule from
-the prompt; nothing measured with it is a result of a language model.
+What it answers is made by rule from the prompt; nothing measured with it is a result of a
+language model.
 """
 
-import argparse
 import asyncio
 import hashlib
 import json
 import random
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,17 +16,8 @@ from typing import Any
 from aiohttp import web
 
 from tests.scripted_answers import answer, role_of
+from tests.scripted_faults import CALL_FAULTS, REPLY_FAULTS, spoilt
 
-CALL_FAULTS = ("rate_limited", "server_error", "dropped", "timeout")
-REPLY_FAULTS = (
-    "malformed_json",
-    "prose_only",
-    "truncated",
-    "missing_fields",
-    "unknown_ids",
-    "refusal",
-    "only_reasoning",
-)
 MODEL = "scripted"
 
 Rule = Callable[[Sequence[Mapping[str, str]], int], str]
@@ -208,7 +196,7 @@ class ScriptedServer:
         sound = self.script.replies.pop(0) if self.script.replies else ""
         text = sound or self.script.rule(messages, number)
         if fault:
-            return _spoilt(fault, text, role_of(messages))
+            return spoilt(fault, text, role_of(messages))
         if self.script.think:
             text = f"<think>{self.script.think}</think>\n{text}"
         return text, {}, "stop"
@@ -258,34 +246,6 @@ class ScriptedServer:
         return response
 
 
-def _spoilt(fault: str, text: str, role: str) -> tuple[str, dict[str, Any], str]:
-    """A reply with something wrong with it: text, further fields, finish reason."""
-    match fault:
-        case "malformed_json":
-            return text.replace('":', '"', 1) if "{" in text else text[: len(text) // 2], {}, "stop"
-        case "prose_only":
-            return (
-                "One could tile this kernel, and that would surely help a great deal.",
-                {},
-                "stop",
-            )
-        case "truncated":
-            return text[: len(text) * 2 // 3], {}, "length"
-        case "missing_fields":
-            if role == "selector":
-                return re.sub(r'"rationale": .*"', '"why": ""', text), {}, "stop"
-            if role == "designer":
-                return text.replace('"rubric"', '"plan"'), {}, "stop"
-            return re.sub(r"/\*---.*?---\*/", "", text, flags=re.DOTALL), {}, "stop"
-        case "unknown_ids":
-            return re.sub(r"\b[0-9a-f]{16}\b", "feedfacefeedface", text), {}, "stop"
-        case "refusal":
-            return "", {"refusal": "I can't help with that."}, "stop"
-        case "only_reasoning":
-            return "", {"reasoning_content": "Let me think about the tiles. " * 20}, "stop"
-    raise ValueError(f"no fault is called {fault!r}")
-
-
 def _pieces(text: str, count: int) -> Iterator[str]:
     size = max(1, -(-len(text) // count)) if count else 4
     yield from (text[i : i + size] for i in range(0, len(text), size))
@@ -308,46 +268,3 @@ def _error(status: int, message: str, headers: Mapping[str, str] | None = None) 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-async def _main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--latency", type=float, default=0.0)
-    parser.add_argument("--chunks", type=int, default=0)
-    parser.add_argument("--fail", type=float, default=0.0)
-    parser.add_argument("--malform", type=float, default=0.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--log", default="", help="append each call to this file, as JSON lines")
-    given = parser.parse_args()
-    script = Script(
-        latency_s=given.latency,
-        chunks=given.chunks,
-        fail=given.fail,
-        malform=given.malform,
-        seed=given.seed,
-    )
-    async with ScriptedServer(script, port=given.port) as server:
-        print(server.base_url, flush=True)
-        written = 0
-        while True:
-            await asyncio.sleep(0.1)
-            fresh, written = server.log[written:], len(server.log)
-            if given.log and fresh:
-                with open(given.log, "a", encoding="utf-8") as file:
-                    for one in fresh:
-                        line = {
-                            "number": one.number,
-                            "fault": one.fault,
-                            "answered": one.answered,
-                            "prompt": one.prompt,
-                            "text": one.text,
-                        }
-                        file.write(json.dumps(line) + "\n")
-            if not given.log:
-                server.log.clear()
-                written = 0
-
-
-if __name__ == "__main__":
-    asyncio.run(_main())

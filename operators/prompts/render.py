@@ -11,6 +11,7 @@ import jinja2
 
 from evaluators.device import DeviceInfo
 from evaluators.front_matter import OPTIONS
+from evaluators.source_check import HEADERS
 from evaluators.task import Task
 from operators.individual import Experiment, Individual
 from operators.knowledge.digest import knowledge_of
@@ -56,6 +57,11 @@ class Scene:
             task=context.task, device=context.device, knowledge=context.knowledge, share=share
         )
 
+    @property
+    def roomy(self) -> bool:
+        """Whether there is room for what only rounds the picture off."""
+        return self.share >= 1.0
+
     def limit(self, characters: int) -> int:
         return int(characters * self.share)
 
@@ -66,12 +72,11 @@ def selector_prompt(
     """known: individuals that may be shown besides the tournament, by id."""
     shown = {one.id for one in tournament}
     others = [one for one in known.values() if one.id not in shown]
-    count = scene.limit(MOST_OTHERS)
     return _prompt(
         scene,
         "selector",
         table=table(tournament, known),
-        others=table(others[-count:], known) if others and count else "",
+        others=table(others[-MOST_OTHERS:], known) if others and scene.roomy else "",
     )
 
 
@@ -130,12 +135,11 @@ def crossover_prompt(
 
 def repair_prompt(scene: Scene, failed: Individual, known: Mapping[str, Individual]) -> Prompt:
     parent = known.get(failed.parents[0]) if failed.parents else None
-    roomy = scene.share == 1.0
     return _prompt(
         scene,
         "repair",
         failed=_listing(scene, failed, known),
-        parent=_listing(scene, parent, known) if parent and roomy else None,
+        parent=_listing(scene, parent, known) if parent and scene.roomy else None,
         verdict=verdict(failed),
         log=clip(failed.evaluation.log.strip(), scene.limit(LOG_CHARACTERS)),
         experiment=failed.experiment,
@@ -175,7 +179,7 @@ def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
     }
     if role != "selector":
         digest = "\n\n".join(filter(None, (knowledge_of(device), scene.knowledge)))
-        values["knowledge"] = clip(digest, scene.limit(KNOWLEDGE_CHARACTERS))
+        values["knowledge"] = clip(digest, KNOWLEDGE_CHARACTERS) if scene.roomy else ""
     if role not in ("selector", "designer"):
         values["reference_text"] = clip(
             task.reference_text.strip(), scene.limit(REFERENCE_CHARACTERS)
@@ -191,6 +195,7 @@ def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
                         persona=PERSONAS[role],
                         writes_code=role not in ("selector", "designer"),
                         options=sorted(OPTIONS),
+                        headers=HEADERS,
                     )
                 ),
             ),
@@ -208,7 +213,7 @@ def _second(
     scene: Scene, one: Individual, base: Individual, known: Mapping[str, Individual]
 ) -> Listing | None:
     """The Reference's listing; None where it is the Base, or where there is no room for both."""
-    if one.id == base.id or scene.share < 1.0:
+    if one.id == base.id or not scene.roomy:
         return None
     return _listing(scene, one, known)
 
@@ -220,6 +225,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         autoescape=False,
     )
 
@@ -234,7 +240,7 @@ def _templates_hash() -> str:
 
 
 def _tidy(text: str) -> str:
-    """No more than one empty line in a row, outside of nothing that minds."""
+    """No two empty lines in a row. (Edits are found whatever the blanks are.)"""
     lines: list[str] = []
     for line in text.splitlines():
         if line.strip() or (lines and lines[-1]):

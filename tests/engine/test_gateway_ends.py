@@ -1,0 +1,126 @@
+"""What ends a campaign at the gateway: endpoints, models and keys that are not there."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.calls import CallFailed, CallReserved
+from engine.gateway import Gateway
+from engine.ledger import CallBudget
+from operators.question import Failure, ModelUnavailable, Reply
+from tests.engine.call_log import MemoryJournal, gateway, question, section
+from tests.scripted_server import Script, ScriptedServer
+
+
+def saying(text: str) -> Callable[[Any, int], str]:
+    return lambda messages, number: text
+
+
+OK = saying("fine")
+
+
+def test_an_absent_endpoint_is_one_sentence() -> None:
+    async def go() -> None:
+        async with ScriptedServer() as server:
+            pass
+        gate = gateway(server, MemoryJournal())
+        for attempt in (gate.preflight(), gate.complete(question())):
+            with pytest.raises(ModelUnavailable, match=r"nothing answers at .*llm\.base_url"):
+                await attempt
+        with pytest.raises(ModelUnavailable):
+            await gate.complete(question(1))
+        assert gate.spending().tokens == 0
+        await gate.close()
+
+    asyncio.run(go())
+
+
+def test_an_endpoint_that_comes_back_is_waited_for() -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, journal, retries=0)
+            await gate.complete(question(1))
+            port = int(server.base_url.split(":")[2].partition("/")[0])
+        waiting = asyncio.create_task(gate.complete(question(2)))
+        while not journal.of(CallFailed):
+            await asyncio.sleep(0.01)
+        async with ScriptedServer(Script(rule=OK), port=port):
+            assert isinstance(await waiting, Reply)
+            await gate.close()
+        assert "unreachable" in gate.spending().failures
+
+    asyncio.run(go())
+
+
+def test_an_endpoint_that_stays_away_ends_the_campaign() -> None:
+    async def go() -> None:
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, MemoryJournal(), outage_s=0.0)
+            await gate.complete(question(1))
+        with pytest.raises(ModelUnavailable, match="nothing answers"):
+            await gate.complete(question(2))
+        await gate.close()
+
+    asyncio.run(go())
+
+
+def test_an_unknown_model_is_one_sentence() -> None:
+    async def go() -> None:
+        async with ScriptedServer() as server:
+            gate = gateway(server, MemoryJournal(), model="gpt-0")
+            with pytest.raises(ModelUnavailable, match=r"'gpt-0' \(it serves scripted\)"):
+                await gate.preflight()
+            with pytest.raises(ModelUnavailable, match="has no model 'gpt-0'"):
+                await gate.complete(question())
+            await gate.close()
+
+    asyncio.run(go())
+
+
+def test_a_missing_key_and_a_wrong_one() -> None:
+    key = "sk-secret-0123456789"
+
+    async def go() -> None:
+        async with ScriptedServer(Script(key=key, rule=OK)) as server:
+            config = section(server.base_url, api_key_env="KEY_OF_THIS_TEST")
+            for environment in ({}, {"KEY_OF_THIS_TEST": " "}):
+                with pytest.raises(ModelUnavailable, match="KEY_OF_THIS_TEST"):
+                    Gateway(config, CallBudget(), MemoryJournal(), environment)
+            wrong = Gateway(
+                config, CallBudget(), MemoryJournal(), {"KEY_OF_THIS_TEST": "sk-wrong-987654321"}
+            )
+            with pytest.raises(ModelUnavailable) as caught:
+                await wrong.complete(question())
+            assert "sk-wrong" not in str(caught.value) + repr(caught.value) + repr(wrong)
+            journal = MemoryJournal()
+            right = Gateway(config, CallBudget(), journal, {"KEY_OF_THIS_TEST": key})
+            await right.preflight()
+            assert isinstance(await right.complete(question()), Reply)
+            assert key not in repr(journal.events) + repr(right) + repr(vars(right))
+            await wrong.close()
+            await right.close()
+
+    asyncio.run(go())
+
+
+def test_a_campaign_that_ends_cancels_its_calls_and_counts_them() -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK, latency_s=5)) as server:
+            gate = gateway(server, journal)
+            call = asyncio.create_task(gate.complete(question()))
+            while not server.in_flight:
+                await asyncio.sleep(0.005)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await gate.close()
+        [failed] = journal.of(CallFailed)
+        assert failed.failure is Failure.CANCELLED
+        assert failed.tokens == journal.of(CallReserved)[0].tokens
+        assert gate.spending().in_flight == 0
+
+    asyncio.run(go())
