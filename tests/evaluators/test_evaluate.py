@@ -155,7 +155,7 @@ WRONG_KERNELS = {
             before="if (i == 0) ++calls; if (calls > 1) return;",
         ),
         Status.WRONG,
-        "t[0] is ",
+        "though an earlier launch on other data was right (is state kept between launches?) on N=1",
     ),
     "replayed result": (
         kernel(
