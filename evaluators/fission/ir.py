@@ -161,7 +161,26 @@ class Once:
     apart: bool = False
 
 
-Item = Step | Fixed | Barrier | Exit | Branch | Loop | Switch | Scope | Once
+@dataclass(slots=True, eq=False)
+class Sweep:
+    """for (T i = start; cond; i += stride) body, where threads start next to each other.
+
+    Threads of a region may run in any order, so all of them may take each pass together: then
+    they touch neighbouring elements. whole: the statement as written, when that is not possible.
+    """
+
+    whole: Step
+    index: Step  # declares i as start + passed
+    passed: str
+    cond: Node
+    stride: Node
+    body: Step
+    guarded: Step  # if (cond) body
+    test: Step | None = None
+    together: bool = False
+
+
+Item = Step | Fixed | Barrier | Exit | Branch | Loop | Switch | Scope | Once | Sweep
 
 
 def contains_barrier(items: "list[Item]") -> bool:

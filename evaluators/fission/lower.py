@@ -18,6 +18,7 @@ from evaluators.fission.ir import (
 )
 from evaluators.fission.names import BARRIERS, COLLECTIVES, WAVE_BARRIERS
 from evaluators.fission.source import Function, Unit
+from evaluators.fission.sweep import sweep
 from evaluators.fission.tree import Node, group, leaf, unsupported
 
 _FIXED = frozenset(
@@ -91,7 +92,9 @@ class Lowering:
             for one in node.walk():
                 if one.kind == "shared_declaration":
                     raise unsupported("LDS declared in a nested statement", one.line)
-            return [self.step(node, context)]
+            step = self.step(node, context)
+            found = sweep(step, self.fresh("passed")) if kind == "for_statement" else None
+            return [found or step]
         match kind:
             case "compound_statement":
                 return [Scope(self.block(node, context))]

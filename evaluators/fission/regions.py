@@ -12,6 +12,7 @@ from evaluators.fission.ir import (
     Once,
     Scope,
     Step,
+    Sweep,
     Switch,
     Var,
 )
@@ -119,8 +120,44 @@ class Regions:
                     self.loop(item)
                 case Switch():
                     self.switch(item)
+                case Sweep():
+                    self.sweep(item)
                 case Exit():
                     self.exit(item)
+
+    def sweep(self, sweep: Sweep) -> None:
+        """One region a pass; without the condition where it holds for all threads."""
+        assert sweep.test is not None and sweep.index.declares is not None
+        if not sweep.together:
+            self.step(sweep.whole)
+            return
+        where = f"the loop at line {sweep.whole.line}, which threads walk side by side"
+        self.flush(where)
+        index = sweep.index.declares
+        yes = self.fresh("yes")
+        self.line(
+            f"for (KsBare<{index.type_id()}> {sweep.passed} = 0;; {sweep.passed} += ",
+            sweep.stride,
+            f") {{ int {yes} = 0;",
+        )
+        self.generated(
+            f"{yes} += bool (",
+            sweep.cond,
+            ") ;",
+            like=sweep.test,
+            line=sweep.whole.line,
+            sums=(yes,),
+        )
+        self.flush(where)
+        self.line(f"if (!{yes}) break;")
+        self.line(f"if ({yes} == KS_THREADS) {{")
+        self.step(sweep.body)
+        self.flush(where)
+        self.line("} else {")
+        self.step(sweep.guarded)
+        self.flush(where)
+        self.line("}")
+        self.line("}")
 
     def nest(self, items: list[Item], why: str = "the end of a scope") -> None:
         self.line("{")

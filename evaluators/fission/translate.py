@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.fission.emit import Emission
+from evaluators.fission.emit import Emission, vectorised
 from evaluators.fission.exchange import file_lds
 from evaluators.fission.hoist import callee
 from evaluators.fission.ir import Var
@@ -110,7 +110,7 @@ def _describe(kernel: str, cut: Cut, emission: Emission) -> Region:
         first_line=min(lines),
         last_line=max(lines),
         why=cut.why,
-        vectorised=not any(step.atomic for step in cut.steps),
+        vectorised=vectorised(cut),
         masked=cut.mask is not None,
         kept=tuple(sorted(v.name for v in cut.used if v in emission.stored)),
     )
@@ -130,7 +130,7 @@ def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
     items = lowering.kernel(function)
     resolver = Resolver(unit)
     params = resolver.kernel(function, items)
-    uniformity = Uniformity(items, resolver.variables)
+    uniformity = Uniformity(items, resolver.variables, resolver.purity)
     uniformity.solve()
     _rename(resolver)
     ops = Regions(uniformity).build(items)

@@ -14,10 +14,12 @@ from evaluators.fission.ir import (
     Once,
     Scope,
     Step,
+    Sweep,
     Switch,
     Var,
     contains_barrier,
 )
+from evaluators.fission.purity import Purity
 from evaluators.fission.tree import unsupported
 
 Masked = Branch | Loop | Once | None
@@ -27,8 +29,9 @@ Target = Loop | Once | Switch | None
 class Uniformity:
     """Starts from "everything is uniform" and takes back what is not, until nothing changes."""
 
-    def __init__(self, items: list[Item], variables: list[Var]) -> None:
+    def __init__(self, items: list[Item], variables: list[Var], purity: Purity) -> None:
         self.items = items
+        self.purity = purity
         self.variables = variables
         self.live = False  # threads may leave the kernel before its end
         self.changed = True
@@ -50,6 +53,36 @@ class Uniformity:
             for _, target in step.exits
         )
         self._derive()
+        self._sweeps(self.items)
+
+    def _sweeps(self, items: list[Item]) -> None:
+        """Decide which loops all threads may walk together."""
+        for item in items:
+            match item:
+                case Sweep(index=index, test=test, body=body):
+                    var = index.declares
+                    if var is None or index.init is None or test is None or test.init is None:
+                        continue
+                    stride = self.purity.facts(item.stride)
+                    fixed = not (test.init.vars | stride.vars) & body.writes
+                    starts_apart = index.init.thread or any(not v.uniform for v in index.init.vars)
+                    item.together = (
+                        var.derived
+                        and test.init.pure
+                        and self.uniform(stride)
+                        and fixed
+                        and starts_apart
+                    )
+                case Scope(body=inner) | Loop(body=inner) | Once(body=inner):
+                    self._sweeps(inner)
+                case Branch(then=then, orelse=orelse):
+                    self._sweeps(then)
+                    self._sweeps(orelse)
+                case Switch(cases=cases):
+                    for _, inner in cases:
+                        self._sweeps(inner)
+                case _:
+                    continue
 
     def uniform(self, facts: Facts | None) -> bool:
         return (
@@ -80,6 +113,10 @@ class Uniformity:
             case Exit():
                 if self.apart(item.target, masked) and item.step is not None:
                     self._leaves(item.step)
+            case Sweep():
+                self._step(item.whole, masked, inside)
+                for step in (item.index, item.body, item.guarded):
+                    self._step(step, masked, inside)
             case Fixed() | Barrier():
                 pass
 

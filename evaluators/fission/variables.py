@@ -14,6 +14,7 @@ from evaluators.fission.ir import (
     Once,
     Scope,
     Step,
+    Sweep,
     Switch,
     Var,
 )
@@ -134,8 +135,23 @@ class Resolver:
             case Exit():
                 if item.step is not None:
                     self.step(item.step)
+            case Sweep():
+                self.sweep(item)
             case Barrier():
                 pass
+
+    def sweep(self, sweep: Sweep) -> None:
+        self.step(sweep.whole)
+        self.scopes.append({})
+        passed = Var(sweep.passed, sweep.whole.line, is_fixed=True)
+        self.variables.append(passed)
+        self.scopes[-1][passed.name] = passed
+        self.step(sweep.index)
+        sweep.test = self.test(sweep.cond)
+        for step in (sweep.body, sweep.guarded):
+            self.step(step)
+        self.visit(sweep.stride, Step(sweep.stride))
+        self.scopes.pop()
 
     def test(self, cond: Node) -> Step:
         step = Step(cond)
