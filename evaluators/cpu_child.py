@@ -37,7 +37,7 @@ class _Reply(IntEnum):
     BROKEN = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Fault(Exception):
     """A signal that the kernel raised. address: relative to the arena's start."""
 
@@ -59,13 +59,14 @@ class RunChild:
         self, binaries: Sequence[Binary], *, core: int, arena: int, arena_bytes: int
     ) -> None:
         """arena: descriptor of the shared memory. Raises RuntimeError when it can't start."""
+        executable = str(runner())
         self.script = os.memfd_create("script")
         os.ftruncate(self.script, SCRIPT_BYTES)
         command_end, self._commands = os.pipe()
         self._replies, reply_end = os.pipe()
         libraries = [_library(binary.data) for binary in binaries]
         passed = (command_end, reply_end, arena, self.script, *libraries)
-        argv = [str(runner()), str(os.getpid()), str(core), str(arena_bytes), str(SCRIPT_BYTES)]
+        argv = [executable, str(os.getpid()), str(core), str(arena_bytes), str(SCRIPT_BYTES)]
         argv += map(str, passed[:4])
         for descriptor, binary in zip(libraries, binaries, strict=True):
             argv += [str(descriptor), str(len(binary.symbols))]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.cpu_emit import ENGINE, ENTRY, SIGNATURE, Entry, emit
-from evaluators.cpu_toolchain import COMPILE_MEMORY, INCLUDE, Toolchain, cpu_flags, toolchain
+from evaluators.cpu_toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
 from evaluators.device import Binary, Compiled
 from evaluators.elf import LibraryFacts, check_library
 from evaluators.evaluation import Rejected, Status
@@ -129,13 +129,11 @@ class _Build:
             cwd=folder,
             env=self.tools.environment(folder),
             deadline_s=deadline_s,
-            memory_bytes=COMPILE_MEMORY,
+            memory_bytes=self.tools.memory_bytes,
         )
         log = done.stderr.decode(errors="replace").replace(f"{INCLUDE}/", "")[:LOG_CHARACTERS]
         if done.timed_out:
-            raise Rejected(
-                Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log
-            )
+            raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
         if done.returncode != 0:
             raise self.failure(done, log)
         return done

@@ -20,7 +20,6 @@ INCLUDE = Path(__file__).parent / "include" / "cpu"
 NATIVE = Path(__file__).parent / "native"
 COMPILER_VARIABLE = "KERNEL_SCIENTIST_CXX"
 CACHE_VARIABLE = "KERNEL_SCIENTIST_CACHE"
-COMPILE_MEMORY = 8 << 30  # address space, of which Zig reserves much and uses little
 
 # No standard library's headers, start files or runtime: a kernel sees ours and libm's symbols.
 _COMMON_FLAGS = (
@@ -67,6 +66,11 @@ class Toolchain:
     @property
     def name(self) -> str:
         return f"{self.family} {self.version}"
+
+    @property
+    def memory_bytes(self) -> int:
+        """Address space for a compile child; Zig reserves much, and uses little of it."""
+        return (8 if self.family == "zig c++" else 3) << 30
 
     def preprocess(self, source: str, defines: tuple[str, ...]) -> list[str]:
         """Command that prints a source file after the preprocessor, our markers unexpanded."""
@@ -212,7 +216,7 @@ def runner() -> Path:
             cwd=folder,
             env=tools.environment(folder),
             deadline_s=300,  # Zig builds its libc the first time
-            memory_bytes=COMPILE_MEMORY,
+            memory_bytes=toolchain().memory_bytes,
         )
         if done.returncode != 0:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
@@ -234,7 +238,7 @@ def system_calls() -> dict[int, str]:
             cwd=Path(folder),
             env=toolchain().environment(Path(folder)),
             deadline_s=60,
-            memory_bytes=COMPILE_MEMORY,
+            memory_bytes=toolchain().memory_bytes,
         )
     found = re.findall(r"^#define __NR_(\w+) (\d+)$", done.stdout.decode(errors="replace"), re.M)
     return {int(number): name for name, number in found}

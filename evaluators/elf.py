@@ -53,6 +53,7 @@ _REFUSED_TAGS = {
 _IRELATIVE = {"EM_X86_64": 37, "EM_AARCH64": 1032}
 _LIBRARY_FUNCTION = re.compile(r"[a-z]\w*")
 _PF_X, _PF_W = 1, 2
+_DF_TEXTREL = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,8 @@ def _check_dynamic(elf: ELFFile) -> None:
         if not isinstance(section, DynamicSection):
             continue
         for tag in section.iter_tags():
+            if tag.entry.d_tag == "DT_FLAGS" and tag.entry.d_val & _DF_TEXTREL:
+                raise _forbidden(f"the kernel's library brings {_REFUSED_TAGS['DT_TEXTREL']}")
             if kind := _RUN_ON_LOADING.get(tag.entry.d_tag, ""):
                 raise _runs_on_loading(kind)
             if what := _REFUSED_TAGS.get(tag.entry.d_tag):
@@ -129,23 +132,21 @@ def _check_symbols(elf: ELFFile, exported: Collection[str]) -> None:
     for symbol in _symbols(elf, ".symtab", ".dynsym"):
         if symbol["st_info"]["type"] in ("STT_GNU_IFUNC", "STT_LOOS"):
             raise _forbidden("an indirect function's resolver would run on loading")
+    missing: set[str] = set()
     for symbol in _symbols(elf, ".dynsym"):
         name = symbol.name
-        if not name:
-            continue
         if symbol["st_shndx"] == "SHN_UNDEF":
-            if name not in ALLOWED_SYMBOLS:
-                raise _missing(name)
+            if name and name not in ALLOWED_SYMBOLS:
+                missing.add(name)
         elif symbol["st_info"]["bind"] != "STB_LOCAL" and name not in exported:
             raise _forbidden(f"the kernel exports {name!r}, which is none of its entries")
-
-
-def _missing(name: str) -> Rejected:
-    if _LIBRARY_FUNCTION.fullmatch(name):
-        return _forbidden(f"the kernel calls {name}(), which no kernel may")
-    return Rejected(
-        Status.COMPILE_ERROR, f"{name} is declared but not defined, or not available on cpu"
-    )
+    if calls := [f"{name}()" for name in sorted(missing) if _LIBRARY_FUNCTION.fullmatch(name)]:
+        raise _forbidden(f"the kernel calls {', '.join(calls)}, which no kernel may")
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise Rejected(
+            Status.COMPILE_ERROR, f"{names}: declared but not defined, or not available on cpu"
+        )
 
 
 def _symbols(elf: ELFFile, *tables: str) -> Iterator[Symbol]:

@@ -171,7 +171,7 @@ def test_ending_its_own_process_is_no_result(device: CpuDevice, tmp_path: Path) 
 
 
 LIBRARIES = [
-    ("int f() { return 1; } int x = f(); ENTRY { *(int *)launch->args[0] = x; }", "constructor"),
+    ("volatile int y = 1; int x = y; ENTRY { *(int *)launch->args[0] = x; }", "constructor"),
     ("__attribute__((destructor)) void f() { call(1); } ENTRY {}", "destructor"),
     (
         'extern "C" int (*choose())() { return 0; } extern "C" int g() '
@@ -201,6 +201,8 @@ def test_a_library_is_refused_before_it_is_loaded(tmp_path: Path, body: str, wor
 def test_a_library_is_refused_for_how_it_is_linked(
     tmp_path: Path, options: tuple[str, ...], words: str
 ) -> None:
+    if toolchain().family == "zig c++":
+        pytest.skip("Zig's linker knows neither option")
     data = library(tmp_path, 'extern "C" KS_EXPORT void k_init() {} ENTRY {}')
     start = tmp_path / "unit.so"
     relinked = toolchain().build("unit.cpp", "again.so", ())
