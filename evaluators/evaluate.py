@@ -24,7 +24,7 @@ __all__ = [
     "failed",
 ]
 
-CAREFUL = TimingPolicy(min_blocks=6, floor_blocks=3, budget_s=5.0, width=0.004, loosest=0.02)
+CAREFUL = TimingPolicy(min_blocks=5, budget_s=5.0, width=0.004, loosest=0.02)
 """For one kernel that a person waits for."""
 
 

@@ -79,6 +79,8 @@ class Evaluator:
                     self._racing(kernel, compiled, anchor, taken_us) as race,
                 ):
                     race.run(best if anchor is not None else None)
+                    if anchor is not None and race.ahead():
+                        race.check_memory()
             times_us = race.medians_us()
             light = self._speed_of_light(times_us)
         except StoppedEarly as stopped:
@@ -126,7 +128,9 @@ class Evaluator:
     def verify(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
-        """Whether the kernel is right on the shapes of a suite."""
+        """Whether the kernel is right on the shapes of a suite; yes when the suite is empty."""
+        if not self.task.workloads(suite, self.backend):
+            return Verdict(status=Status.PASSED)
         try:
             errors, _ = self._check(kernel, compiled, (suite,), {})
         except Rejected as rejected:

@@ -64,13 +64,21 @@ class InputPool:
         self._kept[key] = draw
         return draw
 
+    def unseen(self, workload: Workload, rng: np.random.Generator) -> Mapping[str, Array]:
+        """Inputs that no kernel has met and that nobody knows the reference of."""
+        return self._inputs(workload, -int(rng.integers(1, 2**62)))
+
     def _make(self, workload: Workload, index: int) -> Draw:
+        inputs = self._inputs(workload, index)
+        return Draw(index=index, inputs=inputs, reference=self.task.reference(workload, inputs))
+
+    def _inputs(self, workload: Workload, index: int) -> dict[str, Array]:
         inputs = self.task.inputs(workload, self._seed(index))
         constants = [a.name for a in self.task.arguments if a.role == "constant"]
         if constants and index != 0:
             shared = self.task.inputs(workload, self._seed(0))
-            inputs = {**inputs, **{name: shared[name] for name in constants}}
-        return Draw(index=index, inputs=inputs, reference=self.task.reference(workload, inputs))
+            inputs.update({name: shared[name] for name in constants})
+        return inputs
 
     def _seed(self, index: int) -> int:
         return int.from_bytes(hashlib.sha256(f"{self._secret}/{index}".encode()).digest()[:8])

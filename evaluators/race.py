@@ -9,13 +9,16 @@ from statistics import median
 import numpy as np
 
 from evaluators.arguments import Workload
-from evaluators.evaluation import Rejected
+from evaluators.evaluation import Rejected, Status
 from evaluators.pool import Draw, InputPool
 from evaluators.statistics import shown_slower_by, tight
 from evaluators.timing import Lane, TimingPolicy
 
 SIMILAR = 2.0
 """Kernels within this factor get equal calls, so that what a call costs cancels."""
+
+REMEMBERS, REMEMBERS_US = 1.5, 30.0
+"""What new data may cost more than known data: caches, and the jitter of one short call."""
 
 
 def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
@@ -89,6 +92,8 @@ class Race:
         self.policy = policy
         self.rng = rng
         self.lanes = lanes
+        self.pool = pool
+        self.workloads = workloads
         self.labels = [w.label for w in workloads]
         self.times_us: list[dict[str, list[float]]] = [
             {label: [] for label in self.labels} for _ in lanes
@@ -148,9 +153,7 @@ class Race:
             if best is not None and rounds >= 2:
                 self._stop_if_hopeless(best)
             late = time.monotonic() > deadline
-            if rounds >= (policy.floor_blocks if late else policy.min_blocks) and (
-                late or self._tight()
-            ):
+            if rounds >= policy.min_blocks and (late or self._tight()):
                 return
 
     def run_link(self) -> None:
@@ -162,6 +165,30 @@ class Race:
             enough = rounds * len(self.labels) >= policy.link_blocks
             if enough and rounds >= policy.min_blocks and time.monotonic() > deadline:
                 return
+
+    def check_memory(self) -> None:
+        """Raises Rejected(WRONG): the candidate is quicker on inputs that it has met before.
+
+        Results kept in device memory and found again by the inputs' content would pass every
+        comparison. After this the bindings hold other data: the race is over.
+        """
+        lane = self.lanes[0]
+        for workload in self.workloads:
+            label = workload.label
+            deadline_s = self.policy.deadline_s(self._expected_us[0][label])
+            met: list[float] = []
+            unmet: list[float] = []
+            for draw in self._draws[label][:2] * 2:
+                fresh = self.pool.unseen(workload, self.rng)
+                for inputs, times in ((draw.inputs, met), (fresh, unmet)):
+                    times.append(lane.time_inputs(label, inputs, self.rng, deadline_s=deadline_s))
+            if min(unmet) > REMEMBERS * max(met) + REMEMBERS_US:
+                raise Rejected(
+                    Status.WRONG,
+                    f"takes {min(unmet):.3g} us or more on new data but at most {max(met):.3g} "
+                    f"us on data that it has met before on {label}: it keeps results between "
+                    "launches",
+                )
 
     def round(self) -> None:
         """One block of every shape."""
@@ -202,6 +229,11 @@ class Race:
         }
         if min(bounds.values()) > self.policy.slower:
             raise StoppedEarly(bounds)
+
+    def ahead(self) -> bool:
+        """Whether the candidate seems to be faster than the anchor, or runs alone."""
+        means = [np.mean(values) for values in self.blocks.values() if values]
+        return not means or float(np.mean(means)) > 0
 
     def medians_us(self, lane: int = 0) -> dict[str, float]:
         return {label: median(times) for label, times in self.times_us[lane].items()}

@@ -12,7 +12,7 @@ from evaluators.checks import Bench, on
 from evaluators.device import Compiled, Device, DeviceInfo, Session
 from evaluators.kernel import KernelSource
 from evaluators.pool import Draw
-from evaluators.region import Image, Region
+from evaluators.region import Array, Image, Region
 from evaluators.task import Task
 
 
@@ -20,8 +20,9 @@ from evaluators.task import Task
 class TimingPolicy:
     """How long and how exactly to time.
 
-    min_blocks, max_blocks: paired blocks a shape; floor_blocks: enough once budget_s wall
-        seconds are spent. link_blocks, link_budget_s: the same between two anchors.
+    min_blocks, max_blocks: paired blocks a shape; min_blocks are enough once budget_s wall
+        seconds are spent. link_blocks, link_budget_s: a shape's blocks between two anchors;
+        once the seconds are spent, that many over all shapes are enough.
     width: stop when half of the 95% interval of the mean ln ratio is below it; for kernels
         far from their anchor a tenth of the distance, up to loosest.
     interval_us: what a timed call lasts at least, by repeating short kernels, as far as
@@ -36,7 +37,6 @@ class TimingPolicy:
     """
 
     min_blocks: int = 3
-    floor_blocks: int = 2
     max_blocks: int = 40
     budget_s: float = 1.0
     link_blocks: int = 30
@@ -187,6 +187,20 @@ class Lane:
             for copy in rng.permutation(used)[:most]:
                 self._judge(label, self._placed[label][int(copy)], bench.taken(int(copy)))
         return time_us / applications
+
+    def time_inputs(
+        self,
+        label: str,
+        inputs: Mapping[str, Array],
+        rng: np.random.Generator,
+        *,
+        deadline_s: float,
+    ) -> float:
+        """Microseconds of one application to these inputs, whatever comes out."""
+        bench = self.benches[label]
+        bench.place(0, bench.region.image(inputs, rng))
+        with on(bench.workload):
+            return bench.session.time(bench.plan, bench.bindings[:1], deadline_s=deadline_s)
 
     def _renew(self, label: str, used: int, draws: Sequence[Draw]) -> None:
         """New data in every binding where that is cheap, else outputs poisoned again."""

@@ -225,6 +225,42 @@ def test_a_hopeless_kernel_stops_early_and_says_what_was_shown(
     assert not evaluation.times_us
 
 
+REMEMBERING = kernel(
+    preamble="""
+    __device__ float kept[64][8192];
+    __device__ float key[64];
+    __device__ int keys;
+    """,
+    before="""
+    for (int k = 0; k < keys; ++k) {
+        if (key[k] == x[0] + N) {
+            if (i < N) { y[i] = kept[k][i]; t[i] = 2 * t[i]; }
+            return;
+        }
+    }
+    float busy = x[0];
+    for (int k = 0; k < 2000; ++k) busy = busy * 0.5f + 1.0f;
+    if (busy == 123.0f) y[0] = busy;
+    """,
+    after="""
+    if (i < N && keys < 63) kept[keys][i] = y[i];
+    if (i == N - 1 && keys < 63) { key[keys] = x[0] + N; ++keys; }
+    """,
+)
+
+
+def test_results_remembered_by_the_content_of_inputs_are_found_out(
+    evaluator: Evaluator, task: Task, compiler: Compiler
+) -> None:
+    slow, slow_compiled = built(SLOW, task, compiler)
+    anchor = Anchor(kernel_id=slow.id, kernel=slow, compiled=slow_compiled)
+    evaluation = evaluator.measure(*built(REMEMBERING, task, compiler), anchor)
+    assert evaluation.status is Status.WRONG
+    assert evaluation.reason.endswith("it keeps results between launches")
+    honest, honest_compiled = built(kernel(), task, compiler)
+    assert evaluator.measure(honest, honest_compiled, anchor).passed
+
+
 def test_without_a_best_nothing_stops_early(
     evaluator: Evaluator, naive: Anchor, task: Task, compiler: Compiler
 ) -> None:

@@ -85,3 +85,12 @@ benchmarks: [{N: 64}]
         second.reference["y"],
         second.inputs["w"].astype(np.float64) * second.inputs["x"].astype(np.float64),
     )
+
+
+def test_unseen_inputs_are_new_each_time() -> None:
+    pool, rng = InputPool(TASK, secret=1), np.random.default_rng(0)
+    first, second = pool.unseen(WORKLOAD, rng), pool.unseen(WORKLOAD, rng)
+    assert not np.array_equal(first["a"], second["a"])
+    assert all(
+        not np.array_equal(first["a"], pool.get(WORKLOAD, i).inputs["a"]) for i in range(pool.size)
+    )
