@@ -19,6 +19,7 @@ from tests.scripted_answers import answer, role_of
 from tests.scripted_faults import CALL_FAULTS, REPLY_FAULTS, spoilt
 
 MODEL = "scripted"
+CHUNKS_A_WRITE = 25
 
 Rule = Callable[[Sequence[Mapping[str, str]], int], str]
 """(messages, number of the call) -> the text of a sound reply."""
@@ -233,10 +234,14 @@ class ScriptedServer:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        deltas: list[dict[str, Any]] = [{"role": "assistant", **extra}]
-        deltas += [{"content": piece} for piece in _pieces(text, self.script.chunks)]
-        for delta in deltas:
-            await response.write(_event(body, delta, None))
+        await response.write(_event(body, {"role": "assistant", **extra}, None))
+        before, after = _event(body, {"content": "@"}, None).decode().split('"@"')
+        events = [
+            f"{before}{json.dumps(piece)}{after}" for piece in _pieces(text, self.script.chunks)
+        ]
+        # Several chunks a write, as they meet in the sockets between a model and its user.
+        for start in range(0, len(events), CHUNKS_A_WRITE):
+            await response.write("".join(events[start : start + CHUNKS_A_WRITE]).encode())
         await response.write(_event(body, {}, finish))
         if self.script.usage and (body.get("stream_options") or {}).get("include_usage"):
             usage = {"model": MODEL, "choices": [], "usage": self._usage(body, text)}
@@ -247,7 +252,7 @@ class ScriptedServer:
 
 
 def _pieces(text: str, count: int) -> Iterator[str]:
-    size = max(1, -(-len(text) // count)) if count else 4
+    size = max(1, len(text) // count) if count else 4
     yield from (text[i : i + size] for i in range(0, len(text), size))
 
 

@@ -3,12 +3,15 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evaluators.evaluation import Status
+from evaluators.kernel import kernel_id
 from evaluators.task import load_task, shipped_tasks
+from operators.prompts.preview import preview
 from operators.prompts.render import (
     Scene,
     crossover_prompt,
@@ -19,7 +22,7 @@ from operators.prompts.render import (
     writer_prompt,
 )
 from operators.prompts.tables import clip, gain_percent
-from operators.question import Failure, Malformed, Prompt
+from operators.question import ROLES, Failure, Malformed, Prompt, Role
 from tests.operators.people import DEVICE, EXPERIMENT, SEED, SGEMM, TILE, failure, individual
 from tests.scripted_answers import TILED
 
@@ -170,6 +173,20 @@ def test_a_reask_quotes_what_was_wrong(said: str) -> None:
     assert "prose_only" in again.messages[-1].content
     assert "there is no kernel." in again.messages[-1].content
     assert again.messages[0] == prompt.messages[0]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_preview_is_what_a_campaign_would_send(role: Role) -> None:
+    if role != "repair":
+        shown = TILE if role != "writer" else replace(TILE, experiment=EXPERIMENT)
+        assert preview(role, SGEMM, DEVICE, [shown, SEED]) == every_prompt_of_two()[role]
+    text = text_of(preview(role, SGEMM, DEVICE))
+    assert kernel_id(SGEMM.naive) in text
+    assert ("not measured yet" in text) == (role not in ("repair", "selector"))
+
+
+def every_prompt_of_two() -> dict[str, Prompt]:
+    return {**every_prompt(), "selector": selector_prompt(SCENE, [TILE, SEED], KNOWN)}
 
 
 def test_clip_keeps_both_ends_within_the_limit() -> None:

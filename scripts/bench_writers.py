@@ -1,0 +1,127 @@
+"""Writer-only load: how many candidates a second the gateway and the writer sustain.
+
+python -m scripts.bench_writers [--chunks 1000] [--seconds 20]
+
+A scripted endpoint in a process of its own answers by rule after --latency seconds, so what is
+measured is this software, never a language model. Each of --in-flight loops asks for a kernel,
+which then sleeps --evaluation seconds in one of --slots: the best possible rate is
+in_flight / (latency + evaluation), or slots / evaluation if that is less.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.calls import CallEvent
+from engine.gateway import Gateway
+from engine.ledger import CallBudget
+from engine.llm_config import Llm
+from operators.novelty import Novelty
+from operators.operator import Declined
+from operators.writer import LlmWriter
+from tests.operators.people import EXPERIMENT, SEED, TILE, context
+
+ROOT = Path(__file__).parents[1]
+
+
+class CountingJournal:
+    """Keeps nothing: the store's own cost is measured by scripts/bench_engine.py."""
+
+    def __init__(self) -> None:
+        self.events = 0
+
+    def post(self, event: CallEvent) -> None:
+        self.events += 1
+
+    async def commit(self, event: CallEvent) -> None:
+        self.events += 1
+
+
+@contextmanager
+def endpoint(latency_s: float, chunks: int) -> Iterator[str]:
+    """The base URL of a scripted endpoint in a process of its own."""
+    command = [sys.executable, "-m", "tests.scripted_endpoint"]
+    command += ["--latency", str(latency_s), "--chunks", str(chunks)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+async def measure(given: argparse.Namespace, base_url: str) -> dict[str, float]:
+    model = {"model": "scripted", "stream": given.chunks > 0}
+    section = Llm(
+        base_url=base_url, models={"main": model}, concurrency=given.in_flight, keep_prompts=True
+    )
+    gateway = Gateway(section, CallBudget(), CountingJournal(), {})
+    writer = LlmWriter(gateway, Novelty(0.995))
+    slots = asyncio.Semaphore(given.slots)
+    candidates = declined = started = steady = 0
+    warm_s = 3 * given.latency  # the loops start as one, and take some rounds to spread
+    began = time.monotonic()
+
+    async def loop() -> None:
+        nonlocal candidates, declined, started, steady
+        while time.monotonic() - began < given.seconds:
+            started += 1
+            told = context(SEED, TILE, key=f"i0/c{started}/s0")
+            try:
+                await writer.write(TILE, SEED, EXPERIMENT, told)
+            except Declined:
+                declined += 1
+                continue
+            async with slots:
+                await asyncio.sleep(given.evaluation)
+            candidates += 1
+            steady += warm_s <= time.monotonic() - began < given.seconds
+
+    await asyncio.gather(*(loop() for _ in range(given.in_flight)))
+    wall_s = time.monotonic() - began
+    calls = gateway.spending().calls
+    await gateway.close()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "candidates": candidates,
+        "calls": calls,
+        "declined": declined,
+        "wall_s": round(wall_s, 2),
+        "candidates_per_s": round(steady / (given.seconds - warm_s), 2),
+        "calls_per_s_start_to_end": round(calls / wall_s, 2),
+        "possible_per_s": round(
+            min(
+                given.in_flight / (given.latency + given.evaluation), given.slots / given.evaluation
+            ),
+            2,
+        ),
+        "cpu_ms_per_call": round(1000 * (usage.ru_utime + usage.ru_stime) / max(1, calls), 1),
+        "peak_rss_mib": round(usage.ru_maxrss / 1024),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--latency", type=float, default=2.0, help="seconds to a reply")
+    parser.add_argument("--in-flight", type=int, default=64)
+    parser.add_argument("--evaluation", type=float, default=0.05, help="seconds asleep")
+    parser.add_argument("--slots", type=int, default=4, help="evaluations at a time")
+    parser.add_argument("--chunks", type=int, default=0, help="of a streamed reply; 0: unstreamed")
+    parser.add_argument("--seconds", type=float, default=20.0, help="asking goes on for so long")
+    given = parser.parse_args()
+    with endpoint(given.latency, given.chunks) as base_url:
+        print(json.dumps(asyncio.run(measure(given, base_url))))
+
+
+if __name__ == "__main__":
+    main()
