@@ -114,7 +114,7 @@ class CudaDevice:
         self._device = runtime.call("cuDeviceGet", index)
         context = runtime.call("cuDevicePrimaryCtxRetain", self._device)
         runtime.call("cuCtxSetCurrent", context)
-        name = runtime.call("cuDeviceGetName", 256, self._device).rstrip(b"\0").decode()
+        name = runtime.call("cuDeviceGetName", 256, self._device).split(b"\0")[0].decode()
         peaks = peaks_of(name, cache_bytes=self._attribute("L2_CACHE_SIZE"))
         major = self._attribute("COMPUTE_CAPABILITY_MAJOR")
         try:

@@ -36,7 +36,7 @@ class GpuCompiler:
         lds_bytes: int,
     ) -> None:
         self.arch = arch
-        self._backend = backend
+        self.backend = backend
         self._child = child
         self._always = ("-std=c++17", f"-DWAVEFRONT={wavefront}")
         self._lds_bytes = lds_bytes
@@ -78,9 +78,9 @@ class GpuCompiler:
             seconds += made.seconds
         return Compiled(
             kernel_id=kernel.id,
-            backend=self._backend,
+            backend=self.backend,
             arch=self.arch,
-            engine=self._backend,
+            engine=self.backend,
             compiler=self._child.version,
             binaries=binaries,
             resources=tuple(resources),

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evaluators.compile_child import CodeObject, CompileChild
+from evaluators.demangle import demangled
 from evaluators.device import BackendMissing
+from evaluators.evaluation import Rejected, Status
 
 INCLUDE = Path(__file__).parent / "include"
 WHAT_TO_DO = "install this package with its extra [cuda]"
@@ -19,6 +21,9 @@ _OPTIONS = {
     "-ffp-contract=fast": "--fmad=true",
     "-fgpu-flush-denormals-to-zero": "--ftz=true",
 }
+_LDS_ERROR = re.compile(
+    r"Entry function '(\w+)' uses too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max"
+)
 
 
 class NvrtcChild(CompileChild):
@@ -85,10 +90,22 @@ class NvrtcChild(CompileChild):
         return kept | {"PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
 
     def reason(self, log: str, status: str) -> str:
-        for line in log.splitlines():
-            if re.search(r"\berror\b", line):
-                return line.strip()
-        return log.splitlines()[0].strip() if log else f"nvrtc says {status} and nothing more"
+        errors = [line.strip() for line in log.splitlines() if re.search(r"\berror\b", line)]
+        return errors[0] if errors else f"nvrtc says {status} and nothing more"
+
+    def rejection(self, log: str, status: str, file: str) -> Rejected:
+        if too_much := _LDS_ERROR.search(log):
+            kernel, needed, limit = too_much.groups()
+            reason = (
+                f"{demangled(kernel).partition('(')[0].removeprefix('void ') or kernel}: "
+                f"{int(needed, 16)} bytes of static LDS, at most {int(limit, 16)} are allowed"
+            )
+            return Rejected(Status.LAUNCH_ERROR, reason, log=log)
+        first = self.reason(log, status)
+        if at := re.match(rf"{re.escape(file)}\((\d+)\): (?:catastrophic )?error: ", first):
+            said = first[at.end() :]
+            return Rejected(Status.COMPILE_ERROR, said, log=log, line=int(at[1]))
+        return super().rejection(log, status, file)
 
 
 def cuda_headers() -> Path:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluators.compile_server import Compile, serve
+from evaluators.demangle import demangled
 
 
 class Nvrtc:
@@ -48,7 +49,8 @@ class Nvrtc:
             for name in names:
                 (symbol,) = self._check(rtc.nvrtcGetLoweredName(program, name.encode()))
                 lowered[name] = symbol.decode()
-            return reply | {"code": bytes(code), "lowered": lowered}
+            signatures = {symbol: demangled(symbol) for symbol in lowered.values()}
+            return reply | {"code": bytes(code), "lowered": lowered, "signatures": signatures}
         finally:
             rtc.nvrtcDestroyProgram(program)
 

@@ -135,7 +135,10 @@ def read_resources(
     """
     elf = _elf(code)
     if elf["e_machine"] == "EM_CUDA":
-        return tuple(_nvidia(kernel) for kernel in cubin_kernels(elf))
+        return tuple(
+            _nvidia(kernel, _parameter_types((signatures or {}).get(kernel["symbol"], "")))
+            for kernel in cubin_kernels(elf)
+        )
     metadata = amdgpu_metadata(code)
     arch = metadata["amdhsa.target"].split("--")[-1].split(":")[0]
     return tuple(
@@ -149,9 +152,15 @@ def read_resources(
     )
 
 
-def _nvidia(kernel: Mapping[str, Any]) -> Resources:
+def _nvidia(kernel: Mapping[str, Any], types: list[str]) -> Resources:
     values = dict(kernel)
-    args = tuple(KernelArgument(offset=o, size=s) for o, s in values.pop("parameters"))
+    places = values.pop("parameters")
+    if len(types) != len(places):
+        types = [""] * len(places)
+    args = tuple(
+        KernelArgument(offset=offset, size=size, type=type_)
+        for (offset, size), type_ in zip(places, types, strict=True)
+    )
     return Resources(args=args, **values)
 
 

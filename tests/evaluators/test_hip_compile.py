@@ -5,20 +5,15 @@ from pathlib import Path
 
 import pytest
 
-import evaluators
 from evaluators import hip
-from evaluators.device import BackendMissing, Compiled
+from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.front_matter import OPTIONS
 from evaluators.gpu_compiler import GpuCompiler
 from evaluators.hiprtc import HiprtcChild
-from evaluators.kernel import parse_kernel
-from evaluators.plan import Plan
-from evaluators.task import Task, load_task
+from evaluators.task import load_task
+from tests.evaluators.shipped import KERNELS, SEEDS, SHIPPED, compiled, compiled_seed, name_of
 
-SHIPPED = Path(evaluators.__file__).parent / "tasks"
-KERNELS = Path(__file__).parents[1] / "kernels"
-SEEDS = sorted([*SHIPPED.glob("*/seeds/*.hip"), *KERNELS.glob("**/seeds/*.hip")])
 DOUBLE = """/*---
 launches:
   - kernel: twice<ROWS>
@@ -39,31 +34,15 @@ def compiler(gfx942: HiprtcChild) -> Iterator[GpuCompiler]:
     yield hip.compiler(arch="gfx942", child=gfx942)
 
 
-def plans(task: Task, text: str) -> list[Plan]:
-    """Distinct plans over every suite."""
-    kernel = parse_kernel(text)
-    found: list[Plan] = []
-    for suite in ("tests", "benchmarks", "held_out"):
-        for workload in task.workloads(suite, "hip"):
-            plan = kernel.plan(task, workload.dims)
-            if plan not in found:
-                found.append(plan)
-    return found
-
-
-def compiled(compiler: GpuCompiler, task: Task, text: str) -> Compiled:
-    return compiler.compile(parse_kernel(text), plans(task, text))
-
-
 def test_there_is_something_to_compile() -> None:
     assert len([s for s in SEEDS if s.is_relative_to(SHIPPED)]) >= len(list(SHIPPED.iterdir()))
     assert any("tutorial" in s.parts for s in SEEDS)
     assert any("fp8_mfma_gemm" in s.parts for s in SEEDS)
 
 
-@pytest.mark.parametrize("seed", SEEDS, ids=[s.parent.parent.name + "/" + s.stem for s in SEEDS])
+@pytest.mark.parametrize("seed", SEEDS, ids=name_of)
 def test_every_kernel_shipped_compiles_for_gfx942(compiler: GpuCompiler, seed: Path) -> None:
-    made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
+    made = compiled_seed(compiler, seed)
     assert (made.backend, made.arch, made.engine) == ("hip", "gfx942", "hip")
     assert made.compiler.startswith("hiprtc ")
     assert made.binaries
@@ -152,7 +131,7 @@ def test_source_cannot_reach_this_machines_files(
 
 def test_params_and_options_reach_the_compiler(compiler: GpuCompiler) -> None:
     seed = KERNELS / "fp8_mfma_gemm" / "seeds" / "fp8_mfma_gemm.hip"
-    made = compiled(compiler, load_task(seed.parents[1]), seed.read_text())
+    made = compiled_seed(compiler, seed)
     assert len(made.binaries) == 1
     (told,) = made.resources
     assert told["kernel"] == "gemm<32, 128, 128, 64>"

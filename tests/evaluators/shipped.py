@@ -1,0 +1,39 @@
+"""Every kernel file of the repository, and how the tests compile one."""
+
+from pathlib import Path
+
+import evaluators
+from evaluators.device import Compiled
+from evaluators.gpu_compiler import GpuCompiler
+from evaluators.kernel import parse_kernel
+from evaluators.plan import Plan
+from evaluators.task import Task, load_task
+
+SHIPPED = Path(evaluators.__file__).parent / "tasks"
+KERNELS = Path(__file__).parents[1] / "kernels"
+SEEDS = sorted([*SHIPPED.glob("*/seeds/*.hip"), *KERNELS.glob("**/seeds/*.hip")])
+PORTABLE = [seed for seed in SEEDS if "fp8_mfma_gemm" not in seed.parts]
+
+
+def name_of(seed: Path) -> str:
+    return f"{seed.parent.parent.name}/{seed.stem}"
+
+
+def plans(task: Task, text: str, backend: str) -> list[Plan]:
+    """Distinct plans over every suite."""
+    kernel = parse_kernel(text)
+    found: list[Plan] = []
+    for suite in ("tests", "benchmarks", "held_out"):
+        for workload in task.workloads(suite, backend):
+            plan = kernel.plan(task, workload.dims)
+            if plan not in found:
+                found.append(plan)
+    return found
+
+
+def compiled(compiler: GpuCompiler, task: Task, text: str) -> Compiled:
+    return compiler.compile(parse_kernel(text), plans(task, text, compiler.backend))
+
+
+def compiled_seed(compiler: GpuCompiler, seed: Path) -> Compiled:
+    return compiled(compiler, load_task(seed.parents[1]), seed.read_text())
