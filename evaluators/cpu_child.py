@@ -89,7 +89,13 @@ class RunChild:
         self._sequence = 0
         self._arena_address = 0
         self._empty_us: float | None = None
-        self._reply(_Reply.READY, START_DEADLINE_S)
+        try:
+            self._reply(_Reply.READY, START_DEADLINE_S)
+        except Rejected as rejected:
+            # nothing of the kernel has run yet: this is not its fault, unless a symbol is missing
+            if rejected.status is Status.COMPILE_ERROR:
+                raise
+            raise RuntimeError(f"the run child did not start: {rejected.reason}") from None
 
     @property
     def pid(self) -> int:
@@ -161,6 +167,9 @@ class RunChild:
             self._reject(Status.FORBIDDEN, f"it tried the system call {call}, which no kernel may")
         if kind == _Reply.BROKEN:
             said = text.split(b"\0")[0].decode(errors="replace")
+            if "undefined symbol: " in said:
+                name = said.split("undefined symbol: ")[1]
+                self._reject(Status.COMPILE_ERROR, f"{name} is not in this machine's libm")
             self.close()
             raise RuntimeError(f"the run child could not start or go on: {said}")
         self._reject(Status.FORBIDDEN, "it forged a reply to the evaluator")

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -200,7 +201,8 @@ def runner() -> Path:
     """The run child's executable, built once for a compiler and a version of its source."""
     tools = toolchain()
     sources = (NATIVE / "runner.c", NATIVE / "launch.h")
-    key = hashlib.sha256(tools.name.encode() + b"".join(s.read_bytes() for s in sources))
+    built_for = " ".join((tools.name, platform.machine(), *platform.libc_ver()))
+    key = hashlib.sha256(built_for.encode() + b"".join(s.read_bytes() for s in sources))
     path = cache_folder() / f"runner-{key.hexdigest()[:16]}"
     if path.exists():
         return path

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -168,6 +169,17 @@ def test_ending_its_own_process_is_no_result(device: CpuDevice, tmp_path: Path) 
             session.run(plan(step), buffers, deadline_s=DEADLINE_S)
     assert caught.value.status is Status.FORBIDDEN
     assert "ended its process" in caught.value.reason
+
+
+def test_a_library_that_can_not_be_loaded_is_broken_infrastructure(
+    device: CpuDevice, tmp_path: Path
+) -> None:
+    """The compiler's output was checked before: what does not load now is no kernel's fault."""
+    compiled, _ = hostile(tmp_path, "ENTRY {}")
+    symbols = compiled.binaries[()].symbols
+    broken = replace(compiled, binaries={(): Binary(data=b"no library", symbols=symbols)})
+    with pytest.raises(RuntimeError, match="run child could not start"):
+        device.open(broken, memory_bytes=MEMORY_BYTES)
 
 
 LIBRARIES = [
