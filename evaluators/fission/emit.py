@@ -62,9 +62,16 @@ class Emission:
             "const int ks_t = (ks_z * KS_Y + ks_y) * KS_X + ks_x;\n"
         )
         if region.mask is not None:
-            off = [f"{name}[ks_t] = 0;" for step in region.steps for name in step.clears]
-            off += [f"ks_zero({name}, ks_t);" for step in region.steps for name in step.puts]
-            put(f"if (!{region.mask}[ks_t]) {{ {' '.join(off)} continue; }}\n")
+            put(f"if (!{region.mask}[ks_t]) {{")
+            for step in region.steps:
+                put(*(f"{name}[ks_t] = 0;" for name in step.clears))
+                if step.puts is not None:
+                    slot, value = step.puts
+                    if value is None:
+                        put(f"{slot}[ks_t] = false;")
+                    else:
+                        put(f"ks_put({slot}, ks_t, KsDecay<decltype(", value, ")>());")
+            put("continue; }\n")
         declared = region.declared
         kept = []
         for var in sorted(region.used - declared, key=lambda v: v.order):

@@ -124,4 +124,4 @@ def exchanged(word: str, args: list[Node], slot: str, line: int) -> tuple[Step, 
 
 def _put(slot: str, line: int, *value: Node) -> Step:
     node = group("expression_statement", line, f"ks_put ( {slot} , ks_t ,", *value, ") ;")
-    return Step(node, puts=(slot,))
+    return Step(node, puts=(slot, value[0] if len(value) == 1 else None))

@@ -59,7 +59,7 @@ class Step:
     reads: set[Var] = field(default_factory=set)
     writes: set[Var] = field(default_factory=set)
     init: Facts | None = None  # of the value of a declaration or plain assignment
-    puts: tuple[str, ...] = ()  # exchange slots that it fills
+    puts: tuple[str, Node | None] | None = None  # the slot that it fills, and the value shown
     clears: tuple[str, ...] = ()  # masks that are zero for threads that are off
     sums: tuple[str, ...] = ()
     atomic: bool = False

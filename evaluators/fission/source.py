@@ -67,12 +67,14 @@ def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> 
             unit.shared.append(kid)
             if not kid.has_leaf("extern"):
                 unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
-        elif kid.kind == "declaration":
-            if not any(
-                leaf.text in ("const", "constexpr") for leaf in kid.leaves()
-            ) and not unit.source.marked(start, kid.end, "__constant__"):
-                unit.mutable.update(leaf.text for leaf in kid.leaves() if leaf.kind == "identifier")
+        elif kid.kind == "declaration" and not _constant(unit, kid, start):
+            unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
         start = kid.end
+
+
+def _constant(unit: Unit, node: Spanned, start: int) -> bool:
+    marked = unit.source.marked(start, node.end, "__constant__")
+    return marked or node.has_leaf("const") or node.has_leaf("constexpr")
 
 
 def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -> None:

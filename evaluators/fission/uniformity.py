@@ -304,9 +304,9 @@ def _separate_steps(items: list[Item], uniformity: Uniformity) -> Iterator[Step]
                     yield from _separate_steps([inner], uniformity)
             case Loop() | Once() | Scope():
                 for inner in item.body:
-                    if isinstance(inner, Exit) and inner.step is not None:
-                        if getattr(item, "mode", "") == "mask":
-                            yield inner.step
+                    masked = getattr(item, "mode", "") == "mask"
+                    if masked and isinstance(inner, Exit) and inner.step is not None:
+                        yield inner.step
                     yield from _separate_steps([inner], uniformity)
             case Switch():
                 for _, body in item.cases:

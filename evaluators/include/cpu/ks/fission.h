@@ -3,6 +3,7 @@
 #define KS_FISSION_H
 
 #include "entry.h"
+#include "exchange.h"
 
 template <typename T> struct KsBareOf { using type = T; };
 template <typename T> struct KsBareOf<const T> { using type = T; };
@@ -52,31 +53,17 @@ template <typename T> KS_INLINE void ks_put(unsigned char *slot, int t, T value)
     ((Operand *)slot)[t] = value;
 }
 KS_INLINE void ks_put(bool *slot, int t, bool value) { slot[t] = value; }
-KS_INLINE void ks_zero(unsigned char *slot, int t) { (void)slot, (void)t; }
-KS_INLINE void ks_zero(bool *slot, int t) { slot[t] = false; }
 
-KS_INLINE int ks_base(int t, int width) { return t & ~(width - 1); }
-
-/* The lane that each form reads; a lane that is off or not there gives zero. */
-template <typename T>
-KS_INLINE T ks_shfl(const unsigned char *slot, int t, int lane, int width) {
-    return ((const T *)slot)[ks_base(t, width) + (lane & (width - 1))];
-}
-template <typename T>
-KS_INLINE T ks_shfl_up(const unsigned char *slot, int t, unsigned delta, int width) {
-    int source = t - (int)delta;
-    return ((const T *)slot)[source < ks_base(t, width) ? t : source];
-}
-template <typename T>
-KS_INLINE T ks_shfl_down(const unsigned char *slot, int t, unsigned delta, int width) {
-    int within = (t & (width - 1)) + (int)delta;
-    return ((const T *)slot)[within >= width ? t : t + (int)delta];
-}
-template <typename T>
-KS_INLINE T ks_shfl_xor(const unsigned char *slot, int t, int mask, int width) {
-    int source = t ^ mask;
-    return ((const T *)slot)[source >= ks_base(t, width) + width ? t : source];
-}
+/* A lane that is off or not there shows zero. */
+#define KS_SHUFFLE(name, Operand)                                                                  \
+    template <typename T>                                                                          \
+    KS_INLINE T ks##name(const unsigned char *slot, int t, Operand operand, int width) {           \
+        return ((const T *)slot)[ks_source##name(t, operand, width)];                              \
+    }
+KS_SHUFFLE(_shfl, int)
+KS_SHUFFLE(_shfl_up, unsigned)
+KS_SHUFFLE(_shfl_down, unsigned)
+KS_SHUFFLE(_shfl_xor, int)
 
 template <int LANES> KS_INLINE void ks_ballot(const bool *slot, unsigned long long *votes) {
     for (int w = 0; w < LANES / WAVEFRONT; ++w) {
@@ -115,9 +102,6 @@ template <int THREADS> KS_INLINE bool ks_same(const long long *values, const uns
 KS_INLINE int ks_lane(const KsIndex &thread, const KsIndex &dim) {
     return (int)(((thread.z * dim.y + thread.y) * dim.x + thread.x) % WAVEFRONT);
 }
-
-/* Threads disagreed round the barrier at a line: reading this address tells the parent. */
-#define KS_DIVERGED 0x1D1700000000ull
 
 template <auto block> struct KsFission;
 template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<block> {

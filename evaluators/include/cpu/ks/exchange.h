@@ -1,0 +1,27 @@
+/* Which lane each shuffle reads, and the sign that threads disagreed round a barrier. */
+#ifndef KS_EXCHANGE_H
+#define KS_EXCHANGE_H
+
+KS_INLINE int ks_base(int t, int width) { return t & ~(width - 1); }
+
+/* From the thread t of a block, as HIP defines it; width is a power of two up to WAVEFRONT. */
+KS_INLINE int ks_source_shfl(int t, int lane, int width) {
+    return ks_base(t, width) + (lane & (width - 1));
+}
+KS_INLINE int ks_source_shfl_up(int t, unsigned delta, int width) {
+    int source = t - (int)delta;
+    return source < ks_base(t, width) ? t : source;
+}
+KS_INLINE int ks_source_shfl_down(int t, unsigned delta, int width) {
+    int within = (t & (width - 1)) + (int)delta;
+    return within >= width ? t : t + (int)delta;
+}
+KS_INLINE int ks_source_shfl_xor(int t, int mask, int width) {
+    int source = t ^ mask;
+    return source >= ks_base(t, width) + width ? t : source;
+}
+
+/* Threads disagreed round the barrier at a line: reading this address tells the parent. */
+#define KS_DIVERGED 0x1D1700000000ull
+
+#endif

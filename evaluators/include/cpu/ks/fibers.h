@@ -1,0 +1,233 @@
+/* Every GPU thread as a fiber: barriers and wavefront operations switch. For correctness only. */
+#ifndef KS_FIBERS_H
+#define KS_FIBERS_H
+
+#include "entry.h"
+#include "exchange.h"
+
+enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10 };
+enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
+
+struct KsFiber {
+    void *stack_pointer;
+    KsState state;
+    int site, line; /* of the operation that it waits for, in the order of the source */
+    unsigned long long shown, seen_mask; /* what it shows to others; who took part */
+    KsIndex index;
+    bool vote;
+};
+
+static KsFiber ks_fibers[KS_MAX_THREADS];
+alignas(4096) static unsigned char ks_stacks[KS_MAX_THREADS][KS_STACK];
+static unsigned long long ks_lanes[KS_MAX_THREADS]; /* shown, when the operation took place */
+static KsFiber *ks_self;
+static void *ks_scheduler;
+static int ks_threads, ks_votes;
+
+extern "C" void ks_switch(void **save, void *next);
+#if defined(__x86_64__)
+asm(".text\n.p2align 4\n.local ks_switch\nks_switch:\n"
+    "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
+    "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
+enum { KS_SAVED = 7, KS_RETURN = 6, KS_PUSHED = 1 };
+#elif defined(__aarch64__)
+asm(".text\n.p2align 4\n.local ks_switch\nks_switch:\n"
+    "sub sp, sp, #160\n"
+    "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\n"
+    "stp x25, x26, [sp, #48]\nstp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n"
+    "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\n"
+    "stp d14, d15, [sp, #144]\n"
+    "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
+    "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\n"
+    "ldp x25, x26, [sp, #48]\nldp x27, x28, [sp, #64]\nldp x29, x30, [sp, #80]\n"
+    "ldp d8, d9, [sp, #96]\nldp d10, d11, [sp, #112]\nldp d12, d13, [sp, #128]\n"
+    "ldp d14, d15, [sp, #144]\n"
+    "add sp, sp, #160\nret\n");
+enum { KS_SAVED = 20, KS_RETURN = 11, KS_PUSHED = 0 };
+#endif
+
+/* Give way to the scheduler until it lets this fiber go on. */
+static __attribute__((noinline)) void ks_wait(KsState state, int site, int line) {
+    KsFiber *self = ks_self;
+    self->state = state;
+    self->site = site;
+    self->line = line;
+    ks_switch(&self->stack_pointer, ks_scheduler);
+    asm volatile("" : "+m"(threadIdx) : : "memory");
+    threadIdx = self->index;
+}
+
+static __attribute__((noinline)) void ks_diverged(int line) {
+    (void)*(volatile char *)(KS_DIVERGED + (unsigned)line);
+}
+
+KS_INLINE int ks_own_thread() { return (int)(ks_self - ks_fibers); }
+
+#define __syncthreads() ks_wait(KS_AT_BARRIER, __COUNTER__, __LINE__)
+#define __builtin_amdgcn_s_barrier() __syncthreads()
+#define __syncwarp(...) ks_wait(KS_AT_WAVE, __COUNTER__, __LINE__)
+#define __builtin_amdgcn_wave_barrier() __syncwarp()
+#define __lane_id() (ks_own_thread() % WAVEFRONT)
+
+static __attribute__((noinline)) int ks_block_votes(bool vote, int site, int line) {
+    ks_self->vote = vote;
+    ks_wait(KS_AT_BARRIER, site, line);
+    return ks_votes;
+}
+#define __syncthreads_count(vote) ks_block_votes(vote, __COUNTER__, __LINE__)
+#define __syncthreads_or(vote) int(ks_block_votes(vote, __COUNTER__, __LINE__) != 0)
+#define __syncthreads_and(vote) int(ks_block_votes(!(vote), __COUNTER__, __LINE__) == 0)
+
+/* Show a value to the wavefront, and wait until its other lanes are here or elsewhere. */
+template <typename T> static __attribute__((noinline)) void ks_show(T value, int site, int line) {
+    static_assert(sizeof(T) <= 8, "lanes exchange values of at most 8 bytes");
+    unsigned long long bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof value);
+    ks_self->shown = bits;
+    ks_wait(KS_AT_WAVE, site, line);
+}
+template <typename T> KS_INLINE T ks_seen(int thread) {
+    T value;
+    __builtin_memcpy(&value, &ks_lanes[thread], sizeof value);
+    return value;
+}
+
+#define KS_SHUFFLE(name, Operand)                                                                  \
+    template <typename T>                                                                          \
+    static auto ks_fiber##name(int site, int line, T value, Operand operand,                       \
+                               int width = WAVEFRONT) {                                            \
+        using Shown = decltype(+value);                                                            \
+        ks_show<Shown>(value, site, line);                                                         \
+        return ks_seen<Shown>(ks_source##name(ks_own_thread(), operand, width));                   \
+    }
+KS_SHUFFLE(_shfl, int)
+KS_SHUFFLE(_shfl_up, unsigned)
+KS_SHUFFLE(_shfl_down, unsigned)
+KS_SHUFFLE(_shfl_xor, int)
+#define __shfl(...) ks_fiber_shfl(__COUNTER__, __LINE__, __VA_ARGS__)
+#define __shfl_up(...) ks_fiber_shfl_up(__COUNTER__, __LINE__, __VA_ARGS__)
+#define __shfl_down(...) ks_fiber_shfl_down(__COUNTER__, __LINE__, __VA_ARGS__)
+#define __shfl_xor(...) ks_fiber_shfl_xor(__COUNTER__, __LINE__, __VA_ARGS__)
+#define __shfl_sync(mask, ...) __shfl(__VA_ARGS__)
+#define __shfl_up_sync(mask, ...) __shfl_up(__VA_ARGS__)
+#define __shfl_down_sync(mask, ...) __shfl_down(__VA_ARGS__)
+#define __shfl_xor_sync(mask, ...) __shfl_xor(__VA_ARGS__)
+
+static __attribute__((noinline)) unsigned long long ks_ballot_of(bool vote, int site, int line) {
+    ks_show<unsigned long long>(vote, site, line);
+    int first = ks_own_thread() / WAVEFRONT * WAVEFRONT;
+    unsigned long long votes = 0;
+    for (int lane = 0; lane < WAVEFRONT; ++lane) votes |= (ks_lanes[first + lane] & 1) << lane;
+    return votes;
+}
+#define __ballot(vote) ks_ballot_of(vote, __COUNTER__, __LINE__)
+#define __any(vote) int(ks_ballot_of(vote, __COUNTER__, __LINE__) != 0)
+#define __all(vote) int(ks_ballot_of(!(vote), __COUNTER__, __LINE__) == 0)
+#define __activemask() ks_ballot_of(true, __COUNTER__, __LINE__)
+#define __ballot_sync(mask, vote) __ballot(vote)
+#define __any_sync(mask, vote) __any(vote)
+#define __all_sync(mask, vote) __all(vote)
+
+/* The lanes of a wavefront that wait for the operation which comes first in the source go on. */
+static bool ks_release_wave(int first, int end) {
+    int site = -1;
+    for (int t = first; t < end; ++t) {
+        const KsFiber &fiber = ks_fibers[t];
+        if (fiber.state == KS_AT_WAVE && (site < 0 || fiber.site < site)) site = fiber.site;
+    }
+    if (site < 0) return false;
+    for (int t = first; t < end; ++t) {
+        KsFiber &fiber = ks_fibers[t];
+        bool here = fiber.state == KS_AT_WAVE && fiber.site == site;
+        ks_lanes[t] = here ? fiber.shown : 0;
+        if (here) fiber.state = KS_READY;
+    }
+    return true;
+}
+
+/* All threads that still run wait at a barrier: the same one, or the kernel is wrong. */
+static bool ks_release_block() {
+    const KsFiber *first = nullptr;
+    ks_votes = 0;
+    for (int t = 0; t < ks_threads; ++t) {
+        KsFiber &fiber = ks_fibers[t];
+        if (fiber.state != KS_AT_BARRIER) continue;
+        if (!first) first = &fiber;
+        if (fiber.site != first->site) ks_diverged(fiber.line);
+        ks_votes += fiber.vote;
+        fiber.vote = false;
+        fiber.state = KS_READY;
+    }
+    return first;
+}
+
+/* Run the block's fibers to their end. */
+static void ks_schedule() {
+    for (;;) {
+        for (int k = 0; k < ks_threads; ++k) {
+            KsFiber &fiber = ks_fibers[KS_REVERSED ? ks_threads - 1 - k : k];
+            if (fiber.state != KS_READY) continue;
+            ks_self = &fiber;
+            threadIdx = fiber.index;
+            asm volatile("" : "+m"(threadIdx) : : "memory");
+            ks_switch(&ks_scheduler, fiber.stack_pointer);
+        }
+        bool released = false;
+        for (int first = 0; first < ks_threads; first += WAVEFRONT) {
+            int end = first + WAVEFRONT;
+            for (int t = ks_threads; t < end && t < KS_MAX_THREADS; ++t) ks_lanes[t] = 0;
+            released |= ks_release_wave(first, end < ks_threads ? end : ks_threads);
+        }
+        if (!released && !ks_release_block()) return;
+    }
+}
+
+static void (*ks_call)(); /* the kernel, with this launch's arguments */
+
+static __attribute__((noinline, noreturn)) void ks_fiber_main() {
+    threadIdx = ks_self->index;
+    ks_call();
+    ks_wait(KS_DONE, 0, 0);
+    __builtin_unreachable();
+}
+
+static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
+    KsFiber &fiber = ks_fibers[thread];
+    fiber = {};
+    fiber.index = {x, y, z};
+    /* a function finds its stack aligned as after a call */
+    void **top = (void **)(ks_stacks[thread] + KS_STACK - 64) - KS_SAVED - KS_PUSHED;
+    for (int i = 0; i < KS_SAVED; ++i) top[i] = nullptr;
+    top[KS_RETURN] = (void *)&ks_fiber_main;
+    fiber.stack_pointer = top;
+}
+
+template <auto kernel> struct KsFibers;
+template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
+    static const KsLaunch *launch;
+
+    template <size_t... I> static void pass(KsSequence<I...>) {
+        kernel(ks_argument<P>(launch, I)...);
+    }
+    static void call() { pass(typename KsCount<sizeof...(P)>::type()); }
+
+    template <unsigned X, unsigned Y, unsigned Z> static void run(const KsLaunch *asked) {
+        static_assert(X * Y * Z <= KS_MAX_THREADS, "a block has at most 1024 threads");
+        launch = asked;
+        ks_call = &call;
+        ks_threads = X * Y * Z;
+        gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
+        for (unsigned z = 0; z < gridDim.z; ++z)
+            for (unsigned y = 0; y < gridDim.y; ++y)
+                for (unsigned x = 0; x < gridDim.x; ++x) {
+                    blockIdx = {x, y, z};
+                    for (unsigned t = 0; t < X * Y * Z; ++t)
+                        ks_start(t % X, t / X % Y, t / X / Y, (int)t);
+                    ks_schedule();
+                }
+    }
+};
+template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;
+
+#endif
