@@ -45,7 +45,7 @@ class TimingPolicy:
     loosest: float = 0.05
     interval_us: float = 8000.0
     max_launches: int = 2000
-    skip_warmup_us: float = 20000.0
+    skip_warmup_us: float = 5000.0
     slower: float = 3.0
     draws: int = 4
     copies: int = 3
