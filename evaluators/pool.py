@@ -35,22 +35,41 @@ class InputPool:
     """
 
     def __init__(
-        self, task: Task, *, secret: int, size: int = 6, limit_bytes: int = 1 << 29
+        self,
+        task: Task,
+        *,
+        secret: int,
+        size: int = 6,
+        shape_bytes: int = 1 << 27,
+        limit_bytes: int = 1 << 31,
     ) -> None:
+        """size: draws of a workload, as far as they fit in shape_bytes, but at least two.
+        limit_bytes: for all workloads; beyond it draws are dropped and made again.
+        """
         if size < 2:
             raise ValueError("a pool needs two draws or more, or state kept goes unnoticed")
         self.task = task
-        self.size = size
+        self._size = size
+        self._shape_bytes = shape_bytes
         self._secret = secret
         self._limit_bytes = limit_bytes
         self._held_bytes = 0
         self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
 
+    def size(self, workload: Workload) -> int:
+        """How many different draws of a workload there are."""
+        nbytes = 0
+        for argument in self.task.arguments:
+            given = argument.nbytes(workload.dims)
+            nbytes += given if argument.role != "out" else 0
+            nbytes += given // argument.np_dtype.itemsize * 8 if argument.written else 0
+        return max(2, min(self._size, self._shape_bytes // nbytes))
+
     def draws(self, workload: Workload, rng: np.random.Generator, count: int) -> tuple[Draw, ...]:
-        """count draws in random order; all different as long as the pool has that many."""
+        """count draws in random order; all different as long as there are that many."""
         indices: list[int] = []
         while len(indices) < count:
-            indices += [int(i) for i in rng.permutation(self.size)]
+            indices += [int(i) for i in rng.permutation(self.size(workload))]
         return tuple(self.get(workload, index) for index in indices[:count])
 
     def get(self, workload: Workload, index: int) -> Draw:

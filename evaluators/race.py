@@ -104,7 +104,7 @@ class Race:
         self._draws: dict[str, tuple[Draw, ...]] = {}
         for w in workloads:
             room = policy.refresh_bytes // lanes[0].benches[w.label].region.nbytes
-            count = min(pool.size, policy.draws, max(2, room))
+            count = min(pool.size(w), policy.draws, max(2, room))
             self._draws[w.label] = pool.draws(w, rng, count)
 
     def warm_up(self) -> None:

@@ -92,5 +92,13 @@ def test_unseen_inputs_are_new_each_time() -> None:
     first, second = pool.unseen(WORKLOAD, rng), pool.unseen(WORKLOAD, rng)
     assert not np.array_equal(first["a"], second["a"])
     assert all(
-        not np.array_equal(first["a"], pool.get(WORKLOAD, i).inputs["a"]) for i in range(pool.size)
+        not np.array_equal(first["a"], pool.get(WORKLOAD, i).inputs["a"])
+        for i in range(pool.size(WORKLOAD))
     )
+
+
+def test_large_shapes_have_fewer_draws_but_never_one() -> None:
+    draw = InputPool(TASK, secret=1).get(WORKLOAD, 0)
+    assert InputPool(TASK, secret=1).size(WORKLOAD) == 6
+    assert InputPool(TASK, secret=1, shape_bytes=3 * draw.nbytes).size(WORKLOAD) == 3
+    assert InputPool(TASK, secret=1, shape_bytes=1).size(WORKLOAD) == 2
