@@ -5,13 +5,13 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
-from engine.ledger import CallBudget, Ledger, Spending
-from engine.llm_config import Llm, LlmModel
+from engine.ledger import CallBudget, CallHistory, Ledger, Spending
+from engine.llm_config import Llm
 from operators.call import ApiKey, NoReply, most_tokens
 from operators.llm import Endpoint
 from operators.question import (
@@ -33,8 +33,8 @@ MOST_UNSUPPORTED = 12
 """Options and roles that one question may find refused, before it is given up."""
 
 
-class BudgetSpent(Exception):
-    """No further call fits the budget. One sentence: which limit, and what is used."""
+class CallsOver(Exception):
+    """No further question is answered: the budget is spent, or the campaign ends. One sentence."""
 
 
 class CallJournal(Protocol):
@@ -68,16 +68,18 @@ class Gateway:
         """Raises ModelUnavailable when a key's variable is not set."""
         self._config = config
         self._journal = journal
-        self._ledger = Ledger(budget)
+        self._budget = budget
+        self._ledger = Ledger()
         self._contacts: dict[str, _Contact] = {}
         for name, model in config.models.items():
-            key = _key(config, model, environment)
+            key = config.key_of(name, environment)
             self._contacts[name] = self._contact(model.base_url or config.base_url, key)
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
         self._numbers: Counter[str] = Counter()  # calls reserved, by open question
-        self._over: Exception | None = None  # BudgetSpent or ModelUnavailable: for all from now on
+        self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
+        self._asking: set[asyncio.Task[Reply | Unanswered]] = set()
 
     def _contact(self, base_url: str, key: ApiKey) -> _Contact:
         for contact in self._contacts.values():
@@ -87,28 +89,18 @@ class Gateway:
 
     # --- life -----------------------------------------------------------------------------------
 
-    def restore(self, events: Iterable[CallEvent]) -> None:
-        """Take in a former session's call events, in order. What was in flight is lost."""
-        for event in events:
-            self._ledger.take(event)
-            match event:
-                case CallReserved():
-                    self._numbers[event.request] += 1
-                case CallReplied():
-                    self._outcomes[event.request] = event.reply
-                case GivenUp():
-                    self._outcomes[event.request] = Unanswered(
-                        kind=event.failure, reason=event.reason
-                    )
-                case _:
-                    pass
+    def restore(self, history: CallHistory) -> None:
+        """Go on where former sessions ended. What was in flight is lost, and stays spent."""
+        self._ledger = history.ledger
         self._ledger.write_off()
+        self._outcomes = history.outcomes
+        self._numbers = history.numbers
 
-    def forget(self, prefix: str) -> None:
-        """Drop stored outcomes of a finished cycle: its questions won't be asked again."""
-        for key in [key for key in self._outcomes if key.startswith(prefix)]:
-            del self._outcomes[key]
-            del self._numbers[key]
+    def stop(self, reason: str) -> None:
+        """Answer nothing from now on; calls in flight are cut off, and count in full."""
+        self._over = self._over or CallsOver(reason)
+        for task in self._asking:
+            task.cancel()
 
     async def preflight(self) -> None:
         """Ask each endpoint for its models. Raises ModelUnavailable."""
@@ -135,9 +127,23 @@ class Gateway:
     # --- questions ------------------------------------------------------------------------------
 
     async def complete(self, request: Request) -> Reply | Unanswered:
-        """The stored outcome, else a new one. Raises BudgetSpent and ModelUnavailable."""
+        """The stored outcome, else a new one. Raises CallsOver, ModelUnavailable."""
         if request.key in self._outcomes:
             return self._outcomes[request.key]
+        if self._over:
+            raise self._over
+        task = asyncio.create_task(self._answer(request))
+        self._asking.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._over and not _cancelled_itself():
+                raise self._over from None  # by stop()
+            raise
+        finally:
+            self._asking.discard(task)
+
+    async def _answer(self, request: Request) -> Reply | Unanswered:
         failed = unsupported = 0
         while True:
             if self._over:
@@ -202,15 +208,15 @@ class Gateway:
             return reply
 
     async def _reserve(self, request: Request, name: str) -> CallReserved:
-        """Wait until the call fits the budget, and store its reservation. Raises BudgetSpent."""
+        """Wait until the call fits the budget, and store its reservation. Raises CallsOver."""
         model = self._config.models[name]
         prompt_tokens = most_tokens(request.prompt.messages)
         tokens = prompt_tokens + model.max_tokens
         dollars = model.dollars(prompt_tokens, model.max_tokens)
         async with self._settled:
-            while shortage := self._ledger.shortage(tokens=tokens, dollars=dollars):
+            while shortage := self._ledger.shortage(self._budget, tokens=tokens, dollars=dollars):
                 if not self._ledger.in_flight:
-                    self._over = self._over or BudgetSpent(shortage)
+                    self._over = self._over or CallsOver(shortage)
                 if self._over:
                     self._settled.notify_all()
                     raise self._over
@@ -283,17 +289,10 @@ class Gateway:
             raise self._over
 
 
-def _key(config: Llm, model: LlmModel, environment: Mapping[str, str]) -> ApiKey:
-    variable = model.api_key_env or config.api_key_env
-    if variable is None:
-        return ApiKey()
-    value = environment.get(variable, "").strip()
-    if not value:
-        raise ModelUnavailable(
-            f"the environment variable {variable}, named by llm.api_key_env, is not set; "
-            "export the key in it"
-        )
-    return ApiKey(value)
+def _cancelled_itself() -> bool:
+    """Whether the running task is to end, not only what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _wait_s(failures: int, retry_after_s: float | None) -> float:

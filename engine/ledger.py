@@ -1,10 +1,11 @@
-"""Ledger: what model calls have cost, may still cost, and how they failed."""
+"""What model calls have cost and how they failed; what of them a resumption still needs."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from operators.question import Reply, Unanswered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +34,9 @@ class Spending:
 
 
 class Ledger:
-    """Told of every call event in order; knows what still fits the budget."""
+    """Told of every call event in order."""
 
-    def __init__(self, budget: CallBudget) -> None:
-        self.budget = budget
+    def __init__(self) -> None:
         self._calls = 0
         self._tokens = 0
         self._dollars = 0.0
@@ -81,13 +81,13 @@ class Ledger:
     def in_flight(self) -> int:
         return len(self._open)
 
-    def shortage(self, *, tokens: int, dollars: float) -> str:
+    def shortage(self, budget: CallBudget, *, tokens: int, dollars: float) -> str:
         """Why one more call of at most this size does not fit; empty when it does."""
         held = self._open.values()
         for name, limit, spent, needed in (
-            ("calls", self.budget.calls, self._calls + len(held), 1),
-            ("tokens", self.budget.tokens, self._tokens + sum(r.tokens for r in held), tokens),
-            ("dollars", self.budget.dollars, self._dollars + sum(r.dollars for r in held), dollars),
+            ("calls", budget.calls, self._calls + len(held), 1),
+            ("tokens", budget.tokens, self._tokens + sum(r.tokens for r in held), tokens),
+            ("dollars", budget.dollars, self._dollars + sum(r.dollars for r in held), dollars),
         ):
             if limit is not None and spent + needed > limit:
                 return (
@@ -106,6 +106,33 @@ class Ledger:
             lost=self._lost,
             failures=dict(sorted(self._failures.items())),
         )
+
+
+class CallHistory:
+    """A log's call events folded: its ledger, and the outcomes of questions that may come again."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        self.outcomes: dict[str, Reply | Unanswered] = {}  # by the question's key
+        self.numbers: Counter[str] = Counter()  # calls reserved, by the question's key
+
+    def take(self, event: CallEvent) -> None:
+        self.ledger.take(event)
+        match event:
+            case CallReserved():
+                self.numbers[event.request] += 1
+            case CallReplied():
+                self.outcomes[event.request] = event.reply
+            case GivenUp():
+                self.outcomes[event.request] = Unanswered(kind=event.failure, reason=event.reason)
+            case _:
+                pass  # they change the ledger only
+
+    def forget(self, prefix: str) -> None:
+        """Drop a finished cycle's: its questions won't be asked again."""
+        for key in [key for key in self.numbers if key.startswith(prefix)]:
+            del self.numbers[key]
+            self.outcomes.pop(key, None)
 
 
 def _figure(value: float) -> str:

@@ -6,8 +6,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from operators.call import ModelOptions
-from operators.question import Role
+from operators.call import ApiKey, ModelOptions
+from operators.question import ModelUnavailable, Role
 
 
 class _Section(BaseModel):
@@ -82,6 +82,19 @@ class Llm(_Section):
             reasoning_effort=model.reasoning_effort,
             extra_body=model.extra_body,
         )
+
+    def key_of(self, name: str, environment: Mapping[str, str]) -> ApiKey:
+        """Read from the environment variable named. Raises ModelUnavailable."""
+        variable = self.models[name].api_key_env or self.api_key_env
+        if variable is None:
+            return ApiKey()
+        value = environment.get(variable, "").strip()
+        if not value:
+            raise ModelUnavailable(
+                f"the environment variable {variable}, named by llm.api_key_env, is not set; "
+                "export the key in it"
+            )
+        return ApiKey(value)
 
     @property
     def priced(self) -> bool:

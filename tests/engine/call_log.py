@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.calls import CallEvent
 from engine.gateway import Gateway
-from engine.ledger import CallBudget
+from engine.ledger import CallBudget, CallHistory
 from engine.llm_config import Llm
 from operators.question import Message, Prompt, Request
 from tests.scripted_server import MODEL, ScriptedServer
@@ -54,6 +54,14 @@ def gateway(
     **changes: Any,
 ) -> Gateway:
     return Gateway(section(server.base_url, **changes), budget or CallBudget(), journal, {})
+
+
+def history(events: Iterable[CallEvent]) -> CallHistory:
+    """What a resumption makes of a log."""
+    found = CallHistory()
+    for event in events:
+        found.take(event)
+    return found
 
 
 def question(number: int = 0, text: str = "What next?") -> Request:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from engine.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
-from engine.gateway import BudgetSpent
+from engine.gateway import CallsOver
 from engine.ledger import CallBudget
 from operators.question import Failure, Reply, Unanswered
-from tests.engine.call_log import MemoryJournal, gateway, question
+from tests.engine.call_log import MemoryJournal, gateway, history, question
 from tests.scripted_faults import CALL_FAULTS
 from tests.scripted_server import Script, ScriptedServer
 
@@ -105,7 +105,7 @@ def test_a_question_is_given_up_after_the_retries_and_stays_so() -> None:
             assert "3 calls" in outcome.reason
             assert journal.kinds()[-1] == "given_up"
             later = gateway(server, MemoryJournal())
-            later.restore(journal.events)
+            later.restore(history(journal.events))
             assert await later.complete(question()) == outcome
             await later.close()
             assert len(server.log) == 3
@@ -128,7 +128,7 @@ def test_replies_of_a_killed_session_are_used_and_lost_calls_stay_spent() -> Non
             await gate.close()
 
             resumed = gateway(server, MemoryJournal())
-            resumed.restore(stored)
+            resumed.restore(history(stored))
             spent = resumed.spending()
             assert (spent.calls, spent.replies, spent.lost, spent.in_flight) == (2, 1, 1, 0)
             lost_dollars = [event.dollars for event in stored if isinstance(event, CallReserved)]
@@ -157,7 +157,7 @@ def test_a_resumed_question_numbers_its_calls_on() -> None:
             await gate.complete(question(3))
             await gate.close()
             resumed = gateway(server, second)
-            resumed.restore(first.of(CallReserved))  # the reply was lost
+            resumed.restore(history(first.of(CallReserved)))  # the reply was lost
             await resumed.complete(question(3))
             await resumed.close()
         assert [event.key for event in second.of(CallReserved)] == ["i0/c3/s0/writer/0#1"]
@@ -174,8 +174,9 @@ def test_outcomes_of_finished_cycles_are_forgotten() -> None:
                 await gate.complete(question(number))
             await gate.close()
             resumed = gateway(server, MemoryJournal())
-            resumed.restore(journal.events)
-            resumed.forget("i0/c1/")
+            past = history(journal.events)
+            past.forget("i0/c1/")
+            resumed.restore(past)
             await resumed.complete(question(11))
             assert server.calls == 2
             await resumed.complete(question(1))
@@ -206,7 +207,7 @@ def test_a_budget_is_never_exceeded_and_ends_with_one_sentence(
             )
             await gate.close()
         replies = [o for o in outcomes if isinstance(o, Reply)]
-        ends = [o for o in outcomes if isinstance(o, BudgetSpent)]
+        ends = [o for o in outcomes if isinstance(o, CallsOver)]
         assert len(replies) + len(ends) == 20
         assert len({str(end) for end in ends}) == 1
         assert limit in str(ends[0]) and "is spent" in str(ends[0])
@@ -232,12 +233,12 @@ def test_a_budget_counts_over_resumptions() -> None:
         async with ScriptedServer(Script(rule=OK)) as server:
             for start in range(0, 6, 2):
                 gate = gateway(server, journal, CallBudget(calls=4))
-                gate.restore(list(journal.events))
+                gate.restore(history(journal.events))
                 for number in (start, start + 1):
                     if number < 4:
                         await gate.complete(question(number))
                     else:
-                        with pytest.raises(BudgetSpent):
+                        with pytest.raises(CallsOver):
                             await gate.complete(question(number))
                 await gate.close()
             assert server.calls == 4
@@ -282,7 +283,7 @@ def test_unusable_replies_are_counted_beside_failed_calls() -> None:
             await gate.close()
             assert gate.spending().failures == {"prose_only": 1, "server_error": 1}
             again = gateway(server, MemoryJournal())
-            again.restore(journal.events)
+            again.restore(history(journal.events))
             assert again.spending().failures == gate.spending().failures
         assert journal.of(TurnedAway)[0].key == question().key
 

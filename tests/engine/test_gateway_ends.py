@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.calls import CallFailed, CallReserved
-from engine.gateway import Gateway
+from engine.gateway import CallsOver, Gateway
 from engine.ledger import CallBudget
 from operators.question import Failure, ModelUnavailable, Reply
 from tests.engine.call_log import MemoryJournal, gateway, question, section
@@ -106,7 +106,28 @@ def test_a_missing_key_and_a_wrong_one() -> None:
     asyncio.run(go())
 
 
-def test_a_campaign_that_ends_cancels_its_calls_and_counts_them() -> None:
+def test_a_campaign_that_ends_cuts_its_calls_off_and_counts_them() -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK, latency_s=5)) as server:
+            gate = gateway(server, journal, concurrency=2)
+            calls = [asyncio.create_task(gate.complete(question(i))) for i in range(4)]
+            while server.in_flight < 2:
+                await asyncio.sleep(0.005)
+            gate.stop("the evaluations are spent")
+            for outcome in await asyncio.gather(*calls, return_exceptions=True):
+                assert isinstance(outcome, CallsOver)
+                assert str(outcome) == "the evaluations are spent"
+            with pytest.raises(CallsOver):
+                await gate.complete(question(9))
+            await gate.close()
+        assert [failed.failure for failed in journal.of(CallFailed)] == [Failure.CANCELLED] * 2
+        assert gate.spending().in_flight == 0
+
+    asyncio.run(go())
+
+
+def test_a_question_that_is_cancelled_is_counted() -> None:
     async def go() -> None:
         journal = MemoryJournal()
         async with ScriptedServer(Script(rule=OK, latency_s=5)) as server:
