@@ -13,6 +13,12 @@ from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.rocm import WHAT_TO_DO, Toolchain, find_toolchain
 
+# HIP's old names of the built-in variables, which hiprtc lacks.
+_OLD_NAMES = tuple(
+    f"-Dhip{name[0].upper()}{name[1:]}_{axis}={name}.{axis}"
+    for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+    for axis in "xyz"
+)
 _LDS_ERROR = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in '(.*)'")
 _NAME_EXPRESSION = re.compile(r'__amdgcn_name_expr_\d+\[\]= \{"([^"]*)"')
 
@@ -57,7 +63,12 @@ class HiprtcChild(CompileChild):
             name=name,
             names=names,
             headers=headers or {},
-            options=(f"--offload-arch={arch}", f"-I{self.toolchain.include}", *options),
+            options=(
+                f"--offload-arch={arch}",
+                f"-I{self.toolchain.include}",
+                *_OLD_NAMES,
+                *options,
+            ),
             deadline_s=deadline_s,
         )
 

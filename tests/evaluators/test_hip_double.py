@@ -1,0 +1,224 @@
+"""The hip backend on the runtime double: contract, faults, devices, and its sentences."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluators.cpu_toolchain import NATIVE
+from evaluators.evaluation import Rejected, Status
+from evaluators.gpu import DeviceFault
+from evaluators.hip_errors import hip_failure
+from evaluators.hiprtc import HiprtcChild
+from tests.evaluators.in_child import outcome
+from tests.evaluators.launching import launch
+from tests.evaluators.small_task import write_task
+from tests.hip_double.twins import FOLDER
+
+ROOT = Path(__file__).parents[2]
+DOUBLE = ROOT / "tests" / "hip_double"
+ADD = "__global__ void add(int* x) { x[threadIdx.x] += 1; }"
+NAMES = """
+from evaluators import hip
+for i in range(hip.device_count()):
+    print(hip.open_device(i).info.name)
+"""
+OPEN = """
+import sys
+from evaluators import hip
+from evaluators.device import BackendMissing
+try:
+    hip.open_device(int(sys.argv[1]))
+except BackendMissing as missing:
+    print(missing)
+"""
+EVALUATE = """
+import sys
+from pathlib import Path
+from evaluators import hip
+from evaluators.evaluate import evaluate_file
+from evaluators.timing import TimingPolicy
+from tests.hip_double.twins import with_twins
+plain = hip.compiler
+hip.compiler = lambda **k: with_twins(plain(**k))
+task = Path(sys.argv[1])
+policy = TimingPolicy(min_blocks=3, max_blocks=4, budget_s=0.5)
+(kernel,) = (task / "seeds").glob("*.hip")
+made = evaluate_file(kernel, task, "hip", policy=policy)
+print(made.status, made.reason, made.device_class, *made.times_us, *made.resources[:1])
+"""
+
+
+@pytest.fixture(scope="module")
+def built(gfx942: HiprtcChild, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as ROCM_PATH would name it, with the double for a runtime."""
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    assert compiler, "no C compiler (gcc or clang) on PATH: install one to run the tests"
+    root = tmp_path_factory.mktemp("rocm")
+    (root / "lib").mkdir()
+    (root / "twins").mkdir()
+    subprocess.run(
+        [
+            *(compiler, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"),
+            *("-pthread", "-D__HIP_PLATFORM_AMD__", f"-I{gfx942.toolchain.include}", f"-I{NATIVE}"),
+            *("-o", str(root / "lib" / "libamdhip64.so"), *map(str, DOUBLE.glob("*.c")), "-ldl"),
+        ],
+        check=True,
+        timeout=60,
+    )
+    return root
+
+
+@pytest.fixture
+def double(
+    built: Path, gfx942: HiprtcChild, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[pytest.MonkeyPatch]:
+    """Children started while this is in use find the double."""
+    if gfx942.toolchain.loader is None:
+        pytest.skip("ROCm is installed here: its own runtime is what tests should use")
+    monkeypatch.setenv("ROCM_PATH", str(built))
+    monkeypatch.setenv("KERNEL_SCIENTIST_ROCM", str(gfx942.toolchain.loader.parents[4]))
+    monkeypatch.setenv(FOLDER, str(built / "twins"))
+    monkeypatch.delenv("HIP_VISIBLE_DEVICES", raising=False)
+    yield monkeypatch
+
+
+def python(code: str, *arguments: str) -> str:
+    """What a script prints that runs beside the repository."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+def contract(*options: str) -> str:
+    """The contract suite's last lines, run over the double alone."""
+    os.environ["KERNEL_SCIENTIST_CONTRACT"] = "hip"
+    suite = ROOT / "tests" / "evaluators" / "test_device_contract.py"
+    try:
+        return python(
+            "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))",
+            *("-q", "-p", "no:cacheprovider", str(suite), *options),
+        )
+    finally:
+        del os.environ["KERNEL_SCIENTIST_CONTRACT"]
+
+
+def test_the_whole_contract(double: pytest.MonkeyPatch) -> None:
+    said = contract()
+    passed = re.search(r"(\d+) passed in", said.splitlines()[-1])
+    assert passed, said
+    assert int(passed[1]) >= 20
+    assert "skipped" not in said
+
+
+def test_timing_without_graphs(double: pytest.MonkeyPatch) -> None:
+    double.setenv("HIP_DOUBLE_NO_GRAPHS", "1")
+    assert contract("-k", "time_runs").splitlines()[-1].startswith("1 passed")
+
+
+def test_the_whole_cascade(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    said = python(EVALUATE, str(write_task(tmp_path / "small")))
+    assert re.match(r"PASSED  hip/HIP double of MI300X #0/gfx942/hip/hiprtc \S+ N=3000", said), said
+    assert "'waves_per_simd': 8.0" in said
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "said"),
+    [
+        ("illegal_address:1", Status.CRASHED, "memory that is not its own"),
+        ("launch_failure:1", Status.CRASHED, "failed while it ran"),
+        ("abort:1", Status.CRASHED, "SIGABRT"),
+        ("hang:1", Status.TIMEOUT, "0.5 s"),
+        ("out_of_memory:1", Status.LAUNCH_ERROR, "out of memory"),
+        ("illegal_address:2", Status.PASSED, ""),
+    ],
+)
+def test_faults_on_demand(
+    double: pytest.MonkeyPatch, fault: str, status: Status, said: str
+) -> None:
+    double.setenv("HIP_DOUBLE_FAULT", fault)
+    step = launch("add", ["x"], block=(64, 1, 1))
+    found, reason = outcome("hip", ADD, step, nbytes=256, deadline_s=0.5)
+    assert found is status, reason
+    assert said in reason
+
+
+def test_a_small_device_runs_out_of_memory(double: pytest.MonkeyPatch) -> None:
+    double.setenv("HIP_DOUBLE_MEMORY", "4096")
+    step = launch("add", ["x"], block=(64, 1, 1))
+    found, reason = outcome("hip", ADD, step, nbytes=1 << 20, deadline_s=5)
+    assert (found, "out of memory" in reason) == (Status.LAUNCH_ERROR, True)
+
+
+@pytest.mark.parametrize(
+    ("visible", "wanted"),
+    [
+        (None, [0, 1, 2, 3]),
+        ("2", [2]),
+        ("3,1", [3, 1]),
+        ("1,9,2", [1]),
+        ("", []),
+        ("-1", []),
+    ],
+)
+def test_four_devices_and_what_is_visible_of_them(
+    double: pytest.MonkeyPatch, visible: str | None, wanted: list[int]
+) -> None:
+    double.setenv("HIP_DOUBLE_DEVICES", "4")
+    if visible is not None:
+        double.setenv("HIP_VISIBLE_DEVICES", visible)
+    names = python(NAMES).splitlines()
+    assert names == [f"HIP double of MI300X #{i}" for i in wanted]
+
+
+def test_work_is_done_on_the_pinned_device(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    double.setenv("HIP_DOUBLE_DEVICES", "4")
+    double.setenv("HIP_VISIBLE_DEVICES", "3")
+    double.setenv("HIP_DOUBLE_LOG", str(tmp_path / "log"))
+    step = launch("add", ["x"], block=(64, 1, 1))
+    assert outcome("hip", ADD, step, nbytes=256, deadline_s=5)[0] is Status.PASSED
+    assert (tmp_path / "log").read_text() == "3 _Z3addPi 1,1,1 64,1,1\n"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "index", "said"),
+    [
+        ("HIP_VISIBLE_DEVICES", "", 0, "finds no AMD GPU: check /dev/kfd, the group render"),
+        ("HIP_DOUBLE_VERSION", "50713000", 0, "needs ROCm 6 or newer, the HIP runtime here is 5.7"),
+        ("HIP_DOUBLE_DEVICES", "2", 2, "there is no HIP device 2: 2 are visible, from 0"),
+        ("ROCM_PATH", "/nowhere", 0, "install ROCm's HIP runtime, or set ROCM_PATH"),
+    ],
+)
+def test_a_machine_that_cannot_is_one_sentence(
+    double: pytest.MonkeyPatch, variable: str, value: str, index: int, said: str
+) -> None:
+    double.setenv(variable, value)
+    (line,) = python(OPEN, str(index)).splitlines()
+    assert said in line
+
+
+def test_every_error_of_hip_is_one_sentence() -> None:
+    from hip import hip
+
+    names = [name for name in hip.hipError_t.__members__ if name != "hipSuccess"]
+    assert len(names) > 50
+    for name in names:
+        failure = hip_failure("hipSomething", name, "what the driver says")
+        assert isinstance(failure, Rejected | DeviceFault)
+        sentence = failure.reason if isinstance(failure, Rejected) else str(failure)
+        assert name in sentence
+        assert "\n" not in sentence
+        assert len(sentence) > len(name) + 30

@@ -1,0 +1,78 @@
+"""Gives the HIP runtime double the cpu twin of a compiled kernel."""
+
+import hashlib
+import os
+import struct
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evaluators import cpu
+from evaluators.cpu_compile import entry_key
+from evaluators.device import Compiled, Compiler
+from evaluators.gpu_compiler import GpuCompiler
+from evaluators.kernel import KernelSource
+from evaluators.plan import LaunchStep, Plan
+from evaluators.resources import read_resources
+
+FOLDER = "HIP_DOUBLE_TWINS"
+
+
+def with_twins(compiler: Compiler) -> Compiler:
+    """The compiler itself, or on the double one whose kernels the double can run."""
+    if FOLDER in os.environ and isinstance(compiler, GpuCompiler) and compiler.arch == "gfx942":
+        return TwinCompiler(compiler)
+    return compiler
+
+
+class TwinCompiler:
+    """Compiles for gfx942, and for cpu what the double shall run."""
+
+    def __init__(self, compiler: GpuCompiler) -> None:
+        self._compiler = compiler
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        compiled = self._compiler.compile(kernel, plans)
+        add_twins(compiled, kernel, plans)
+        return compiled
+
+
+def add_twins(compiled: Compiled, kernel: KernelSource, plans: Sequence[Plan]) -> None:
+    """Compile the same kernel for cpu and leave it where the double looks for it.
+
+    compiled: by the hip backend. Raises Rejected when cpu can't run the kernel.
+    """
+    folder = Path(os.environ[FOLDER])
+    twin = cpu.compiler().compile(kernel, plans)
+    for defines, binary in compiled.binaries.items():
+        library = twin.binaries[defines]
+        name = hashlib.sha256(library.data).hexdigest()[:16] + ".so"
+        if not (folder / name).exists():  # else this process may have it mapped
+            (folder / name).write_bytes(library.data)
+        lines = [f"library {name}"]
+        launches = [s for plan in plans if plan.defines == defines for s in plan.launches]
+        for resources in read_resources(binary.data):
+            sizes = [str(argument.size) for argument in resources.args]
+            head = (resources.symbol, resources.lds_bytes, resources.max_threads, len(sizes))
+            lines.append(" ".join(["kernel", *map(str, head), *sizes]))
+            wanted = {
+                launch.block: launch
+                for launch in launches
+                if binary.symbols[launch.entry] == resources.symbol
+            }
+            lines += [_entry(launch, library.symbols) for launch in wanted.values()]
+        (folder / _hash(binary.data)).write_text("\n".join(lines) + "\n")
+
+
+def _entry(launch: LaunchStep, symbols: Mapping[str, str]) -> str:
+    symbol = symbols[entry_key(launch.entry, launch.block)]
+    return " ".join(["entry", *map(str, launch.block), symbol])
+
+
+def _hash(elf: bytes) -> str:
+    """FNV-1a over the file up to the end of its section headers, as the double computes it."""
+    (sections,) = struct.unpack_from("<Q", elf, 0x28)
+    entry, count = struct.unpack_from("<HH", elf, 0x3A)
+    value = 1469598103934665603
+    for byte in elf[: sections + entry * count]:
+        value = (value ^ byte) * 1099511628211 & 0xFFFFFFFFFFFFFFFF
+    return f"{value:016x}"
