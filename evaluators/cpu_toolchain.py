@@ -41,7 +41,14 @@ _COMMON_FLAGS = (
     "-w",
     "-pipe",
 )
-_GNU_FLAGS = ("-fwhole-program", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret")
+_GNU_FLAGS = (
+    "-fwhole-program",
+    # g++ unrolls short loops before it would vectorise them: register tiles of 8 or 16 columns
+    # become three to six times faster when it leaves those of more than four rounds alone.
+    "--param=max-completely-peel-times=4",
+    "-fdiagnostics-color=never",
+    "-fno-diagnostics-show-caret",
+)
 _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 _INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
