@@ -1,7 +1,9 @@
 """Designer without a model: the techniques that fit the Base, as predicted experiments."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
 from evaluators.device import DeviceInfo
 from evaluators.kernel import KernelSource
@@ -9,15 +11,15 @@ from evaluators.task import Task
 from operators.catalog.families import Params, families
 from operators.catalog.gemm import GEMM
 from operators.catalog.gemm_starts import GEMM_STARTS
-from operators.catalog.landscape import Key, Landscape, key_of, known_points, parsed
+from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
 from operators.catalog.lds import LDS
 from operators.catalog.rows import SOFTMAX, SUM
-from operators.catalog.technique import Technique, changes, step
+from operators.catalog.technique import Range, Technique, changes, step
 from operators.catalog.transpose import TRANSPOSE
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 
-TECHNIQUES = (*GEMM_STARTS, *GEMM, *SOFTMAX, *SUM, *TRANSPOSE, *LDS)
+TECHNIQUES: tuple[Technique, ...] = (*GEMM_STARTS, *GEMM, *SOFTMAX, *SUM, *TRANSPOSE, *LDS)
 
 AVENUES = 10
 EXPERIMENTS = 5
@@ -29,8 +31,15 @@ BASIC_WEIGHT = 10.0  # percent: what is expected to lose has the chance of so sm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Proposal:
-    experiment: Experiment
+    """A technique with one point that it leads to. family None: the Base's own file."""
+
+    technique: Technique
+    family: str | None
+    params: Params
     leads_to: Key
+
+
+_Avenue = Callable[[], list[_Proposal]]
 
 
 class CatalogDesigner:
@@ -43,133 +52,157 @@ class CatalogDesigner:
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Ten avenues and five experiments, drawn from what fits and was not yet tried.
 
+        Predictions are the techniques' own, corrected by what the island has measured.
         Raises Declined when nothing is left.
         """
         kernel = parsed(base.candidate.source)
+        before = self._point(kernel)
         individuals = context.individuals.values()
         tried = known_points(individuals) | {key_of(kernel)}
-        proposals = [p for p in self._proposals(kernel, reference) if p.leads_to not in tried]
-        if not proposals:
+        drawn: list[list[_Proposal]] = []
+        avenues = self._avenues(kernel, reference)
+        for i in context.rng.permutation(len(avenues)):
+            fresh = [proposal for proposal in avenues[i]() if proposal.leads_to not in tried]
+            if fresh:
+                drawn.append(fresh)
+            if len(drawn) == AVENUES:
+                break
+        if not drawn:
             raise Declined(f"every technique that fits {base.id} was tried, or none fits")
-        order = context.rng.permutation(len(proposals))[:AVENUES]
-        drawn = [proposals[int(i)] for i in order]
-        experiments = _calibrated(self._point(kernel), drawn, Landscape(individuals))
+        together = [proposal for fresh in drawn for proposal in fresh]
+        gains = Landscape(individuals).gains(before, [one.leads_to for one in together])
+        experiments = []
+        start = 0
+        for fresh in drawn:
+            at = start + gains.sample(context.rng, start, start + len(fresh))
+            experiments.append(self._experiment(kernel, together[at], gains, at))
+            start += len(fresh)
         return Design(
             avenues=tuple(experiment.avenue for experiment in experiments),
             experiments=tuple(_draw(experiments, context)),
         )
 
     def _point(self, kernel: KernelSource) -> Key:
-        """Where the Base stands; a kernel of nobody's stands for the textbook's."""
+        """Where the Base stands; a naive kernel stands where the textbook's does."""
         home = self._families.home
-        if self._families.of(kernel) is None and not kernel.space and home is not None:
+        if not kernel.params and home is not None:
             return key_of(self._families.sources[home])
         return key_of(kernel)
 
-    def _proposals(self, kernel: KernelSource, reference: Individual) -> list[_Proposal]:
+    def _avenues(self, kernel: KernelSource, reference: Individual) -> list[_Avenue]:
+        """For each technique that may fit, how to find its points."""
         family = self._families.of(kernel)
+        techniques = TECHNIQUES
+        avenues: list[_Avenue] = []
         if family is not None:
-            return [
-                *self._techniques(family, kernel.params),
-                *self._adoptions(family, kernel.params, reference),
-            ]
-        home = self._families.home
-        tuning = _tuning(kernel)
-        if home is None:
-            return tuning
-        return [*tuning, *self._techniques(home, self._families.sources[home].params)]
+            params = kernel.params
+            techniques += tuple(self._adoptions(family, params, reference))
+        else:
+            avenues += [partial(list, [proposal]) for proposal in _tuning(kernel)]
+            family = self._families.home
+            if family is None:
+                return avenues
+            params = self._families.sources[family].params
+        return avenues + [
+            partial(self._proposals, technique, family, params)
+            for technique in techniques
+            if family in technique.sources
+        ]
 
-    def _techniques(self, family: str, params: Params) -> list[_Proposal]:
-        found = []
-        for technique in TECHNIQUES:
-            point = technique.apply(self._families, family, params)
-            if point is not None:
-                found.append(self._proposal(technique, params, *point))
-        return found
+    def _proposals(self, technique: Technique, family: str, params: Params) -> list[_Proposal]:
+        return [
+            _Proposal(
+                technique=technique,
+                family=target,
+                params=after,
+                leads_to=key_of(self._families.sources[target], after),
+            )
+            for target, after in technique.points(self._families, family, params)
+        ]
 
-    def _proposal(
-        self, technique: Technique, before: Params, target: str, after: Params
-    ) -> _Proposal:
-        what = changes(before, after)
-        return _Proposal(
-            experiment=Experiment(
-                technique=technique.name,
-                description=f"{technique.avenue} ({target}: {what or 'same parameters'})",
-                rubric=technique.rubric,
-                performance=technique.cpu if self._on_cpu else technique.gpu,
-                innovation=technique.innovation,
-                avenue=technique.avenue,
-                params={"family": target, "params": dict(after)},
-            ),
-            leads_to=key_of(self._families.sources[target], after),
-        )
-
-    def _adoptions(self, family: str, params: Params, reference: Individual) -> list[_Proposal]:
+    def _adoptions(self, family: str, params: Params, reference: Individual) -> Iterator[Technique]:
         """Take over single parameters in which the Reference differs."""
         other = parsed(reference.candidate.source)
         if self._families.of(other) is None:
-            return []
-        source = self._families.sources[family]
-        found = []
+            return
         for name in params:
             value = other.params.get(name, params[name])
-            after = {**params, name: value}
-            allowed = value in source.space.get(name, ())
-            if value == params[name] or not allowed or not source.feasible(after):
-                continue
-            technique = Technique(
-                name=f"adopt {name}",
-                sources=frozenset({family}),
-                sets={name: value},
-                avenue=f"Take over {name} = {value} from the Reference.",
-                rubric=f"Change {name} from {params[name]} to {value}; leave the rest.",
-                cpu=ADOPTING,
-                gpu=ADOPTING,
-                innovation=20,
-            )
-            found.append(self._proposal(technique, params, family, after))
-        return found
+            if value != params[name] and value in self._families.sources[family].space[name]:
+                yield _single(
+                    f"adopt {name}",
+                    family,
+                    {name: value},
+                    avenue=f"Take over {name} = {value} from the Reference.",
+                    expected=ADOPTING,
+                )
+
+    def _experiment(
+        self, kernel: KernelSource, proposal: _Proposal, gains: Gains, at: int
+    ) -> Experiment:
+        technique = proposal.technique
+        what = changes(kernel.params, proposal.params) or "parameters kept"
+        where = f"{proposal.family}: " if proposal.family else ""
+        return Experiment(
+            technique=technique.name,
+            description=f"{technique.avenue} ({where}{what})",
+            rubric=technique.rubric,
+            performance=_corrected(
+                technique.cpu if self._on_cpu else technique.gpu,
+                mean=float(gains.mean[at]),
+                deviation=float(gains.deviation[at]),
+                prior=float(gains.prior[at]),
+            ),
+            innovation=technique.innovation,
+            avenue=technique.avenue,
+            params={"family": proposal.family, "params": dict(proposal.params)},
+        )
 
 
-def _tuning(kernel: KernelSource) -> list[_Proposal]:
+def _single(name: str, family: str, sets: Params, *, avenue: str, expected: Range) -> Technique:
+    """A technique made for the occasion: these values, and nothing else changed."""
+    return Technique(
+        name=name,
+        sources=frozenset({family}),
+        sets=sets,
+        avenue=avenue,
+        rubric=f"Change {changes({}, sets)}; leave the rest.",
+        cpu=expected,
+        gpu=expected,
+        innovation=15,
+    )
+
+
+def _tuning(kernel: KernelSource) -> Iterator[_Proposal]:
     """Neighbouring values of each parameter in the kernel's own space."""
-    found = []
     for name, values in kernel.space.items():
         for places in (-1, 1):
             value = step(values, kernel.params[name], places)
             if value is None or not kernel.feasible({name: value}):
                 continue
+            params = {**kernel.params, name: value}
             avenue = f"Tune {name}: {kernel.params[name]} -> {value}."
-            experiment = Experiment(
-                technique=f"tune {name}",
-                description=avenue,
-                rubric=f"Set {name} to {value}; leave the rest.",
-                performance=TUNING,
-                innovation=5,
-                avenue=avenue,
-                params={"params": {name: value}},
+            technique = _single(f"tune {name}", "", {name: value}, avenue=avenue, expected=TUNING)
+            yield _Proposal(
+                technique=technique, family=None, params=params, leads_to=key_of(kernel, params)
             )
-            after = key_of(kernel, {**kernel.params, name: value})
-            found.append(_Proposal(experiment=experiment, leads_to=after))
-    return found
 
 
-def _calibrated(before: Key, drawn: list[_Proposal], landscape: Landscape) -> list[Experiment]:
-    """The table's predictions, corrected by what the island has measured near each point.
+def _corrected(expected: Range, *, mean: float, deviation: float, prior: float) -> Range:
+    """The expected uplift in percent, after what was measured near the point.
 
-    Both are taken as normal distributions of ln(gain) and weighted by their precision.
+    ln(gain) is normal: the table is its prior, and a measurement counts by the precision
+    that it added to the landscape's own prior.
     """
-    means, deviations = landscape.gains(before, [proposal.leads_to for proposal in drawn])
-    found = []
-    for proposal, mean, deviation in zip(drawn, means, deviations, strict=True):
-        low, high = (math.log1p(p / 100) for p in proposal.experiment.performance)
-        centre, half = (low + high) / 2, (high - low) / 2
-        trust, doubt = half**-2, float(deviation) ** -2
-        centre = (centre * trust + float(mean) * doubt) / (trust + doubt)
-        half = (trust + doubt) ** -0.5
-        low, high = (round(100 * math.expm1(v), 1) for v in (centre - half, centre + half))
-        found.append(replace(proposal.experiment, performance=(low, high)))
-    return found
+    low, high = (math.log1p(percent / 100) for percent in expected)
+    centre, half = (low + high) / 2, (high - low) / 2
+    added = max(0.0, deviation**-2 - prior**-2)
+    precision = half**-2 + added
+    centre = (centre * half**-2 + mean * deviation**-2 * (added > 0)) / precision
+    half = precision**-0.5
+    return (
+        round(100 * math.expm1(centre - half), 1),
+        round(100 * math.expm1(centre + half), 1),
+    )
 
 
 def _draw(experiments: list[Experiment], context: Context) -> list[Experiment]:

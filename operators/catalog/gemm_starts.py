@@ -92,4 +92,16 @@ GEMM_STARTS = (
         gpu=(-20, 40),
         innovation=55,
     ),
+    Technique(
+        name="a tile of any shape",
+        sources=NAIVE,
+        target="gemm_tile",
+        sets={"BX": 16, "BY": 16},
+        free=("TM", "TN"),
+        avenue="Choose the tile of outputs a thread by what was learned, or by chance.",
+        rubric="Give each thread TM x TN outputs in registers.",
+        cpu=(50, 900),
+        gpu=(-50, 300),
+        innovation=65,
+    ),
 )

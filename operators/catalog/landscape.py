@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,7 @@ OTHER_CODE = 1.0  # what other code around the same parameters counts, in doubli
 SPREAD = 0.7  # of ln(speedup) over a family's space
 NOISE = 0.05  # of ln(speedup), measured
 STOPPED = math.log(4.0)  # a kernel stopped early counts as so much behind the best
-POINTS = 400  # the latest so many are used
+BEST = LATEST = 32  # so many measurements are used, for the sake of time
 
 
 @lru_cache(maxsize=4096)
@@ -30,20 +31,47 @@ def parsed(text: str) -> KernelSource:
     return parse_kernel(text)
 
 
+@lru_cache(maxsize=4096)
+def _code(text: str) -> str:
+    """The code of a file that parses: one object for each text, so that it hashes once."""
+    return parsed(text).code
+
+
 def key_of(kernel: KernelSource, params: Mapping[str, int] | None = None) -> Key:
     """The point that a kernel is, or would be with other parameters."""
-    return kernel.code, frozenset((kernel.params if params is None else params).items())
+    return _code(kernel.text), frozenset((kernel.params if params is None else params).items())
+
+
+@lru_cache(maxsize=4096)
+def _point(text: str) -> Key | None:
+    try:
+        return key_of(parsed(text))
+    except Rejected:
+        return None
 
 
 def known_points(individuals: Iterable[Individual]) -> set[Key]:
     """The points of all individuals that parse, whatever became of them."""
-    found = set()
-    for individual in individuals:
-        try:
-            found.add(key_of(parsed(individual.candidate.source)))
-        except Rejected:
-            continue
-    return found
+    points = {_point(individual.candidate.source) for individual in individuals}
+    return {point for point in points if point is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gains:
+    """ln(time before / time after) by point: mean, standard deviation, and the latter before
+    anything was measured."""
+
+    mean: Array
+    deviation: Array
+    prior: Array
+
+    def sample(self, rng: np.random.Generator, start: int, stop: int) -> int:
+        """Which of the points [start, stop) to try, counted from start.
+
+        Thompson sampling: W. R. Thompson, Biometrika 25 (1933).
+        """
+        drawn = rng.normal(self.mean[start:stop], self.deviation[start:stop])
+        return int(np.argmax(drawn))
 
 
 class Landscape:
@@ -54,11 +82,7 @@ class Landscape:
     """
 
     def __init__(self, individuals: Collection[Individual]) -> None:
-        measured = [
-            (key_of(parsed(one.candidate.source)), value)
-            for one, value in _values(individuals)
-            if parsed(one.candidate.source).params
-        ][-POINTS:]
+        measured = _measured(individuals)
         self._points = [key for key, _ in measured]
         values = np.array([value for _, value in measured], dtype=np.float64)
         self._inverse: Array = np.zeros((0, 0))
@@ -69,45 +93,51 @@ class Landscape:
             self._inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
             self._weights = self._inverse @ (values - values.mean())
 
-    def gains(self, before: Key, after: list[Key]) -> tuple[Array, Array]:
-        """Mean and standard deviation of ln(time before / time after), by point."""
-        prior = self._covariance(after, after).diagonal() + SPREAD**2
-        own = self._covariance(after, [before])[:, 0]
+    def gains(self, before: Key, after: list[Key]) -> Gains:
+        """What is expected of moving from one point to each of some others."""
+        prior = 2 * SPREAD**2 - 2 * self._covariance(after, [before])[:, 0]
         difference = self._covariance(after, self._points) - self._covariance(
             [before], self._points
         )
         mean = difference @ self._weights
-        variance = prior - 2 * own - np.einsum("ij,jk,ik->i", difference, self._inverse, difference)
-        return mean, np.sqrt(np.maximum(variance, NOISE**2))
+        variance = prior - np.einsum("ij,jk,ik->i", difference, self._inverse, difference)
+        return Gains(
+            mean=mean,
+            deviation=np.sqrt(np.maximum(variance, NOISE**2)),
+            prior=np.sqrt(np.maximum(prior, NOISE**2)),
+        )
 
     def _covariance(self, left: list[Key], right: list[Key]) -> Array:
         names = sorted({name for _, params in (*left, *right) for name, _ in params})
         a, b = _coordinates(left, names), _coordinates(right, names)
-        codes = np.array([[one[0] != two[0] for two in right] for one in left], dtype=np.float64)
         apart = np.nansum(np.abs(a[:, None, :] - b[None, :, :]), axis=2)
-        return np.asarray(
-            SPREAD**2 * np.exp(-(apart + OTHER_CODE * codes.reshape(apart.shape)) / REACH)
-        )
+        code = {text: i for i, text in enumerate({text for text, _ in (*left, *right)})}
+        own, other = ([code[text] for text, _ in points] for points in (left, right))
+        apart += OTHER_CODE * np.not_equal.outer(own, other).reshape(apart.shape)
+        return np.asarray(SPREAD**2 * np.exp(-apart / REACH))
 
 
 def _coordinates(points: list[Key], names: list[str]) -> Array:
     """Doublings by point and parameter; NaN, so no distance, where a point lacks one."""
-    found = np.full((len(points), len(names)), np.nan)
-    column = {name: i for i, name in enumerate(names)}
-    for row, (_, params) in enumerate(points):
-        for name, value in params:
-            found[row, column[name]] = math.log2(1 + abs(value))
-    return found
+    values = [dict(params) for _, params in points]
+    found = np.array(
+        [[point.get(name, np.nan) for name in names] for point in values], dtype=np.float64
+    ).reshape(len(points), len(names))
+    return np.asarray(np.log2(1 + np.abs(found)))
 
 
-def _values(individuals: Collection[Individual]) -> list[tuple[Individual, float]]:
-    """ln(speedup) of what passed; of what was stopped early, a bound in its place."""
+def _measured(individuals: Collection[Individual]) -> list[tuple[Key, float]]:
+    """Points with ln(speedup); for those stopped early, with a bound in its place."""
     speedups = [one.evaluation.speedup for one in individuals if one.evaluation.speedup]
     best = math.log(max(speedups, default=1.0))
     found = []
     for one in individuals:
+        point = _point(one.candidate.source)
+        if point is None or not point[1]:
+            continue
         if one.evaluation.speedup:
-            found.append((one, math.log(one.evaluation.speedup)))
+            found.append((point, math.log(one.evaluation.speedup)))
         elif one.evaluation.status is Status.STOPPED_EARLY:
-            found.append((one, best - STOPPED))
-    return found
+            found.append((point, best - STOPPED))
+    older = sorted(found[:-LATEST], key=lambda entry: -entry[1])
+    return [*older[:BEST], *found[-LATEST:]]

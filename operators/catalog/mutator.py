@@ -2,8 +2,6 @@
 
 from itertools import combinations
 
-import numpy as np
-
 from evaluators.kernel import KernelSource
 from operators.catalog.landscape import Landscape, key_of, known_points, parsed
 from operators.catalog.technique import changes, step
@@ -17,9 +15,9 @@ class CatalogMutator:
     """Works on any kernel with a space, whoever wrote it."""
 
     async def mutate(self, parent: Individual, context: Context) -> Draft:
-        """The most promising neighbour that the island has not seen, by Thompson sampling.
+        """A promising neighbour that the island has not seen.
 
-        Raises Declined when there is none. (W. R. Thompson, Biometrika 25, 1933.)
+        Raises Declined when there is none.
         """
         kernel = parsed(parent.candidate.source)
         if not kernel.space:
@@ -37,10 +35,10 @@ class CatalogMutator:
                 if key_of(kernel, point) not in seen and kernel.feasible(point)
             ]
             if points:
-                means, deviations = Landscape(individuals).gains(
+                gains = Landscape(individuals).gains(
                     key_of(kernel), [key_of(kernel, point) for point in points]
                 )
-                chosen = points[int(np.argmax(context.rng.normal(means, deviations)))]
+                chosen = points[gains.sample(context.rng, 0, len(points))]
                 return Draft(
                     candidate=Candidate.from_source(kernel.with_params(chosen).text),
                     report=f"mutation: {changes(kernel.params, chosen)}",

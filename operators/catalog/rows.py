@@ -117,6 +117,16 @@ SOFTMAX = (
         gpu=(-10, 30),
         innovation=10,
     ),
+    Technique(
+        name="another inner loop",
+        sources=ROWS,
+        free=("LANES", "VEC", "PASSES"),
+        avenue="Choose lanes, width of loads and number of passes anew.",
+        rubric="Choose LANES, VEC and PASSES together.",
+        cpu=(-50, 200),
+        gpu=(-40, 60),
+        innovation=60,
+    ),
 )
 
 SUM = (
@@ -219,5 +229,25 @@ SUM = (
         cpu=(-20, 30),
         gpu=(-20, 60),
         innovation=40,
+    ),
+    Technique(
+        name="another grid",
+        sources=SUMS,
+        free=("BLOCKS", "BLOCK"),
+        avenue="Choose how many threads share the work anew.",
+        rubric="Launch BLOCKS blocks of BLOCK threads.",
+        cpu=(-40, 150),
+        gpu=(-50, 100),
+        innovation=55,
+    ),
+    Technique(
+        name="another inner loop",
+        sources=SUMS,
+        free=("LANES", "VEC", "CHUNKS"),
+        avenue="Choose sums a thread, width of loads and layout anew.",
+        rubric="Choose LANES, VEC and CHUNKS together.",
+        cpu=(-50, 200),
+        gpu=(-50, 60),
+        innovation=60,
     ),
 )

@@ -1,6 +1,7 @@
 """Technique: a named single change to a point of a family, with its predicted gain."""
 
 from dataclasses import dataclass, field
+from itertools import product
 
 from operators.catalog.families import Families, Params
 
@@ -13,8 +14,9 @@ class Technique:
 
     sources: families it starts from. target: the family it leads to, None to stay; parameters
     that the target shares are kept, the others take its defaults. sets: parameter values.
-    steps: places to move within a parameter's space. cpu, gpu: expected uplift [min, max] in
-    percent. innovation: 0..100.
+    steps: places to move within a parameter's space. free: parameters that are one decision
+    (a tile's height and width), chosen anew together among all feasible values.
+    cpu, gpu: expected uplift [min, max] in percent. innovation: 0..100.
     """
 
     name: str
@@ -22,20 +24,23 @@ class Technique:
     target: str | None = None
     sets: Params = field(default_factory=dict)
     steps: Params = field(default_factory=dict)
+    free: tuple[str, ...] = ()
     avenue: str
     rubric: str
     cpu: Range
     gpu: Range
     innovation: int
 
-    def apply(self, known: Families, family: str, params: Params) -> tuple[str, Params] | None:
-        """The point it leads to; None where it has no place or changes nothing."""
+    def points(
+        self, known: Families, family: str, params: Params
+    ) -> list[tuple[str, dict[str, int]]]:
+        """The points it may lead to; none where it has no place or changes nothing."""
         target = self.target or family
         if family not in self.sources or target not in known.sources:
-            return None
+            return []
         source = known.sources[target]
-        if not {*self.sets, *self.steps} <= source.params.keys():
-            return None
+        if not {*self.sets, *self.steps, *self.free} <= source.params.keys():
+            return []
         changed = {
             **source.params,
             **{name: value for name, value in params.items() if name in source.params},
@@ -44,11 +49,14 @@ class Technique:
         for name, places in self.steps.items():
             value = step(source.space[name], changed[name], places)
             if value is None:
-                return None
+                return []
             changed[name] = value
-        if (target, changed) == (family, dict(params)) or not source.feasible(changed):
-            return None
-        return target, changed
+        found = []
+        for values in product(*(source.space[name] for name in self.free)):
+            point = {**changed, **dict(zip(self.free, values, strict=True))}
+            if (target, point) != (family, dict(params)) and source.feasible(point):
+                found.append((target, point))
+        return found
 
 
 def step(values: tuple[int, ...], value: int, places: int) -> int | None:
