@@ -1,13 +1,16 @@
 """The campaign's configuration: every key, its default, and what is wrong with a bad one."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from engine.llm_config import Llm
 from engine.migration import Topology
+from operators.question import Role
 
 BackendChoice = Literal["cpu", "cuda", "hip"]
 
@@ -25,6 +28,9 @@ class Budgets(_Section):
 
     evaluations: int | None = Field(default=400, ge=1)
     wall_time_s: float | None = Field(default=None, gt=0)
+    calls: int | None = Field(default=None, ge=1)  # of models
+    tokens: int | None = Field(default=None, ge=1)  # sent to models and written by them
+    dollars: float | None = Field(default=None, gt=0)  # by the prices in llm.models
 
 
 class Islands(_Section):
@@ -46,11 +52,16 @@ class Migration(_Section):
 class OperatorMix(_Section):
     """One island's operators; the weights are relative, and count cycles, not candidates."""
 
-    kind: Literal["catalog", "random"] = "catalog"
+    kind: Literal["catalog", "random", "llm"] = "catalog"
     experiment: float = Field(default=4, ge=0)
     crossover: float = Field(default=1, ge=0)
     mutation: float = Field(default=3, ge=0)
     experiments_per_cycle: int = Field(default=3, ge=1)
+    # For kind llm only; models: a role -> a name in llm.models, on these islands.
+    models: Mapping[Role, str] = {}
+    avenues: int = Field(default=10, ge=1)
+    designs: int = Field(default=5, ge=1)  # experiments that a designer is asked for
+    repairs: int = Field(default=1, ge=0)  # times that a failed kernel goes back
 
     @model_validator(mode="after")
     def _some_weight(self) -> Self:
@@ -99,12 +110,37 @@ class CampaignConfig(_Section):
     devices: Devices = Devices()
     tracking: Tracking = Tracking()
     ray: RayCluster = RayCluster()
+    llm: Llm | None = None  # needed where an island's operators are of kind llm
 
     @model_validator(mode="after")
     def _some_budget(self) -> Self:
         if self.budgets.evaluations is None and self.budgets.wall_time_s is None:
             raise ValueError("set budgets.evaluations or budgets.wall_time_s")
         return self
+
+    @model_validator(mode="after")
+    def _models_are_known(self) -> Self:
+        asking = [mix for mix in self.operators if mix.kind == "llm"]
+        if asking and self.llm is None:
+            raise ValueError("operators of kind llm need the section llm, with models")
+        named = {name for mix in asking for name in mix.models.values()}
+        if self.llm is not None and (unknown := named - self.llm.models.keys()):
+            raise ValueError(
+                f"operators.models names {min(unknown)!r}; llm.models has "
+                f"{', '.join(self.llm.models)}"
+            )
+        if self.budgets.dollars is not None and self.llm is not None and not self.llm.priced:
+            raise ValueError(
+                "budgets.dollars needs prices: set dollars_per_million_prompt and "
+                "dollars_per_million_completion of every model in llm.models"
+            )
+        return self
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether any island asks a model."""
+        count = self.islands.count
+        return any(self.operators_of(island).kind == "llm" for island in range(count))
 
     def operators_of(self, island: int) -> OperatorMix:
         return self.operators[island % len(self.operators)]
@@ -201,10 +237,16 @@ def _sentence(error: ValidationError) -> str:
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    section: Any = CampaignConfig
+    """The keys of the section at a place; a list's position or a mapping's own key is passed."""
+    section: type[BaseModel] = CampaignConfig
     for part in location:
-        if isinstance(part, int):
-            continue
-        annotation = section.model_fields[part].annotation
-        section = OperatorMix if part == "operators" else annotation
+        if part in section.model_fields:
+            section = _section_in(section.model_fields[str(part)].annotation) or section
     return sorted(section.model_fields)
+
+
+def _section_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation holds, as in Llm | None or Mapping[str, LlmModel]."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_section_in, get_args(annotation))), None)

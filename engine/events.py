@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, get_args
 
 from pydantic import TypeAdapter
 
+from engine.calls import CallEvent
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection
@@ -243,6 +244,7 @@ Event = (
     | Migrated
     | EpochStarted
     | Fault
+    | CallEvent
 )
 
 

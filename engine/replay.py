@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from engine.calls import CallEvent
 from engine.events import (
     Added,
     CampaignStarted,
@@ -18,6 +19,7 @@ from engine.events import (
     SessionFinished,
     SessionStarted,
 )
+from engine.ledger import CallHistory
 from engine.scoreboard import Scoreboard
 from engine.store import Stored, StoreError, read_events
 from operators.individual import Individual
@@ -46,6 +48,7 @@ class Replay:
     drafts: dict[str, Drafted] = field(default_factory=dict)  # by key
     first_drafts: dict[str, Drafted] = field(default_factory=dict)  # by kernel id
     faults: int = 0
+    calls: CallHistory = field(default_factory=CallHistory)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -90,6 +93,10 @@ class Replay:
             self.first_drafts.setdefault(event.kernel_id, event)
         elif isinstance(event, Fault):
             self.faults += 1
+        elif isinstance(event, CallEvent):
+            self.calls.take(event)
+        elif isinstance(event, CycleFinished):
+            self.calls.forget(f"{event.key}/")
         elif isinstance(event, Evaluated):
             self.first_evaluated_at = self.first_evaluated_at or stored.at
             self.last_evaluated_at = stored.at
