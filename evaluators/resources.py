@@ -91,12 +91,12 @@ class Resources:
         return asdict(self)
 
     def for_launch(self, block_threads: int, dynamic_lds_bytes: int) -> dict[str, Any]:
-        """to_json, and occupancy and advice for launches of that shape."""
+        """to_json, and occupancy (where there are rules) and advice for launches of that shape."""
         found = self.occupancy(block_threads, dynamic_lds_bytes)
         return self.to_json() | {
             "block_threads": block_threads,
             "dynamic_lds_bytes": dynamic_lds_bytes,
-            "occupancy": None if found is None else asdict(found),
+            **({} if found is None else asdict(found)),
             "advice": list(advice(self, block_threads, dynamic_lds_bytes)),
         }
 
