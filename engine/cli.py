@@ -172,8 +172,15 @@ def _run(arguments: Namespace) -> int:
     a second Ctrl-C ends it at once, and 'resume' goes on."""
     from engine.campaign import run_campaign
     from engine.config import load_config
+    from engine.submit import is_temporary_copy
 
     config = load_config(arguments.config, arguments.overrides)
+    if not config.runs_dir.is_absolute() and is_temporary_copy(Path.cwd()):
+        print(
+            "kernel-scientist: this job's folder is a temporary copy, and results below it go with "
+            "it: set runs_dir to a folder of a local disk, or use 'kernel-scientist submit'",
+            file=sys.stderr,
+        )
     return _watched(lambda observer: run_campaign(config, observer=observer))
 
 
@@ -205,7 +212,7 @@ def _watched(campaign: "Callable[[Observer], Summary]") -> int:
     from engine.replay import replay
     from engine.result import result_lines
 
-    last: "Snapshot | None" = None
+    last: Snapshot | None = None
 
     def observe(snapshot: "Snapshot") -> None:
         nonlocal last

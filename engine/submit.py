@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+import logging
 import os
+import re
 import shlex
 import sys
 import time
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engine.config import CampaignConfig, load_config
@@ -22,12 +24,9 @@ DEFAULT_ADDRESS = "http://127.0.0.1:8265"
 LOOK_EVERY_S = 1.0
 
 EXCLUDES = (
-    ".git/",
-    ".venv*/",
-    ".rocm*/",
-    ".*_cache/",
-    ".hypothesis/",
+    ".*/",
     "__pycache__/",
+    "*.egg-info/",
     "build/",
     "dist/",
     "runs/",
@@ -37,6 +36,10 @@ EXCLUDES = (
     "*.sqlite*",
 )
 """Of the current folder, what no job needs; Ray uploads the rest, and refuses beyond 500 MiB."""
+
+
+NO_PATHS = ("none", "sqlite", "databricks")
+"""Tracking URIs without a scheme that are no paths."""
 
 
 class SubmitError(Exception):
@@ -94,19 +97,23 @@ def plan(config: Path, overrides: list[str], folder: Path) -> Job:
         )
     settings = load_config(folder / inside, overrides)
     values = _explicit(settings, folder)
-    words = ["python", str(SCRIPT), str(inside), *overrides]
+    others = [text for text in overrides if re.split("[.=]", text)[0] not in values]
+    words = ["python", str(SCRIPT), str(inside), *others]
     words += [f"{key}={json.dumps(value)}" for key, value in values.items()]
-    run_dir = Path(values["runs_dir"]) / values["name"]
+    run_dir = Path(str(values["runs_dir"])) / str(values["name"])
     return Job(entrypoint=shlex.join(words), folder=folder, run_dir=run_dir)
 
 
-def _explicit(settings: CampaignConfig, folder: Path) -> dict[str, str]:
+def _explicit(settings: CampaignConfig, folder: Path) -> dict[str, Any]:
     """What must not depend on the folder that a job happens to run in."""
     task = Path(settings.task).name or "campaign"
     return {
         "name": settings.name or f"{task}-{datetime.now():%Y%m%d-%H%M%S}",
         "runs_dir": str((folder / settings.runs_dir).resolve()),
-        "tracking.uri": _absolute(settings.tracking.uri, folder),
+        "tracking": {
+            "uri": _absolute(settings.tracking.uri, folder),
+            "experiment": settings.tracking.experiment,
+        },
     }
 
 
@@ -115,7 +122,7 @@ def _absolute(uri: str, folder: Path) -> str:
     scheme, separator, place = uri.partition(":///")
     if scheme == "sqlite" and separator:
         return f"sqlite:///{(folder / place).resolve()}"
-    if uri.startswith((".", "/")):
+    if ":" not in uri and uri not in NO_PATHS:
         return str((folder / uri).resolve())
     return uri
 
@@ -125,6 +132,7 @@ def _connect(address: str) -> "JobSubmissionClient":
     from ray.exceptions import AuthenticationError
     from ray.job_submission import JobSubmissionClient
 
+    logging.getLogger("ray").setLevel(logging.ERROR)  # every file that is left out, by name
     try:
         return JobSubmissionClient(address)
     except AuthenticationError:
@@ -155,6 +163,11 @@ def _follow(client: "JobSubmissionClient", job_id: str, stream: IO[str]) -> int:
         status = client.get_job_status(job_id)
     print(f"job {job_id}: {status.lower()}", file=stream)
     return 0 if status == JobStatus.SUCCEEDED else 1
+
+
+def is_temporary_copy(folder: Path) -> bool:
+    """Whether a job runs here: in the copy of its code that Ray unpacked for it, and deletes."""
+    return "runtime_resources" in folder.parts
 
 
 def _is_local(address: str) -> bool:

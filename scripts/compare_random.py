@@ -1,0 +1,141 @@
+"""Compares evolution with random search at equal evaluations, over seeds; prints JSON.
+
+Random search draws uniformly over the valid families of the task, then over the parameters of the
+family. Both arms run as campaigns of the same engine, one seed after the other, in turn first.
+The area under best-so-far is the mean, over evaluations, of ln(best speedup so far over the naive
+seed): exp(difference of areas) says how many times faster evolution's best was, on average over
+the search. A comparison that was interrupted goes on where it was.
+"""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.campaign import STORE, resume_campaign, run_campaign
+from engine.config import parse_config
+from engine.events import Evaluated
+from engine.replay import replay
+from engine.scoreboard import Scoreboard
+from engine.store import read_events
+
+ARMS: Mapping[str, list[dict[str, str]]] = {
+    "evolution": [{"kind": "catalog"}],
+    "random": [{"kind": "random"}],
+}
+RESAMPLES = 10_000
+
+
+def main() -> int:
+    arguments = _parser().parse_args()
+    pairs: list[dict[str, Any]] = []
+    for seed in range(arguments.seeds):
+        order = sorted(ARMS, reverse=bool(seed % 2))  # neither arm always meets the cooler machine
+        curves = {arm: _curve(_run(arguments, arm, seed), arguments.evaluations) for arm in order}
+        pairs.append({"seed": seed, **{arm: _figures(curves[arm]) for arm in sorted(ARMS)}})
+        areas = ", ".join(f"{arm} {pairs[-1][arm]['area']:.3f}" for arm in sorted(ARMS))
+        print(f"seed {seed}: area {areas}", file=sys.stderr, flush=True)
+    result = {
+        "task": arguments.task,
+        "backend": arguments.backend,
+        "evaluations": arguments.evaluations,
+        "seeds": arguments.seeds,
+        **_compared(pairs),
+        "pairs": pairs,
+    }
+    text = json.dumps(result, indent=2) + "\n"
+    if arguments.output is not None:
+        arguments.output.write_text(text)
+    print(text, end="")
+    return 0
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--task", default="sgemm")
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--evaluations", type=int, default=60, help="of each campaign")
+    parser.add_argument("--runs-dir", type=Path, default=Path("runs/compare"))
+    parser.add_argument("--output", type=Path, help="also write the JSON there")
+    return parser
+
+
+def _run(arguments: Namespace, arm: str, seed: int) -> Path:
+    """The store of a finished campaign."""
+    run_dir = arguments.runs_dir.resolve() / f"{arm}-{seed}"
+    store: Path = run_dir / STORE
+    if store.exists():
+        last = replay(store).sessions[-1:]
+        if not last or last[0].finished is None:
+            resume_campaign(run_dir)
+        return store
+    values = {
+        "task": arguments.task,
+        "backend": arguments.backend,
+        "name": run_dir.name,
+        "runs_dir": str(run_dir.parent),
+        "seed": seed,
+        "budgets": {"evaluations": arguments.evaluations},
+        "operators": ARMS[arm],
+        "tracking": "none",
+    }
+    run_campaign(parse_config(values, where="the command line"))
+    return store
+
+
+def _curve(store: Path, evaluations: int) -> list[float]:
+    """Best speedup after each evaluation; a campaign that ended sooner keeps its last."""
+    scores, best = Scoreboard(), []
+    for stored in read_events(store):
+        before = scores.by_status.total()
+        scores.apply(stored.event)
+        if isinstance(stored.event, Evaluated) and scores.by_status.total() > before:
+            best.append(scores.best.speedup if scores.best else 1.0)
+    best = best[:evaluations]
+    return best + [best[-1]] * (evaluations - len(best))
+
+
+def _figures(curve: list[float]) -> dict[str, Any]:
+    return {
+        "area": float(np.log(curve).mean()),
+        "final_speedup": curve[-1],
+        "best_so_far": [round(value, 4) for value in curve],
+    }
+
+
+def _compared(pairs: list[dict[str, Any]]) -> dict[str, Any]:
+    def differences(figure: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        values = {arm: np.array([pair[arm][figure] for pair in pairs]) for arm in ARMS}
+        if figure == "final_speedup":
+            values = {arm: np.log(value) for arm, value in values.items()}
+        difference: np.ndarray[Any, np.dtype[np.float64]] = values["evolution"] - values["random"]
+        return difference
+
+    area, final = differences("area"), differences("final_speedup")
+    return {
+        "area_difference": _estimate(area),
+        "speedup_ratio_over_the_search": _exp(_estimate(area)),
+        "speedup_ratio_at_the_end": _exp(_estimate(final)),
+        "seeds_won_by_area": int((area > 0).sum()),
+    }
+
+
+def _estimate(differences: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, float]:
+    """The mean of paired differences, and a bootstrap percentile interval over the seeds."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(len(differences), size=(RESAMPLES, len(differences)))
+    low, high = np.quantile(differences[drawn].mean(axis=1), (0.025, 0.975))
+    return {"mean": float(differences.mean()), "low95": float(low), "high95": float(high)}
+
+
+def _exp(estimate: Mapping[str, float]) -> dict[str, float]:
+    return {key: float(np.exp(value)) for key, value in estimate.items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
