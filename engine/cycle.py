@@ -16,9 +16,13 @@ from operators.operator import (
     Selection,
     choose_experiments,
 )
+from operators.repair import NOT_BROKEN
 
 # Places in the random key (seed, island, cycle, place); a cycle's slots follow SLOT.
 CYCLE, SELECT, DESIGN, SLOT = range(4)
+
+REPAIR_SLOTS = 1000
+"""A slot's n-th repair has the slot's number plus n times this."""
 
 RandomCandidate = Callable[[Context], Awaitable[Draft]]
 MakeContext = Callable[[int, str], Context]
@@ -107,6 +111,19 @@ class Asker:
             )
 
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
+
+    def repair(self, ask: Ask, failed: Individual, attempt: int) -> Ask | None:
+        """The failed candidate's way back to its writer; None where nobody repairs."""
+        repairer = self.operators.repairer
+        if repairer is None or failed.evaluation.status in NOT_BROKEN:
+            return None
+        return Ask(
+            slot=ask.slot % REPAIR_SLOTS + attempt * REPAIR_SLOTS,
+            draw=lambda told: repairer.repair(failed, told),
+            origin="repair",
+            parents=(failed.id,),
+            experiment=failed.experiment,
+        )
 
     def _crossover(self, cycle: Cycle) -> Ask:
         if len(cycle.tournament) < 2:

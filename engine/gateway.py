@@ -78,6 +78,7 @@ class Gateway:
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
         self._numbers: Counter[str] = Counter()  # calls reserved, by open question
+        self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
         self._asking: set[asyncio.Task[Reply | Unanswered]] = set()
 
@@ -94,10 +95,14 @@ class Gateway:
         self._ledger = history.ledger
         self._ledger.write_off()
         self._outcomes = history.outcomes
+        self._counted = history.turned_away
         self._numbers = history.numbers
 
     def stop(self, reason: str) -> None:
-        """Answer nothing from now on; calls in flight are cut off, and count in full."""
+        """Answer nothing from now on; calls in flight are cut off, and count in full.
+
+        Where something else stopped it before, that stays the reason.
+        """
         self._over = self._over or CallsOver(reason)
         for task in self._asking:
             task.cancel()
@@ -116,6 +121,11 @@ class Gateway:
                     f"{contact.endpoint.base_url} has no model {model!r} (it serves {known}); "
                     f"set llm.models.{name}.model"
                 )
+
+    @property
+    def over(self) -> str:
+        """Why nothing is answered any more; empty while it is."""
+        return str(self._over or "")
 
     def spending(self) -> Spending:
         return self._ledger.spending()
@@ -163,7 +173,9 @@ class Gateway:
             await asyncio.sleep(_wait_s(failed, outcome.retry_after_s))
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
-        """Count a reply that an operator could not use."""
+        """Count a reply that an operator could not use; once, also when it is read again."""
+        if request.key in self._counted:
+            return
         event = TurnedAway(
             island=request.island,
             cycle=request.cycle,

@@ -226,22 +226,31 @@ class Island:
             self._told.discard(key)
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: _Tally) -> None:
-        """One candidate's life on the island: draft, store, evaluate, tell."""
+        """One candidate, and its repairs where it fails."""
+        made = await self._candidate(cycle, ask, tally)
+        for attempt in range(1, self._mix.repairs + 1):
+            again = self._asker.repair(ask, made, attempt) if made else None
+            if again is None:
+                return
+            made = await self._candidate(cycle, again, tally)
+
+    async def _candidate(self, cycle: Cycle, ask: Ask, tally: _Tally) -> Individual | None:
+        """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
         key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
-        if key in self._told:
-            tally.new += 1
-            return
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
+        if drafted is not None and key in self._told:
+            tally.new += 1
+            return self._individuals.get(drafted.kernel_id)
         if drafted is None:
             try:
                 draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
             except Declined as declined:
                 tally.declined.append(str(declined))
-                return
+                return None
             identity = kernel_id(draft.candidate.source)
             if identity in self._known:
                 tally.duplicates += 1
-                return
+                return None
             drafted = Drafted(
                 island=self.index,
                 cycle=cycle.number,
@@ -258,11 +267,11 @@ class Island:
             await self._setting.journal.commit(drafted)
         tally.new += 1
         evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate)
-        self._tell(drafted, evaluation)
+        return self._tell(drafted, evaluation)
 
     # --- telling ----------------------------------------------------------------------------
 
-    def _tell(self, drafted: Drafted, evaluation: Evaluation) -> None:
+    def _tell(self, drafted: Drafted, evaluation: Evaluation) -> Individual:
         individual = drafted.individual(evaluation)
         status = self._take_in([individual])
         self._told.add(drafted.key)
@@ -277,6 +286,7 @@ class Island:
             )
         )
         self._emigrate()
+        return individual
 
     def _take_in(self, individuals: Iterable[Individual]) -> str:
         status = ""

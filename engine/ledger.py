@@ -115,6 +115,7 @@ class CallHistory:
         self.ledger = Ledger()
         self.outcomes: dict[str, Reply | Unanswered] = {}  # by the question's key
         self.numbers: Counter[str] = Counter()  # calls reserved, by the question's key
+        self.turned_away: set[str] = set()  # questions whose reply could not be used
 
     def take(self, event: CallEvent) -> None:
         self.ledger.take(event)
@@ -125,14 +126,17 @@ class CallHistory:
                 self.outcomes[event.request] = event.reply
             case GivenUp():
                 self.outcomes[event.request] = Unanswered(kind=event.failure, reason=event.reason)
-            case _:
-                pass  # they change the ledger only
+            case TurnedAway():
+                self.turned_away.add(event.request)
+            case CallFailed():
+                pass  # it changes the ledger only
 
     def forget(self, prefix: str) -> None:
         """Drop a finished cycle's: its questions won't be asked again."""
         for key in [key for key in self.numbers if key.startswith(prefix)]:
             del self.numbers[key]
             self.outcomes.pop(key, None)
+            self.turned_away.discard(key)
 
 
 def _figure(value: float) -> str:

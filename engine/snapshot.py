@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from engine.ledger import Spending
 from engine.scoreboard import Best
 
 
@@ -55,6 +56,7 @@ class Snapshot:
     evaluations_left: int | None  # None: no such budget
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
+    calls: Spending | None = None  # of models; None where none is asked
 
     @property
     def evaluations(self) -> int:
@@ -102,6 +104,7 @@ class Summary:
     resumed: bool
     ended: str  # why
     faults: int
+    calls: Mapping[str, Any] | None = None  # of models: count, cost, failures by kind
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)

@@ -1,6 +1,7 @@
 """A campaign's result from its store: the summary, and the best kernel's file."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from engine.replay import Replay
@@ -16,6 +17,7 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
     last = replay.sessions[-1] if replay.sessions else None
     devices = max((session.started.devices for session in replay.sessions), default=0)
     busy_s = sum(e.seconds.get("device", 0.0) for e in scores.evaluations.values())
+    spending = replay.calls.ledger.spending()
     return Summary(
         campaign=run_dir.name,
         run_dir=str(run_dir),
@@ -34,6 +36,7 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
         resumed=len(replay.sessions) > 1,
         ended=last.finished.reason if last and last.finished else "killed",
         faults=replay.faults,
+        calls=asdict(spending) if spending.calls else None,
     )
 
 
