@@ -73,14 +73,16 @@ class Runtime:
 
     def __init__(self) -> None:
         try:
-            from hip import chip, hip
+            import hip
+            from hip import hip as calls
         except ImportError as error:
             raise BackendMissing(
                 f"hip-python is not installed ({error}): install the package hip-python"
             ) from None
-        if hasattr(chip, "DLL"):  # 10.0 finds the library by ROCM_PATH itself
-            chip.DLL = runtime_library().encode()
-        self.hip = hip
+        binding = getattr(hip, "chip", None)  # 10.0 has none: it goes by ROCM_PATH, the loader
+        if binding is not None:
+            binding.DLL = runtime_library().encode()
+        self.hip = calls
 
     def call(self, name: str, *values: Any) -> Any:
         """The one value that the call returns after its status, or a tuple, or None.
@@ -280,7 +282,7 @@ class HipDriver:
             raise
         graph = self._call("hipStreamEndCapture", self._stream)
         try:
-            return self._call("hipGraphInstantiate", graph, None, 0)[0]
+            return self._call("hipGraphInstantiateWithFlags", graph, 0)
         finally:
             self._drop(graph)
 

@@ -25,10 +25,12 @@ class Hiprtc:
     """hiprtc through hip-python. Every call returns a tuple with its status first."""
 
     def __init__(self, library: str) -> None:
-        from hip import chiprtc, hiprtc
+        import hip
+        from hip import hiprtc
 
-        if library and hasattr(chiprtc, "DLL"):  # hip-python before 10.0
-            chiprtc.DLL = library.encode()
+        binding = getattr(hip, "chiprtc", None)  # 10.0 has none: it goes by ROCM_PATH, the loader
+        if library and binding is not None:
+            binding.DLL = library.encode()
         self._rtc = hiprtc
 
     def version(self) -> str:

@@ -18,11 +18,10 @@ hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t *to) {
     return hipSuccess;
 }
 
-hipError_t hipGraphInstantiate(hipGraphExec_t *to, hipGraph_t graph, hipGraphNode_t *bad,
-                               char *log, size_t bytes) {
-    (void)log, (void)bytes;
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *to, hipGraph_t graph,
+                                        unsigned long long flags) {
     READY();
-    if (bad) *bad = NULL;
+    if (flags) return hipErrorInvalidValue;
     *to = calloc(1, sizeof **to);
     for (Node *node = graph->first; node; node = node->next) double_append(&(*to)->graph, node);
     return hipSuccess;
