@@ -239,10 +239,15 @@ class Dispatcher:
     async def _link(self, built: Built, lane: Lane) -> None:
         began = time.monotonic()
         blocks = await self._patiently(lane.name, lambda: lane.link(built, self._anchor))
-        self._device_s += time.monotonic() - began
+        device_s = time.monotonic() - began
+        self._device_s += device_s
         if blocks is not None:
-            number = self._scores.epoch + 1
-            event = EpochStarted(number=number, anchor_id=built.kernel_id, link=blocks)
+            event = EpochStarted(
+                number=self._scores.epoch + 1,
+                anchor_id=built.kernel_id,
+                link=blocks,
+                device_s=device_s,
+            )
             await self._start_epoch(event, built)
         self._linking = False
 

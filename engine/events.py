@@ -202,12 +202,16 @@ class Migrated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochStarted:
-    """A new anchor. link: ln(previous anchor time / this one's), paired, by workload label."""
+    """A new anchor. link: ln(previous anchor time / this one's), paired, by workload label.
+
+    device_s: how long measuring the link took.
+    """
 
     kind: ClassVar[str] = "epoch_started"
     number: int
     anchor_id: str
     link: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    device_s: float = 0.0
 
     @property
     def key(self) -> str:

@@ -58,12 +58,15 @@ class PlainLines:
 def line(snapshot: Snapshot) -> str:
     """Everything worth knowing, in one line."""
     if snapshot.phase == "starting":
-        return f"{snapshot.campaign}: starting, in {snapshot.run_dir}"
+        return (
+            f"{snapshot.campaign}: starting Ray, then measuring the naive seed; "
+            f"results go to {snapshot.run_dir}"
+        )
     parts = [
         f"{snapshot.elapsed_s:5.0f} s",
         f"best {best_text(snapshot.dispatcher.best)}",
         f"{snapshot.evaluations} evaluations ({verdicts(snapshot.dispatcher.by_status)})",
-        f"{snapshot.evaluations_per_s:.1f}/s",
+        f"{snapshot.evaluations_per_s:.2g}/s",
         f"device {100 * snapshot.device_busy_fraction:.0f}% busy",
         "islands " + " ".join(f"{island.best_speedup:.2f}x" for island in snapshot.islands),
     ]
@@ -83,7 +86,7 @@ def table(snapshot: Snapshot) -> Table:
     rows.append((snapshot.campaign, f"{snapshot.phase}, {snapshot.elapsed_s:.0f} s"))
     rows.append(("best", best_text(dispatcher.best)))
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
-    rows.append(("rate", f"{snapshot.evaluations_per_s:.1f} evaluations/s"))
+    rows.append(("rate", f"{snapshot.evaluations_per_s:.2g} evaluations/s"))
     busy = f"{100 * snapshot.device_busy_fraction:.0f}% busy"
     rows.append(("device", f"{snapshot.devices} × {snapshot.device or '…'}, {busy}"))
     queues = f"{dispatcher.compiling} compiling, {dispatcher.ready} compiled"

@@ -12,6 +12,7 @@ from engine.events import (
     CycleFinished,
     CycleStarted,
     Drafted,
+    EpochStarted,
     Evaluated,
     Event,
     Fault,
@@ -30,12 +31,13 @@ History = list[tuple[Event, tuple[Individual, ...]]]
 
 @dataclass(slots=True)
 class Session:
-    """One process life; ended_at: its last event, seconds since 1970."""
+    """One process life; ended_at: its last event, seconds since 1970; device_s: devices' work."""
 
     started: SessionStarted
     began_at: float
     ended_at: float
     finished: SessionFinished | None = None
+    device_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -98,8 +100,11 @@ class Replay:
         elif isinstance(event, CycleFinished):
             self.calls.forget(f"{event.key}/")
         elif isinstance(event, Evaluated):
+            self.sessions[-1].device_s += event.evaluation.seconds.get("device", 0.0)
             self.first_evaluated_at = self.first_evaluated_at or stored.at
             self.last_evaluated_at = stored.at
+        elif isinstance(event, EpochStarted):
+            self.sessions[-1].device_s += event.device_s
         if self.sessions:
             self.sessions[-1].ended_at = stored.at
         if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated):

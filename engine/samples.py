@@ -71,17 +71,15 @@ class Sampler:
         self._sampled_at = 0.0
         self._faults = 0
         self._session_evaluations = 0
-        self._device_s = 0.0
 
     def feed(self, stored: Stored) -> Iterator[Point]:
         """The points that follow from one more event."""
         self.replay.apply(stored)
         match stored.event:
             case SessionStarted():
-                self._session_evaluations, self._device_s = 0, 0.0
-            case Evaluated(evaluation=evaluation):
+                self._session_evaluations = 0
+            case Evaluated():
                 self._session_evaluations += 1
-                self._device_s += evaluation.seconds.get("device", 0.0)
                 yield from self._sample_if_due(stored)
             case Added() as added:
                 island = self._islands[added.island]
@@ -125,7 +123,7 @@ class Sampler:
             values[f"evaluations/{status}"] = count
         if elapsed_s > 0:
             values["evaluations_per_s"] = self._session_evaluations / elapsed_s
-            busy = self._device_s / (elapsed_s * session.started.devices)
+            busy = session.device_s / (elapsed_s * session.started.devices)
             values["device_busy_fraction"] = min(1.0, busy)
         populations = [island.population for island in self._islands.values()]
         values["diversity"] = fmean(population.diversity() for population in populations)

@@ -16,7 +16,7 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
     total = scores.by_status.total()
     last = replay.sessions[-1] if replay.sessions else None
     devices = max((session.started.devices for session in replay.sessions), default=0)
-    busy_s = sum(e.seconds.get("device", 0.0) for e in scores.evaluations.values())
+    busy_s = sum(session.device_s for session in replay.sessions)
     spending = replay.calls.ledger.spending()
     return Summary(
         campaign=run_dir.name,

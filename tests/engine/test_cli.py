@@ -102,7 +102,7 @@ def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
         "assert 'mlflow' not in sys.modules\n"
         "sys.exit(code)\n"
     )
-    overrides = ["task=sum_reduction", "name=once", "tracking=none", "budgets.evaluations=3"]
+    overrides = ["task=sum_reduction", "name=once", "tracking=none", "budgets.evaluations=2"]
     arguments = ["run", "configs/quickstart.yaml", f"runs_dir={tmp_path}", *overrides]
     result = subprocess.run(
         [sys.executable, "-c", script, *arguments],
@@ -114,12 +114,13 @@ def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     progress_lines = result.stderr.splitlines()
-    assert progress_lines[0] == f"once: starting, in {tmp_path / 'once'}"
+    assert progress_lines[0].startswith("once: starting Ray")
+    assert progress_lines[0].endswith(str(tmp_path / "once"))
     assert progress_lines[-1].endswith("finished")
-    assert result.stdout.startswith("once: the evaluations are spent; 3 evaluations (")
+    assert result.stdout.startswith("once: the evaluations are spent; 2 evaluations (")
     assert "evaluate" in result.stdout.splitlines()[-1]
     summary = json.loads((tmp_path / "once" / "summary.json").read_text())
-    assert summary["evaluations"]["total"] == 3
+    assert summary["evaluations"]["total"] == 2
     assert [path.name for path in tmp_path.iterdir()] == ["once"]
 
     again = kernel_scientist("run", ROOT / "configs" / "quickstart.yaml", *arguments[2:])
@@ -244,7 +245,7 @@ def test_plain_lines_come_with_news_and_else_every_few_seconds() -> None:
         now = 100.0 + elapsed
         show(snapshot(**changes))
         assert len(lines) == count
-    assert lines[0] == "short: starting, in runs/short"
+    assert lines[0].startswith("short: starting Ray")
 
 
 def test_trouble_with_tracking_is_told_once() -> None:
