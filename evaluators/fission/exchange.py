@@ -1,6 +1,6 @@
 """What threads exchange: LDS, and the slots through which wavefront operations read other lanes."""
 
-from evaluators.fission.ir import Barrier, Fixed, Step
+from evaluators.fission.ir import Barrier, Fixed, Item, Step
 from evaluators.fission.names import BLOCK_VOTES, SHUFFLES
 from evaluators.fission.tree import Node, group, leaf, unsupported
 
@@ -21,21 +21,27 @@ def declared_name(declarator: Node) -> Node:
         node = inner
 
 
-def lds(node: Node) -> Fixed:
-    """__shared__: an array of the block function, or a pointer into the dynamic LDS."""
+def lds(node: Node) -> list[Item]:
+    """__shared__: arrays of the block function, or a pointer into the dynamic LDS."""
     declarators = node.all("declarator")
-    if len(declarators) != 1 or node.get("value"):
+    if not declarators or node.get("value"):
         raise unsupported("LDS declared in this form", node.line)
     storage = {kid.text or str(kid) for kid in node.kids if kid.kind == "storage_class_specifier"}
     head = [
         kid
         for kid in node.kids
-        if kid.field != "declarator" and kid.kind not in ("storage_class_specifier", ";")
+        if kid.field != "declarator" and kid.kind not in ("storage_class_specifier", ";", ",")
     ]
-    if "extern" not in storage:
-        whole = group("declaration", node.line, f"{_ALIGNED} static", *head, declarators[0], ";")
-        return Fixed(whole, lds=True)
-    return Fixed(_dynamic(head, declarators[0], node.line, "ks_block.lds"))
+    items: list[Item] = []
+    for declarator in declarators:
+        heads = [kid.copy() for kid in head]
+        if "extern" in storage:
+            items.append(Fixed(_dynamic(heads, declarator, node.line, "ks_block.lds")))
+        else:
+            static = f"{_ALIGNED} static"
+            whole = group("declaration", node.line, static, *heads, declarator, ";")
+            items.append(Fixed(whole, lds=True))
+    return items
 
 
 def file_lds(node: Node) -> Node:

@@ -26,6 +26,7 @@ class Var:
     is_fixed: bool = False  # a type, a constexpr, LDS: stands at block level as written
     is_lds: bool = False  # in LDS: reading it is a load
     is_lambda: bool = False
+    refers: "Var | None" = None  # of a reference: what it is a part of
     is_param: bool = False
     mentions: list[Node] = field(default_factory=list)
     assigns: "list[tuple[Step, Node | None]]" = field(default_factory=list)

@@ -78,7 +78,7 @@ class Lowering:
         if kind in TYPES:
             return [Fixed(group("declaration", node.line, node, ";"))]
         if kind == "shared_declaration":
-            return [exchange.lds(node)]
+            return exchange.lds(node)
         if kind == "declaration":
             return self.declaration(node, context)
         if kind in ("break_statement", "continue_statement", "return_statement"):

@@ -174,9 +174,16 @@ class Regions:
                 self.flush(f"{var.name} changes for all threads at line {step.line}")
             self.line(step.node)
         else:
+            if step.puts is not None:
+                self.after_exits()
             for node, target in step.exits:
                 self.leave(node, target)
             self.pending.append(step)
+
+    def after_exits(self) -> None:
+        """What threads show must be told also for those that have just left."""
+        if self.label is not None:
+            self.flush("some threads have left")
 
     def leave(self, node: Node, target: Target) -> None:
         """Turn an exit of one thread into switching its masks off."""
@@ -201,6 +208,7 @@ class Regions:
         sums: tuple[str, ...] = (),
     ) -> None:
         """Append a step of our own, which reads what like reads."""
+        self.after_exits()
         step = Step(group("expression_statement", line, *parts), clears=clears, sums=sums)
         if like is not None:
             step.reads, step.writes, step.atomic = like.reads, like.writes, like.atomic

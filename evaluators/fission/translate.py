@@ -170,8 +170,8 @@ def _rename(resolver: Resolver) -> None:
     for i, var in enumerate(resolver.variables):
         if var.name in taken and not var.is_param:
             var.name = f"{var.name}_ks{i}"
-            for one in var.mentions:
-                one.text = var.name
+        for one in var.mentions:  # also those by a reference parameter's name
+            one.text = var.name
         taken.add(var.name)
 
 

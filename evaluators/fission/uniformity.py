@@ -238,7 +238,9 @@ class Uniformity:
                     not decl.writes - {var} and all(self._fit(one, var) for one in decl.reads)
                 )
             else:
-                var.derived = decl.init.pure and all(self._fit(v, var) for v in decl.init.vars)
+                var.derived = decl.init.pure and all(
+                    v is var.refers or self._fit(v, var) for v in decl.init.vars
+                )
 
     def _fit(self, source: Var, var: Var) -> bool:
         """Whether source still has its value wherever var is recomputed."""

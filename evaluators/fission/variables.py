@@ -284,6 +284,7 @@ class Resolver:
             step.init = self.purity.address(value) if var.is_reference else self.purity.facts(value)
             if var.is_reference:
                 self.keep_address(value, step)
+                var.refers = self.root(value)
         var.assigns.append((step, value))
 
     def visit(self, node: Node, step: Step, skip: Node | None = None) -> None:

@@ -5,13 +5,14 @@
 #include "entry.h"
 #include "exchange.h"
 
-enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10 };
+enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 14 };
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
 
 struct KsFiber {
     void *stack_pointer;
     KsState state;
-    int site, line; /* of the operation that it waits for, in the order of the source */
+    int line; /* of the operation that it waits for */
+    int path[KS_MAX_CALLS + 1], depth; /* where it waits: calls, then the operation, by source order */
     unsigned long long shown, seen_mask; /* what it shows to others; who took part */
     KsIndex index;
     bool vote;
@@ -51,7 +52,7 @@ enum { KS_SAVED = 20, KS_RETURN = 11, KS_PUSHED = 0 };
 static __attribute__((noinline)) void ks_wait(KsState state, int site, int line) {
     KsFiber *self = ks_self;
     self->state = state;
-    self->site = site;
+    self->path[self->depth] = site;
     self->line = line;
     ks_switch(&self->stack_pointer, ks_scheduler);
     asm volatile("" : "+m"(threadIdx) : : "memory");
@@ -78,6 +79,28 @@ static __attribute__((noinline)) int ks_block_votes(bool vote, int site, int lin
 #define __syncthreads_count(vote) ks_block_votes(vote, __COUNTER__, __LINE__)
 #define __syncthreads_or(vote) int(ks_block_votes(vote, __COUNTER__, __LINE__) != 0)
 #define __syncthreads_and(vote) int(ks_block_votes(!(vote), __COUNTER__, __LINE__) == 0)
+
+/* A call of a function that holds one of these operations. */
+struct KsCall {
+    KsCall(int site) {
+        if (ks_self->depth >= KS_MAX_CALLS) __builtin_trap();
+        ks_self->path[ks_self->depth++] = site;
+    }
+    ~KsCall() { --ks_self->depth; }
+};
+template <typename Function> KS_INLINE decltype(auto) ks_called(int site, Function function) {
+    KsCall call(site);
+    return function();
+}
+#define KS_CALL(...) ks_called(__COUNTER__, [&]() -> decltype(auto) { return __VA_ARGS__; })
+
+/* Which of two waiting fibers comes first in the source: negative, zero (the same) or positive. */
+static int ks_order(const KsFiber &a, const KsFiber &b) {
+    for (int i = 0;; ++i) {
+        if (a.path[i] != b.path[i]) return a.path[i] - b.path[i];
+        if (i == a.depth || i == b.depth) return a.depth - b.depth;
+    }
+}
 
 /* Show a value to the wavefront, and wait until its other lanes are here or elsewhere. */
 template <typename T> static __attribute__((noinline)) void ks_show(T value, int site, int line) {
@@ -131,17 +154,18 @@ static __attribute__((noinline)) unsigned long long ks_ballot_of(bool vote, int 
 
 /* The lanes of a wavefront that wait for the operation which comes first in the source go on. */
 static bool ks_release_wave(int first, int end) {
-    int site = -1;
+    const KsFiber *next = nullptr;
     for (int t = first; t < end; ++t) {
         const KsFiber &fiber = ks_fibers[t];
-        if (fiber.state == KS_AT_WAVE && (site < 0 || fiber.site < site)) site = fiber.site;
+        if (fiber.state == KS_AT_WAVE && (!next || ks_order(fiber, *next) < 0)) next = &fiber;
     }
-    if (site < 0) return false;
+    if (!next) return false;
+    bool here[WAVEFRONT] = {};
+    for (int t = first; t < end; ++t)
+        here[t - first] = ks_fibers[t].state == KS_AT_WAVE && ks_order(ks_fibers[t], *next) == 0;
     for (int t = first; t < end; ++t) {
-        KsFiber &fiber = ks_fibers[t];
-        bool here = fiber.state == KS_AT_WAVE && fiber.site == site;
-        ks_lanes[t] = here ? fiber.shown : 0;
-        if (here) fiber.state = KS_READY;
+        ks_lanes[t] = here[t - first] ? ks_fibers[t].shown : 0;
+        if (here[t - first]) ks_fibers[t].state = KS_READY;
     }
     return true;
 }
@@ -154,7 +178,7 @@ static bool ks_release_block() {
         KsFiber &fiber = ks_fibers[t];
         if (fiber.state != KS_AT_BARRIER) continue;
         if (!first) first = &fiber;
-        if (fiber.site != first->site) ks_diverged(fiber.line);
+        if (ks_order(fiber, *first) != 0) ks_diverged(fiber.line);
         ks_votes += fiber.vote;
         fiber.vote = false;
         fiber.state = KS_READY;
