@@ -1,0 +1,1 @@
+"""What a real device is put through before it is trusted: `kernel-scientist doctor --device`."""
