@@ -38,6 +38,7 @@ class HiprtcChild(CompileChild):
     ) -> None:
         self.toolchain = toolchain or find_toolchain()
         self._memory_bytes = memory_bytes
+        self._known: set[str] = set()
         super().__init__(recycle_after=recycle_after)
 
     @property
@@ -57,6 +58,8 @@ class HiprtcChild(CompileChild):
         deadline_s: float = 60.0,
     ) -> CodeObject:
         """One code object for arch, such as gfx942; see CompileChild.build."""
+        with self._lock:
+            self.require(arch, "", deadline_s)
         return self.build(
             source,
             arch=arch,
@@ -73,16 +76,22 @@ class HiprtcChild(CompileChild):
         )
 
     def require(self, arch: str, log: str, deadline_s: float) -> None:
-        """hiprtc rejects an unknown architecture with an empty log: an empty source tells."""
-        if log:
+        """Asked once an arch: for an unknown one ROCm 7 fails without a log, and 6.4 aborts."""
+        if arch in self._known:
             return
-        empty = {"source": "", "name": "empty.hip", "names": [], "headers": {}}
-        reply = self.ask(empty | {"options": [f"--offload-arch={arch}"]}, deadline_s)
-        if "error" in reply:
+        least = {"source": "__global__ void least() {}", "name": "least.hip", "names": []}
+        options = [f"--offload-arch={arch}"]
+        try:
+            reply = self.ask(least | {"headers": {}, "options": options}, deadline_s)
+            known = "code" in reply
+        except Rejected:
+            known = False
+        if not known:
             raise BackendMissing(
                 f"hiprtc {self.toolchain.version} does not know the architecture {arch!r}: "
                 "MI300A, MI300X and MI325X are gfx942, MI200 is gfx90a"
             )
+        self._known.add(arch)
 
     def command(self) -> list[str]:
         tools = self.toolchain

@@ -4,15 +4,15 @@
 #
 #   KERNEL_SCIENTIST_ROCM           where to put it        (default: .rocm beside this repository)
 #   KERNEL_SCIENTIST_DEBIAN_MIRROR  a Debian mirror's URL  (default: from this machine's sources)
-#   KERNEL_SCIENTIST_ROCM_RUNGS     which rungs to try     (default: "experimental forky clang")
+#   KERNEL_SCIENTIST_ROCM_RUNGS     which rungs to try     (default: "experimental forky")
 #
-# Rungs: ROCm 7 from experimental; ROCm 6.4 from forky; clang-19 from this machine's own release.
+# Rungs: ROCm 7 from experimental, else ROCm 6.4 from forky.
 # Prints one line of JSON, which is also the folder's toolchain.json: rung, paths, versions.
 set -euo pipefail
 
 recipe=1 # raise it to make existing folders be fetched anew
 target=${KERNEL_SCIENTIST_ROCM:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.rocm}
-rungs=${KERNEL_SCIENTIST_ROCM_RUNGS:-experimental forky clang}
+rungs=${KERNEL_SCIENTIST_ROCM_RUNGS:-experimental forky}
 target=${target%/}
 work= # the scratch folder; removed whatever happens
 
@@ -132,14 +132,6 @@ fetch_rocm() {
   unpack "$name"
 }
 
-fetch_clang() {
-  own_sources >"$work/log" 2>&1 || true # some sources may be down; the next line decides
-  apt-get -q -y --download-only --no-install-recommends install clang-19 lld-19 \
-    >"$work/log" 2>&1 || { say "clang: this machine's sources have no clang-19 and lld-19:" \
-    "$(grep -m 1 '^E:' "$work/log" || true)"; return 1; }
-  unpack own
-}
-
 unpack() {
   local deb
   rm -rf "$work/root"
@@ -174,18 +166,6 @@ describe_rocm() {
     "$(version_of 'libllvm[0-9]+')" "$(version_of libc6)"
 }
 
-describe_clang() {
-  local clang=usr/lib/llvm-19/bin/clang lib=usr/lib/x86_64-linux-gnu
-  local path=$work/root/usr/lib/llvm-19/lib:$work/root/$lib
-  [ -x "$work/root/$clang" ] || { say "clang: clang-19 is installed here already, but a private" \
-    "copy is needed and its packages were not fetched"; return 1; }
-  LD_LIBRARY_PATH=$path "$work/root/$clang" --version >"$work/log" 2>&1 ||
-    { say "clang: clang-19 does not start: $(head -n 1 "$work/log")"; return 1; }
-  printf '{"recipe": %s, "rung": "clang", "clang": "root/%s", ' "$recipe" "$clang"
-  printf '"libraries": "root/usr/lib/llvm-19/lib:root/%s", "versions": {"clang": "%s"}}\n' \
-    "$lib" "$(version_of clang-19)"
-}
-
 climb() {
   local rung
   for rung in $rungs; do
@@ -193,8 +173,7 @@ climb() {
     case $rung in
       experimental) fetch_rocm experimental experimental sid && describe_rocm "$rung" ;;
       forky) fetch_rocm forky forky && describe_rocm "$rung" ;;
-      clang) fetch_clang && describe_clang ;;
-      *) fail "KERNEL_SCIENTIST_ROCM_RUNGS names $rung: choose from experimental, forky, clang" ;;
+      *) fail "KERNEL_SCIENTIST_ROCM_RUNGS names $rung: choose from experimental, forky" ;;
     esac >"$work/toolchain.json" && return 0
   done
   fail "no rung worked (reasons above): check the network and the machine's APT sources," \

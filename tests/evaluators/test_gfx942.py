@@ -87,6 +87,11 @@ def test_an_unknown_architecture_is_named(gfx942: HiprtcChild, arch: str) -> Non
         gfx942.compile(COPY, arch=arch, names=("copy",))
 
 
+def test_another_known_architecture(gfx942: HiprtcChild) -> None:
+    made = gfx942.compile(COPY, arch="gfx90a", names=("copy",))
+    assert [kernel.arch for kernel in read_resources(made.code)] == ["gfx90a"]
+
+
 def test_a_compiler_that_crashes_is_an_answer(gfx942: HiprtcChild) -> None:
     with pytest.raises(Rejected) as caught:
         gfx942.compile("#pragma clang __debug crash\n", arch="gfx942")
@@ -118,7 +123,8 @@ def children_of_this_process() -> set[int]:
 def test_children_are_recycled_replaced_and_ended(gfx942: HiprtcChild) -> None:
     before = children_of_this_process()
     seen: list[int] = []
-    with HiprtcChild(gfx942.toolchain, recycle_after=2) as mine:
+    # The first of three is the question whether the architecture is known.
+    with HiprtcChild(gfx942.toolchain, recycle_after=3) as mine:
         for _ in range(4):
             mine.compile(COPY, arch="gfx942", names=("copy",))
             (pid,) = children_of_this_process() - before

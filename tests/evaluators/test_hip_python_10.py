@@ -11,8 +11,10 @@ from evaluators.hiprtc import HiprtcChild
 
 ROOT = Path(__file__).parents[2]
 NEWER = "hip-python==10.0.0.0.1.2"
-NEEDED = ("ml-dtypes", "msgpack", "numpy", "pyelftools", "pytest", "pytest-timeout", "pyyaml")
-NEEDED += ("tree-sitter", "tree-sitter-cpp")
+NEEDED = [
+    *("ml-dtypes", "msgpack", "numpy", "pyelftools", "pytest", "pytest-timeout", "pyyaml"),
+    *("tree-sitter", "tree-sitter-cpp"),
+]
 
 
 @pytest.mark.soak
@@ -21,7 +23,7 @@ def test_compile_child_and_runtime_double(gfx942: HiprtcChild, tmp_path: Path) -
     lock = (ROOT / "requirements-dev.lock").read_text()
     pins = [re.search(rf"^{name}==[^\s;\\]+", lock, re.MULTILINE) for name in NEEDED]
     subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True, timeout=120)
-    python = tmp_path / "bin" / "python"
+    python = str(tmp_path / "bin" / "python")
     install = [python, "-m", "pip", "install", "--quiet", NEWER, *(pin[0] for pin in pins if pin)]
     subprocess.run(install, check=True, timeout=400)
     suites = [f"tests/evaluators/test_{name}.py" for name in ("gfx942", "hip_double")]
