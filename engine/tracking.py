@@ -1,6 +1,7 @@
 """The view of a campaign in MLflow, rebuilt from its store; the only place that imports mlflow."""
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -237,8 +238,14 @@ class _Runs:
         try:
             yield
         except (MlflowException, OSError) as error:
-            said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-            raise _Unreachable(f"MLflow at {self._uri} can't be written to: {said}") from error
+            raise _Unreachable(f"MLflow at {self._uri} {_complaint(error)}") from error
+
+
+def _complaint(error: Exception) -> str:
+    if isinstance(error.__context__, OSError):  # what requests raises for a connection
+        return "does not answer"
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return f"can't be written to: {said[:200]}"
 
 
 def flatten(
@@ -277,4 +284,5 @@ def _client(uri: str) -> "MlflowClient":
         os.environ.setdefault(name, value)
     from mlflow import MlflowClient
 
+    logging.getLogger("mlflow").setLevel(logging.WARNING)  # how it makes its tables
     return MlflowClient(uri)
