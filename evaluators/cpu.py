@@ -14,7 +14,7 @@ from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 __all__ = ["CpuCompiler", "CpuDevice", "CpuSession", "compiler", "device_count", "open_device"]
 
 
-def compiler(*, arch: str | None = None, wavefront: int = 64) -> CpuCompiler:
+def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGINE) -> CpuCompiler:
     """A compiler for this machine's processor; arch, when given, must be its own.
 
     Raises BackendMissing.
@@ -23,7 +23,7 @@ def compiler(*, arch: str | None = None, wavefront: int = 64) -> CpuCompiler:
     toolchain()
     if arch not in (None, _arch()):
         raise BackendMissing(f"the cpu backend compiles for {_arch()}, not for {arch}")
-    return CpuCompiler(wavefront=wavefront)
+    return CpuCompiler(wavefront=wavefront, engine=engine)
 
 
 def device_count() -> int:

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluators.cpu_emit import ENGINE, ENTRY, SIGNATURE, Entry, emit
+from evaluators import fibers
+from evaluators.cpu_emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry
 from evaluators.cpu_toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
 from evaluators.device import Binary, Compiled
 from evaluators.elf import LibraryFacts, check_library
 from evaluators.evaluation import Rejected, Status
+from evaluators.fission import PREFIX
+from evaluators.fission.unit import emit
 from evaluators.kernel import KernelSource
 from evaluators.plan import Defines, Plan
 from evaluators.sandbox import Finished, run_confined
@@ -21,6 +24,7 @@ from evaluators.source_check import KERNEL_FILE, check_preprocessed, check_sourc
 from evaluators.tokens import Token, tokens
 
 COMPILE_DEADLINE_S = 60.0
+EMITTERS: Mapping[str, Emit] = {ENGINE: emit, fibers.ENGINE: fibers.emit}
 LOG_CHARACTERS = 8000
 
 _ERROR = re.compile(
@@ -36,9 +40,14 @@ def entry_key(kernel: str, block: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuCompiler:
-    """Compiles for this machine's processor. wavefront: what the macro WAVEFRONT stands for."""
+    """Compiles for this machine's processor.
+
+    wavefront: what the macro WAVEFRONT stands for. engine: cpu-fission, whose times count, or
+    cpu-fibers, the oracle for what it computes.
+    """
 
     wavefront: int = 64
+    engine: str = ENGINE
     deadline_s: float = COMPILE_DEADLINE_S
 
     def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
@@ -66,13 +75,14 @@ class CpuCompiler:
             build = _Build(
                 tools=tools, kernel=kernel, defines=defines, headers=headers, entries=[*entries]
             )
-            binaries[defines], found = build.run(self.wavefront, self.deadline_s)
+            emit = EMITTERS[self.engine]
+            binaries[defines], found = build.run(emit, self.wavefront, self.deadline_s)
             resources += found
         return Compiled(
             kernel_id=kernel.id,
             backend="cpu",
             arch=arch(),
-            engine=ENGINE,
+            engine=self.engine,
             compiler=tools.name,
             binaries=binaries,
             resources=tuple(resources),
@@ -90,7 +100,9 @@ class _Build:
     headers: Sequence[str]
     entries: Sequence[Entry]
 
-    def run(self, wavefront: int, deadline_s: float) -> tuple[Binary, list[Mapping[str, Any]]]:
+    def run(
+        self, emit: Emit, wavefront: int, deadline_s: float
+    ) -> tuple[Binary, list[Mapping[str, Any]]]:
         flags = tuple(f"-D{name}={value}" for name, value in self.defines)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -190,7 +202,13 @@ def _static_lds(kernels: Sequence[str], facts: LibraryFacts, words: Sequence[Tok
             elif outer.fullmatch(symbol):
                 by_owner[""] = by_owner.get("", 0) + nbytes
     kernel_owners = {
-        name: [owner for owner in by_owner if f"{len(name)}{name}" in owner] for name in names
+        name: [
+            owner
+            for owner in by_owner
+            for own in (name, PREFIX + name)
+            if f"{len(own)}{own}" in owner
+        ]
+        for name in names
     }
     taken = {owner for owners in kernel_owners.values() for owner in owners}
     common = sum(nbytes for owner, nbytes in by_owner.items() if owner not in taken)

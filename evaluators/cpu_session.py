@@ -221,6 +221,12 @@ def _check_launch(step: LaunchStep, resources: Mapping[str, Any]) -> None:
             )
 
 
+DIVERGED = 0x1D1700000000
+"""KS_DIVERGED in ks/exchange.h: generated code reads this far plus the line of the kernel."""
+
+MAX_LINES = 1 << 24
+
+
 def _describe(fault: Fault, bindings: Bindings) -> str:
     """One sentence: the signal, what it means, and the buffer whose end or start was left."""
     name = signal.Signals(fault.signal).name
@@ -244,6 +250,11 @@ def _describe(fault: Fault, bindings: Bindings) -> str:
     if distance < GUARD_BYTES:
         return f"{name}: {access} {where}"
     address = fault.address + fault.arena
+    if DIVERGED < address < DIVERGED + MAX_LINES:
+        return (
+            f"divergent barrier: the threads of a block disagree on whether to reach it "
+            f"(line {address - DIVERGED})"
+        )
     if 0 <= address < PAGE:
         return f"{name}: {access} through a null pointer"
     return f"{name}: {access} outside of every buffer (or the stack is exhausted)"

@@ -6,8 +6,7 @@ It is never timed.
 
 from collections.abc import Sequence
 
-from evaluators.cpu_emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
-from evaluators.cpu_emit import _own_text as own_text
+from evaluators.cpu_emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
 from evaluators.fission.hoist import callee
 from evaluators.fission.source import read
 from evaluators.fission.tree import Spanned
@@ -30,6 +29,7 @@ def emit(
     reverse: threads take their turns from the last to the first; a kernel without data races
     gives the same either way.
     """
+    check_words(words)
     blocks = {entry.block for entry in entries}
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]

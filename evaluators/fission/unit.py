@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from evaluators.cpu_emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
+from evaluators.cpu_emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words
 from evaluators.fission.translate import block_name, translate
 from evaluators.tokens import Token
-
-ENGINE = "cpu-fission"
 
 
 def emit(
@@ -21,6 +19,7 @@ def emit(
 
     Raises Rejected(UNSUPPORTED) for what this engine can't run.
     """
+    check_words(words)
     own = translate(source, [entry.kernel for entry in entries])
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
