@@ -6,7 +6,6 @@ process; the parent takes that for an answer and starts another child.
 
 import os
 import select
-import shutil
 import signal
 import struct
 import subprocess
@@ -68,7 +67,11 @@ class CompileChild(ABC):
     def __init__(self, *, recycle_after: int = 200) -> None:
         self._recycle_after = recycle_after
         self._lock = threading.Lock()
-        self._folder = Path(tempfile.mkdtemp(prefix=f"kernel-scientist-{self.compiler}-"))
+        # Removed at the latest when this process ends.
+        self._temporary = tempfile.TemporaryDirectory(
+            prefix=f"kernel-scientist-{self.compiler}-", ignore_cleanup_errors=True
+        )
+        self._folder = Path(self._temporary.name)
         self._errors: IO[bytes] = (self._folder / "stderr").open("w+b")
         self._child: subprocess.Popen[bytes] | None = None
         self._compiled = 0
@@ -145,7 +148,7 @@ class CompileChild(ABC):
         with self._lock:
             self._kill()
             self._errors.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._temporary.cleanup()
 
     def __enter__(self) -> Self:
         return self
