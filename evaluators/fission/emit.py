@@ -4,6 +4,7 @@ from evaluators.fission.ir import Step, Var
 from evaluators.fission.regions import Declare, Line, Op, Region
 from evaluators.fission.tree import Node, render
 
+UNKNOWN = -100  # the line that the output stands on, at first
 SMALL = 64  # elements of an array that is copied into each region and back
 
 
@@ -15,7 +16,7 @@ class Emission:
         self.regions = [op for op in ops if isinstance(op, Region)]
         self.stored = _stored(self.regions)
         self.out: list[str] = []
-        self.at = [0]
+        self.at = [UNKNOWN]
 
     def write(self) -> str:
         for op in self.ops:

@@ -20,6 +20,7 @@ class Function:
     body: Node
     kernel: bool
     start: int  # in the text, with its markers
+    linkage: bool = False  # in extern "C" { }
     words: frozenset[str] = frozenset()
     collective: bool = False
     indexed: bool = False  # uses threadIdx or a relative, or calls what does
@@ -33,7 +34,6 @@ class Unit:
     source: Source
     functions: list[Function] = field(default_factory=list)
     mutable: set[str] = field(default_factory=set)  # variables of the file that can change
-    linkages: list[Spanned] = field(default_factory=list)
     shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
 
     def named(self, name: str) -> list[Function]:
@@ -58,9 +58,13 @@ def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> 
         if kid.kind == "template_declaration":
             _collect(unit, kid, kid, start)
         elif kid.kind in _CONTAINERS:
-            if kid.kind == "linkage_specification":
-                unit.linkages.append(kid)
+            known = len(unit.functions)
             _collect(unit, kid, None, kid.start)
+            if kid.kind == "linkage_specification":
+                block = kid.need("body").kind == "declaration_list"
+                for function in unit.functions[known:]:
+                    function.linkage = block
+                    function.start = function.start if block else kid.start
         elif kid.kind == "function_definition":
             _function(unit, kid, template, start)
         elif kid.kind == "shared_declaration":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.fission.emit import Emission, vectorised
+from evaluators.fission.emit import UNKNOWN, Emission, vectorised
 from evaluators.fission.exchange import file_lds
 from evaluators.fission.hoist import callee
 from evaluators.fission.ir import Var
@@ -12,7 +12,7 @@ from evaluators.fission.names import BUILTINS, COLLECTIVES
 from evaluators.fission.regions import Region as Cut
 from evaluators.fission.regions import Regions
 from evaluators.fission.source import Function, Unit, read
-from evaluators.fission.tree import Node, Spanned, leaf, render, unsupported
+from evaluators.fission.tree import Node, leaf, render, unsupported
 from evaluators.fission.uniformity import Uniformity
 from evaluators.fission.variables import Resolver
 
@@ -57,11 +57,11 @@ def translate(source: str, kernels: Sequence[str]) -> str:
     wanted = _wanted(unit, kernels)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
-    for spec in unit.linkages:
-        edits += _without_linkage(spec)
     for f in unit.functions:
         if f.kernel:
             text = _block_function(unit, f)[0] if f.name in wanted else ""
+            if f.linkage:  # a template can't have it
+                text = f'}}\n{text}\nextern "C" {{\n'
             edits.append((f.start, f.outer.end, text))
         elif f.collective:
             edits.append((f.start, f.outer.end, ""))
@@ -70,7 +70,7 @@ def translate(source: str, kernels: Sequence[str]) -> str:
     for shared in unit.shared:
         if shared.has_leaf("extern"):
             out: list[str] = []
-            render(file_lds(shared), out, [0])
+            render(file_lds(shared), out, [UNKNOWN])
             edits.append((shared.start, shared.end, "".join(out)))
     _check_methods(unit)
     whole, at = [], 0
@@ -203,18 +203,8 @@ def _device_function(function: Function) -> str:
     listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", node.line))
     function.body.kids.insert(1, leaf(_INDICES, function.body.line))
     out: list[str] = []
-    render(function.outer, out, [0])
+    render(function.outer, out, [UNKNOWN])
     return "".join(out) + f"\n#line {_end_line(function.node)}\n"
-
-
-def _without_linkage(spec: Spanned) -> list[tuple[int, int, str]]:
-    """extern "C" goes: a template can't have it."""
-    body = spec.need("body")
-    assert isinstance(body, Spanned)
-    edits = [(spec.start, body.start, "")]
-    if body.kind == "declaration_list":
-        edits = [(spec.start, body.start + 1, ""), (body.end - 1, body.end, "")]
-    return edits
 
 
 def _check_methods(unit: Unit) -> None:
