@@ -1,47 +1,32 @@
-"""The command line: kernel-scientist run | resume | evaluate | submit | track | doctor."""
+"""The command line: what each command does, its exit code, and its errors."""
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from engine.parser import WRONG_USAGE, Command, build_parser
 
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
 if TYPE_CHECKING:
     from engine.progress import Observer
     from engine.snapshot import Snapshot, Summary
 
-OK, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
-"""Exit codes: done; it did not work out; it can't be done as asked; Ctrl-C, twice."""
-
-EXAMPLES = """examples:
-  kernel-scientist run configs/quickstart.yaml
-  kernel-scientist run configs/quickstart.yaml task=softmax budgets.evaluations=200
-  kernel-scientist resume runs/quickstart
-  kernel-scientist evaluate my.hip --task sgemm --backend cpu --json
-  kernel-scientist doctor
-"""
-
-BACKEND_NAMES = ("cpu", "cuda", "hip")
+OK, FAILED, INTERRUPTED = 0, 1, 130
+"""Exit codes: done; it did not work out; Ctrl-C, twice."""
 
 
 class UsageError(Exception):
     """What was asked for can't be done. One sentence: what, where, what to do."""
 
 
-class _Parser(ArgumentParser):
-    """Says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code. Wrong usage exits with 2 and one sentence on stderr."""
-    parsed = parser().parse_args(arguments)
-    run: Callable[[Namespace], int] = parsed.run
+    parsed = build_parser(COMMANDS).parse_args(arguments)
+    run: Command = parsed.run
     try:
         return run(parsed)
     except KeyboardInterrupt:
@@ -78,93 +63,6 @@ def _failures() -> tuple[type[Exception], ...]:
     from engine.dispatcher import CampaignFailed
 
     return (CampaignFailed,)
-
-
-def parser() -> ArgumentParser:
-    """One subparser a command; each sets `run`, which takes the parsed arguments."""
-    top = _Parser(
-        prog="kernel-scientist",
-        description="Finds the fastest correct GPU kernel for a task, by evolution.",
-        epilog=EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    def add(name: str, run: Callable[[Namespace], int], summary: str) -> ArgumentParser:
-        command = commands.add_parser(name, help=summary, description=run.__doc__)
-        command.set_defaults(run=run)
-        return command
-
-    run = add("run", _run, "run a campaign")
-    run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
-    _add_overrides(run)
-
-    resume = add("resume", _resume, "go on with a campaign that was stopped or killed")
-    _add_run_dir(resume)
-    resume.add_argument(
-        "budgets",
-        nargs="*",
-        metavar="KEY=VALUE",
-        help="a budget to change: evaluations=2000, or wall_time_s=3600",
-    )
-
-    _add_evaluate_options(add("evaluate", _evaluate, "check and time one kernel file"))
-
-    submit = add("submit", _submit, "run a campaign as a job on a Ray cluster")
-    submit.add_argument(
-        "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
-    )
-    _add_overrides(submit)
-    submit.add_argument(
-        "--address",
-        metavar="URL",
-        help="the cluster's dashboard (default: RAY_API_SERVER_ADDRESS, else "
-        "http://127.0.0.1:8265); with token authentication also set RAY_AUTH_MODE=token and "
-        "RAY_AUTH_TOKEN",
-    )
-    submit.add_argument(
-        "--no-wait", action="store_true", help="leave the job running, print its id"
-    )
-
-    track = add("track", _track, "bring MLflow up to date with a campaign")
-    _add_run_dir(track)
-    track.add_argument("--uri", help="MLflow's (default: the one in the campaign's configuration)")
-
-    doctor = add("doctor", _doctor, "say what is here, what is missing, and what to do")
-    doctor.add_argument("--json", action="store_true", help="print JSON")
-    return top
-
-
-def _add_overrides(command: ArgumentParser) -> None:
-    command.add_argument(
-        "overrides",
-        nargs="*",
-        metavar="KEY=VALUE",
-        help="change a key of the file: task=softmax, budgets.evaluations=200, tracking=none",
-    )
-
-
-def _add_run_dir(command: ArgumentParser) -> None:
-    command.add_argument(
-        "run_dir", type=Path, metavar="RUN", help="the campaign's folder, such as runs/quickstart"
-    )
-
-
-def _add_evaluate_options(command: ArgumentParser) -> None:
-    command.add_argument("file", type=Path, metavar="FILE", help="a kernel file (.hip)")
-    command.add_argument(
-        "--task", required=True, help="a shipped task's name, or the path of a task's folder"
-    )
-    command.add_argument("--backend", required=True, choices=BACKEND_NAMES, help="where to run it")
-    command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument(
-        "--compile-only",
-        action="store_true",
-        help="compile for every shape of the task and stop; needs no device",
-    )
-    command.add_argument(
-        "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
-    )
 
 
 def _run(arguments: Namespace) -> int:
@@ -267,12 +165,33 @@ def _track(arguments: Namespace) -> int:
     return FAILED if trouble else OK
 
 
+def _prompts(arguments: Namespace) -> int:
+    """Print the messages that a model is sent in one of its roles, without sending them: with
+    the kernels of a campaign, or with the naive seed and stand-ins. Needs the backend's device,
+    which the messages describe."""
+    from engine.preview import prompt_text
+
+    print(prompt_text(arguments.task, arguments.role, arguments.backend, arguments.run_dir))
+    return OK
+
+
 def _doctor(arguments: Namespace) -> int:
     """Look at this machine and say what is here, what is missing, and what to do about it.
     Exit code 1 when no campaign can run at all."""
     from engine.doctor import examine, print_findings
 
     return print_findings(examine(), sys.stdout, as_json=arguments.json)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "run": _run,
+    "resume": _resume,
+    "evaluate": _evaluate,
+    "submit": _submit,
+    "track": _track,
+    "prompts": _prompts,
+    "doctor": _doctor,
+}
 
 
 if __name__ == "__main__":

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from engine import cli
+from engine import cli, parser
 from engine.progress import PlainLines, line, progress, table
 from engine.replay import replay
 from engine.result import command, result_lines, tracking_command
 from engine.scoreboard import Best
 from engine.snapshot import DispatcherState, IslandState, Snapshot
 from engine.summary import summarise
+from evaluators.device import BACKENDS
+from operators.question import ROLES
 from tests.engine import campaign_log as log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +89,7 @@ def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> N
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert result.stderr == ""
-    for name in ("run", "resume", "evaluate", "submit", "track", "doctor"):
+    for name in ("run", "resume", "evaluate", "submit", "track", "prompts", "doctor"):
         assert f"\n    {name} " in result.stdout
 
 
@@ -168,6 +170,28 @@ def test_compile_only_needs_no_device(capsys: pytest.CaptureFixture[str]) -> Non
     compiled = json.loads(capsys.readouterr().out)
     assert compiled["status"] == "COMPILED"
     assert compiled["builds"] == len(compiled["bytes"]) >= 1
+
+
+# --- prompts ----------------------------------------------------------------------------------
+
+
+def test_the_names_written_out_in_the_parser_are_all_there_are() -> None:
+    assert parser.BACKEND_NAMES == BACKENDS
+    assert parser.ROLE_NAMES == ROLES
+
+
+def test_prompts_show_the_seed_or_the_kernels_of_a_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["prompts", "--task", "sum_reduction", "--role", "writer"]
+    assert cli.main(arguments) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("[system]\n")
+    assert NAIVE.read_text().partition("---*/")[2].strip() in told
+    run_dir = tmp_path / "short"
+    log.write(run_dir / "store.sqlite", [*log.opening(log.config(tmp_path)), *log.middle()])
+    assert cli.main([*arguments, "--run-dir", str(run_dir)]) == 0
+    assert "// wide" in capsys.readouterr().out
 
 
 # --- progress ---------------------------------------------------------------------------------

@@ -1,0 +1,137 @@
+"""The command line's commands and options, and what --help says of them."""
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+WRONG_USAGE = 2
+"""The exit code of what can't be done as asked."""
+
+Command = Callable[[Namespace], int]
+"""Takes the parsed arguments, returns the exit code."""
+
+EXAMPLES = """examples:
+  kernel-scientist run configs/quickstart.yaml
+  kernel-scientist run configs/quickstart.yaml task=softmax budgets.evaluations=200
+  kernel-scientist resume runs/quickstart
+  kernel-scientist evaluate my.hip --task sgemm --backend cpu --json
+  kernel-scientist doctor
+"""
+
+# Written out, so that --help need not import what they are names of; a test compares.
+BACKEND_NAMES = ("cpu", "cuda", "hip")
+ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair")
+
+
+class _Parser(ArgumentParser):
+    """Says what is wrong in one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
+    """One subparser a command, described by its docstring; each sets `run` to the command."""
+    top = _Parser(
+        prog="kernel-scientist",
+        description="Finds the fastest correct GPU kernel for a task, by evolution.",
+        epilog=EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def add(name: str, summary: str) -> ArgumentParser:
+        command = subparsers.add_parser(
+            name, help=summary, description=(commands[name].__doc__ or "")
+        )
+        command.set_defaults(run=commands[name])
+        return command
+
+    run = add("run", "run a campaign")
+    run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
+    _add_overrides(run)
+
+    resume = add("resume", "go on with a campaign that was stopped or killed")
+    _add_run_dir(resume)
+    resume.add_argument(
+        "budgets",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="a budget to change: evaluations=2000, or wall_time_s=3600",
+    )
+
+    _add_evaluate_options(add("evaluate", "check and time one kernel file"))
+
+    submit = add("submit", "run a campaign as a job on a Ray cluster")
+    submit.add_argument(
+        "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
+    )
+    _add_overrides(submit)
+    submit.add_argument(
+        "--address",
+        metavar="URL",
+        help="the cluster's dashboard (default: RAY_API_SERVER_ADDRESS, else "
+        "http://127.0.0.1:8265); with token authentication also set RAY_AUTH_MODE=token and "
+        "RAY_AUTH_TOKEN",
+    )
+    submit.add_argument(
+        "--no-wait", action="store_true", help="leave the job running, print its id"
+    )
+
+    track = add("track", "bring MLflow up to date with a campaign")
+    _add_run_dir(track)
+    track.add_argument("--uri", help="MLflow's (default: the one in the campaign's configuration)")
+
+    prompts = add("prompts", "print what a model is sent")
+    _add_task(prompts)
+    prompts.add_argument("--role", required=True, choices=ROLE_NAMES, help="who is asked")
+    prompts.add_argument(
+        "--backend", default="cpu", choices=BACKEND_NAMES, help="whose device is told of (cpu)"
+    )
+    prompts.add_argument(
+        "--run-dir",
+        type=Path,
+        metavar="RUN",
+        help="show the kernels of this campaign (default: the naive seed alone)",
+    )
+
+    doctor = add("doctor", "say what is here, what is missing, and what to do")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    return top
+
+
+def _add_overrides(command: ArgumentParser) -> None:
+    command.add_argument(
+        "overrides",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="change a key of the file: task=softmax, budgets.evaluations=200, tracking=none",
+    )
+
+
+def _add_run_dir(command: ArgumentParser) -> None:
+    command.add_argument(
+        "run_dir", type=Path, metavar="RUN", help="the campaign's folder, such as runs/quickstart"
+    )
+
+
+def _add_task(command: ArgumentParser) -> None:
+    command.add_argument(
+        "--task", required=True, help="a shipped task's name, or the path of a task's folder"
+    )
+
+
+def _add_evaluate_options(command: ArgumentParser) -> None:
+    command.add_argument("file", type=Path, metavar="FILE", help="a kernel file (.hip)")
+    _add_task(command)
+    command.add_argument("--backend", required=True, choices=BACKEND_NAMES, help="where to run it")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--compile-only",
+        action="store_true",
+        help="compile for every shape of the task and stop; needs no device",
+    )
+    command.add_argument(
+        "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
+    )

@@ -1,0 +1,36 @@
+"""What a model would be sent in a role, for a person to read."""
+
+from pathlib import Path
+
+from engine.campaign import STORE
+from engine.replay import replay
+from evaluators.device import backend
+from evaluators.task import load_task
+from operators.individual import Individual
+from operators.prompts.preview import preview
+from operators.question import Role
+
+
+def prompt_text(task: str, role: Role, backend_name: str, run_dir: Path | None) -> str:
+    """The messages one after the other, each under its speaker's name.
+
+    run_dir: of the campaign whose kernels are shown; None: the naive seed alone. Raises
+    TaskError, BackendMissing, StoreError.
+    """
+    loaded = load_task(task)
+    device = backend(backend_name).open_device(0)
+    try:
+        shown = _individuals(run_dir) if run_dir is not None else []
+        prompt = preview(role, loaded, device.info, shown)
+    finally:
+        device.close()
+    return "\n\n".join(f"[{one.role}]\n{one.content}" for one in prompt.messages)
+
+
+def _individuals(run_dir: Path) -> list[Individual]:
+    """Everything that was evaluated, the fastest first, failures last."""
+    whole = replay(run_dir / STORE)
+    known = whole.scores.evaluations
+    drafts = [draft for draft in whole.first_drafts.values() if draft.kernel_id in known]
+    individuals = [draft.individual(known[draft.kernel_id]) for draft in drafts]
+    return sorted(individuals, key=lambda one: -(one.evaluation.speedup or 0.0))
