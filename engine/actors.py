@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import ray
 from ray.actor import ActorHandle
 
+from engine.asking import GatewayModel
 from engine.cluster import Layout
 from engine.config import CampaignConfig
 from engine.devices import RayLane, compile_source, publish
@@ -25,10 +26,11 @@ from engine.watch import Driver, live_with
 from engine.workbench import Built, Workbench
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.task import load_task
+from evaluators.task import Task, load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.individual import Candidate, Individual
-from operators.operator import Context, Draft
+from operators.operator import Context, Draft, Operators
+from operators.scientist import llm_operators
 
 _T = TypeVar("_T")
 
@@ -46,7 +48,7 @@ class StoreWriter:
     """The only writer of the store; an append is answered after its commit."""
 
     def __init__(self, driver: Driver) -> None:
-        live_with(driver)
+        live_with(driver, clear_up=True)
         self._opened: Store | None = None
         self._rows: list[Row] = []
         self._commit: asyncio.Task[None] | None = None
@@ -166,10 +168,13 @@ class IslandActor:
         config: CampaignConfig,
         writer: ActorHandle[Any],
         dispatcher: ActorHandle[Any],
+        gateway: ActorHandle[Any] | None,
         driver: Driver,
     ) -> None:
+        """gateway: None where no island asks a model."""
         live_with(driver)
         self._index, self._config, self._dispatcher = index, config, dispatcher
+        self._gateway = gateway
         self._journal = StoreJournal(writer)
         self._peers: list[ActorHandle[Any]] = []
         self._island: Island | None = None
@@ -189,7 +194,7 @@ class IslandActor:
             config=self._config,
             task=task,
             device=info,
-            operators=catalog_operators(task, info),
+            operators=self._operators(task, info),
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
@@ -198,6 +203,19 @@ class IslandActor:
         self._island = Island(self._index, setting)
         self._island.restore(history)
         await self._island.begin(baseline, evaluation)
+
+    def _operators(self, task: Task, info: DeviceInfo) -> Operators:
+        classic = catalog_operators(task, info)
+        mix = self._config.operators_of(self._index)
+        if mix.kind != "llm" or self._config.llm is None or self._gateway is None:
+            return classic
+        return llm_operators(
+            GatewayModel(self._gateway, mix.models),
+            classic,
+            novelty=self._config.llm.novelty,
+            avenues=mix.avenues,
+            experiments=mix.designs,
+        )
 
     @property
     def _begun(self) -> Island:

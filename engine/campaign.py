@@ -18,6 +18,7 @@ from engine.config import CampaignConfig, ConfigError, parse_config
 from engine.crew import Crew, ended
 from engine.dispatcher import CampaignFailed
 from engine.events import CampaignStarted, SessionFinished, SessionStarted
+from engine.ledger import Spending
 from engine.replay import Replay, replay
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
 from engine.store import find_source
@@ -30,6 +31,8 @@ from operators.individual import Candidate
 LOOK_EVERY_S = 0.25
 STORE = "store.sqlite"
 INTERRUPTED = "interrupted"
+
+SPENT = "the evaluations are spent"
 
 Observer = Callable[[Snapshot], None]
 
@@ -150,12 +153,14 @@ class _Session:
         self._device = ""
         self._announced = ""
         self._trouble = ""
+        self._calls: Spending | None = None
 
     def run(self) -> Summary:
         self.run_dir.mkdir(parents=True, exist_ok=True)
         self._show("starting", NOTHING_YET, ())
-        with ray_session(self._config, self._plan), self._stop.on_signals():
-            crew = Crew(self._config, self._plan, self._workbench, self.run_dir / STORE)
+        with ray_session(self._config, self._plan) as driver, self._stop.on_signals():
+            store = self.run_dir / STORE
+            crew = Crew(self._config, self._plan, self._workbench, driver, store)
             try:
                 self._begin(crew)
                 reason = self._watch(crew)
@@ -210,18 +215,31 @@ class _Session:
             if not self._stop.reason and self._seconds_left() == 0:
                 self._stop.reason = "the wall time is spent"
             if self._stop.reason and not stopping:
-                crew.stop()
+                crew.stop(self._stop.reason)
                 stopping = True
             dispatcher, islands = crew.states()
+            self._look_at_calls(crew, dispatcher)
             self._show("stopping" if stopping else "running", dispatcher, islands)
             self._announce(dispatcher)
             self._trouble = crew.track()
         crew.drain()
         dispatcher, _ = crew.states()
+        self._look_at_calls(crew, dispatcher)
         self._announce(dispatcher)
         if self._stop.reason:
             return self._stop.reason
-        return "nothing new was found" if self._left(dispatcher) else "the evaluations are spent"
+        return "nothing new was found" if self._left(dispatcher) else SPENT
+
+    def _look_at_calls(self, crew: Crew, dispatcher: DispatcherState) -> None:
+        """Models that answer no more end a campaign, and one that is full asks them no more."""
+        calls = crew.calls()
+        if calls is None:
+            return
+        self._calls = calls.spending
+        if calls.over:
+            self._stop.reason = self._stop.reason or calls.over
+        elif self._left(dispatcher) == 0:
+            crew.stop_asking(SPENT)
 
     def _announce(self, dispatcher: DispatcherState) -> None:
         """Keep best.hip up to date, so that a kill leaves the best kernel behind."""
@@ -268,6 +286,7 @@ class _Session:
                 evaluations_left=self._left(dispatcher),
                 seconds_left=self._seconds_left(),
                 tracking_trouble=self._trouble,
+                calls=self._calls,
             )
         )
 

@@ -12,6 +12,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from engine.config import CampaignConfig, ConfigError
+from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
 
 OBJECT_STORE_BYTES = 256 << 20
@@ -55,7 +56,7 @@ def layout(config: CampaignConfig) -> Layout:
 
 
 @contextmanager
-def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[None]:
+def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
     """A Ray of this campaign's own, or the cluster it was told of. Raises ConfigError."""
     # Candidates and references are small: more threads only disturb what is being timed.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -71,7 +72,7 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[None]:
                 f"ray.address: no Ray cluster answers at {address}; start one, or leave it out"
             ) from error
         try:
-            yield
+            yield Driver.here(owns_ray=False)
         finally:
             ray.shutdown()
         return
@@ -88,7 +89,7 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[None]:
                 logging_level=logging.ERROR,
                 _temp_dir=folder,
             )
-            yield
+            yield Driver.here(owns_ray=True)
         finally:
             ray.shutdown()
 

@@ -8,11 +8,13 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from engine.actors import DispatcherActor, IslandActor, StoreWriter, TrackerActor
+from engine.asking import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
 from engine.cluster import Layout, on_this_node
 from engine.config import CampaignConfig
 from engine.dispatcher import CampaignFailed
 from engine.events import Event, to_row
 from engine.journal import root_cause
+from engine.ledger import CallBudget, CallHistory
 from engine.replay import Replay
 from engine.scoreboard import Scoreboard
 from engine.snapshot import DispatcherState, IslandState
@@ -27,14 +29,18 @@ TRACKING_PATIENCE_S = 60.0
 
 
 class Crew:
-    """One store writer, one dispatcher with its evaluators, the islands, perhaps a tracker."""
+    """One store writer, one dispatcher with its evaluators, the islands; a gateway, a tracker."""
 
     def __init__(
-        self, config: CampaignConfig, plan: Layout, workbench: Workbench, store: Path
+        self,
+        config: CampaignConfig,
+        plan: Layout,
+        workbench: Workbench,
+        driver: Driver,
+        store: Path,
     ) -> None:
         """All processes start at once. Raises StoreError when another one runs the campaign."""
         self._config, self._plan = config, plan
-        driver = Driver.here()
         here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
         writer: Any = ray.remote(StoreWriter)
         self._writer: Any = writer.options(**here).remote(driver)
@@ -43,10 +49,17 @@ class Crew:
             .options(**here)
             .remote(workbench, self._writer, driver, plan.devices, plan.gpus)
         )
+        self._gateway: Any = None
+        if config.asks_models:
+            self._gateway = (
+                ray.remote(GatewayActor)
+                .options(**here, max_concurrency=QUESTIONS_AT_ONCE)
+                .remote(self._writer, driver)
+            )
         self._islands: list[Any] = [
             ray.remote(IslandActor)
             .options(num_cpus=0)
-            .remote(index, config, self._writer, self._dispatcher, driver)
+            .remote(index, config, self._writer, self._dispatcher, self._gateway, driver)
             for index in range(config.islands.count)
         ]
         self._tracker: Any = None
@@ -74,6 +87,11 @@ class Crew:
         self, info: DeviceInfo, session: int, baseline: Candidate, before: Replay | None
     ) -> None:
         """Measure the naive seed, bring every island to where the store left it."""
+        if self._gateway is not None:
+            budgets = self._config.budgets
+            budget = CallBudget(calls=budgets.calls, tokens=budgets.tokens, dollars=budgets.dollars)
+            history = before.calls if before else CallHistory()
+            answer(self._gateway.begin.remote(self._config.llm, budget, history))
         scores = before.scores if before else Scoreboard()
         anchor = None
         if before and scores.anchor_id in before.first_drafts:
@@ -106,12 +124,27 @@ class Crew:
         )
         return first, tuple(others)
 
-    def stop(self) -> None:
-        """Take no more; let the devices finish what they have begun."""
+    def calls(self) -> GatewayState | None:
+        """None where no island asks a model."""
+        if self._gateway is None:
+            return None
+        state: GatewayState = answer(self._gateway.state.remote())
+        return state
+
+    def stop(self, reason: str) -> None:
+        """Take no more, ask no more; let the devices finish what they have begun."""
         answer(self._dispatcher.stop.remote())
+        self.stop_asking(reason)
+
+    def stop_asking(self, reason: str) -> None:
+        """Cut the models off: nothing they say could be evaluated."""
+        if self._gateway is not None:
+            answer(self._gateway.stop.remote(reason))
 
     def drain(self) -> None:
         answer(self._dispatcher.drain.remote())
+        if self._gateway is not None:
+            answer(self._gateway.drain.remote())
 
     def track(self) -> str:
         """Let the tracker catch up with the store, unless it still does.

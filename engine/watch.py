@@ -1,46 +1,79 @@
-"""Ends this process when the campaign's driver ends, however it ends."""
+"""Ends this process, and what Ray leaves behind, when the campaign's driver ends in any way."""
 
 import os
 import select
+import signal
 import socket
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """The process that a campaign's actors live and die with. node: any name unique to it."""
+    """The process that a campaign's actors live and die with. node: host and pid namespace.
+
+    owns_ray: it started Ray for itself, and did not join a cluster.
+    """
 
     pid: int
     node: str
+    owns_ray: bool = False
 
     @classmethod
-    def here(cls) -> "Driver":
-        return cls(os.getpid(), _node())
+    def here(cls, *, owns_ray: bool) -> "Driver":
+        return cls(os.getpid(), _node(), owns_ray)
 
 
 _watched: set[int] = set()
 
 
-def live_with(driver: Driver) -> None:
-    """End this process at once when the driver ends; on another node Ray alone sees to that."""
+def live_with(driver: Driver, *, clear_up: bool = False) -> None:
+    """End this process at once when the driver ends; on another node Ray alone sees to that.
+
+    clear_up: end the driver's own Ray too. Its agents would look for it for another minute.
+    """
     if driver.node != _node() or driver.pid in _watched:
         return
     _watched.add(driver.pid)
+    agents = _agents() if clear_up and driver.owns_ray else []
     try:
         descriptor = os.pidfd_open(driver.pid)
     except ProcessLookupError:
-        os._exit(1)
-    threading.Thread(target=_wait, args=(descriptor,), daemon=True).start()
+        _end(agents)
+        return
+    threading.Thread(target=_wait, args=(descriptor, agents), daemon=True).start()
 
 
-def _wait(descriptor: int) -> None:
+def _wait(descriptor: int, agents: list[int]) -> None:
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)  # readable once the process has ended
     poll.poll()
+    _end(agents)
+
+
+def _end(agents: list[int]) -> None:
+    for agent in agents:
+        try:
+            signal.pidfd_send_signal(agent, signal.SIGKILL)
+        except ProcessLookupError:
+            continue  # it went by itself
     os._exit(1)
 
 
+def _agents() -> list[int]:
+    """File descriptors of Ray's agents on this node: they are this worker's siblings."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getppid() and b"agent" in (entry / "cmdline").read_bytes().lower():
+                found.append(os.pidfd_open(int(entry.name)))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended while we looked
+    return found
+
+
 def _node() -> str:
-    """Host and process namespace: a pid means the same process only within both."""
+    """A pid means the same process only within one host and one process namespace."""
     return f"{socket.gethostname()}/{os.readlink('/proc/self/ns/pid')}"

@@ -1,0 +1,237 @@
+"""Whole campaigns on Ray and the cpu backend: run, stop, kill, resume."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.campaign import resume_campaign, run_campaign
+from engine.config import ConfigError, parse_config
+from engine.replay import replay
+from engine.snapshot import Snapshot
+from engine.store import Store, StoreError
+from evaluators.cpu import device_count
+from evaluators.kernel import parse_kernel
+from evaluators.task import load_task
+
+pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
+
+SUMMARY_KEYS = {
+    "campaign",
+    "task",
+    "backend",
+    "device",
+    "evaluations",
+    "baseline",
+    "best",
+    "elapsed_s",
+    "evaluations_per_s",
+    "device_busy_fraction",
+    "resumed",
+}
+
+DRIVER = """
+import sys
+from pathlib import Path
+from engine.campaign import run_campaign
+from engine.config import parse_config
+
+def show(snapshot):
+    print(snapshot.phase, snapshot.evaluations, flush=True)
+
+if __name__ == "__main__":
+    values = {"task": sys.argv[2], "name": "it", "runs_dir": sys.argv[1], "tracking": "none",
+              "budgets": {"evaluations": 500}}
+    summary = run_campaign(parse_config(values, where="test"), observer=show)
+    print("ended:", summary.ended, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The transpose on small matrices: a campaign of it takes seconds."""
+    folder = tmp_path_factory.mktemp("tasks") / "small_transpose"
+    shutil.copytree(load_task("transpose").folder, folder)
+    text = (folder / "task.yaml").read_text()
+    suites = {
+        "tests": [{"R": 33, "C": 65}],
+        "benchmarks": [{"R": 64, "C": 128}, {"R": 200, "C": 75}],
+        "held_out": [{"R": 96, "C": 31}],
+    }
+    kept = text[: text.index("tests:")]
+    (folder / "task.yaml").write_text(kept + yaml.safe_dump(suites))
+    return folder
+
+
+def config(task: Path, folder: Path, **changes: Any) -> Any:
+    values = {"task": str(task), "name": "it", "runs_dir": str(folder), "tracking": "none"}
+    return parse_config({**values, **changes}, where="test")
+
+
+def count(run_dir: Path, kind: str) -> int:
+    connection = sqlite3.connect(run_dir / "store.sqlite")
+    try:
+        query = "SELECT count(*) FROM events WHERE kind = ?"
+        return int(connection.execute(query, (kind,)).fetchone()[0])
+    finally:
+        connection.close()
+
+
+def evaluated_ids(run_dir: Path) -> list[str]:
+    """In order, as often as each was evaluated."""
+    connection = sqlite3.connect(run_dir / "store.sqlite")
+    try:
+        rows = connection.execute("SELECT kernel_id FROM evaluations ORDER BY seq").fetchall()
+        return [str(row[0]) for row in rows]
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def driver(task: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A campaign in a process of its own, with some evaluations done."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(tmp_path), str(task)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        phase, _, evaluations = line.partition(" ")
+        if phase == "running" and int(evaluations) >= 4:
+            break
+    else:
+        pytest.fail(f"the campaign ended too early: {''.join(seen)}")
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
+    seen: list[Snapshot] = []
+    summary = run_campaign(config(task, tmp_path, budgets={"evaluations": 8}), observer=seen.append)
+    run_dir = tmp_path / "it"
+    loaded = load_task(task)
+    assert summary.evaluations["total"] == 8 == len(set(evaluated_ids(run_dir)))
+    assert summary.ended == "the evaluations are spent"
+    assert summary.baseline["id"] == parse_kernel(loaded.naive).id
+    assert set(summary.baseline["times_us"]) == {
+        workload.label for workload in loaded.workloads("benchmarks", "cpu")
+    }
+    assert not summary.resumed
+    written = json.loads((run_dir / "summary.json").read_text())
+    assert set(written) >= SUMMARY_KEYS
+    assert summary.best is not None and summary.best.speedup >= 1.0
+    assert parse_kernel((run_dir / "best.hip").read_text()).id == summary.best.id
+    assert written["best"]["id"] == summary.best.id
+    phases = [snapshot.phase for snapshot in seen]
+    assert phases[0] == "starting" and phases[-1] == "finished" and "running" in phases
+    assert seen[-1].evaluations == 8 and seen[-1].evaluations_left == 0
+
+    with pytest.raises(ConfigError, match="a campaign of this name exists"):
+        run_campaign(config(task, tmp_path))
+
+
+
+def test_ctrl_c_finishes_what_is_measured(
+    driver: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
+    os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to the whole group
+    output, _ = driver.communicate(timeout=60)
+    assert driver.returncode == 0, output
+    assert output.splitlines()[-1] == "ended: interrupted"
+    summary = json.loads((tmp_path / "it" / "summary.json").read_text())
+    assert summary["evaluations"]["total"] == count(tmp_path / "it", "evaluated")
+    assert count(tmp_path / "it", "session_finished") == 1
+
+
+def test_kill_9_loses_nothing_and_resume_repeats_nothing(
+    driver: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "it"
+    ours = our_processes(driver.pid)
+    assert len(ours) >= 5  # store writer, dispatcher, two islands, an evaluator
+    driver.kill()
+    driver.wait()
+    deadline = time.monotonic() + 2.0
+    while any(alive(pid) for pid in ours) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert [pid for pid in ours if alive(pid)] == []
+
+    stored = replay(run_dir / "store.sqlite")
+    best, done = stored.scores.best, evaluated_ids(run_dir)
+    assert best is not None
+    summary = resume_campaign(run_dir, budgets={"evaluations": len(done) + 4})
+    after = evaluated_ids(run_dir)
+    assert after[: len(done)] == done
+    assert len(after) == len(set(after)) == len(done) + 4
+    assert summary.best is not None and summary.best.speedup >= best.speedup
+    assert summary.elapsed_s > stored.elapsed_s
+    assert summary.resumed and summary.ended == "the evaluations are spent"
+    # Whatever was drafted before the kill was evaluated, or still waits: it was not drawn again.
+    whole = replay(run_dir / "store.sqlite")
+    assert {key: whole.drafts[key] for key in stored.drafts} == stored.drafts
+
+
+def our_processes(driver_pid: int) -> list[int]:
+    """Ray's workers that run our actors and tasks, and their children, below the driver."""
+    parents, names = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+                names[int(entry.name)] = (entry / "cmdline").read_bytes().decode()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+
+    def below(pid: int, root: int) -> bool:
+        while pid in parents:
+            pid = parents[pid]
+            if pid == root:
+                return True
+        return False
+
+    actors = ("StoreWriter", "DispatcherActor", "IslandActor", "EvaluatorActor")
+    workers = [
+        pid
+        for pid, name in names.items()
+        if any(f"ray::{actor}" in name for actor in actors) and below(pid, driver_pid)
+    ]
+    children = [pid for pid in parents if any(below(pid, worker) for worker in workers)]
+    return workers + children
+
+
+def alive(pid: int) -> bool:
+    """Running; a zombie that nobody has waited for has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_what_is_not_there_is_told(task: Path, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such store"):
+        resume_campaign(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    Store(tmp_path / "empty" / "store.sqlite").close()
+    with pytest.raises(StoreError, match="holds no campaign"):
+        resume_campaign(tmp_path / "empty")
+    with pytest.raises(ConfigError, match=r"devices\.ids"):
+        run_campaign(config(task, tmp_path, devices={"ids": [4096]}))
