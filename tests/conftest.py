@@ -1,4 +1,4 @@
-"""What several tests of the evaluators share: AMD's compiler for gfx942."""
+"""What tests of several packages share: AMD's compiler for gfx942."""
 
 import os
 from collections.abc import Iterator

@@ -1,0 +1,25 @@
+"""Every family of the catalogue compiles for MI300 with real hiprtc, at its default point."""
+
+import pytest
+
+from evaluators import hip
+from evaluators.evaluate import compile_kernel
+from evaluators.hiprtc import HiprtcChild
+from evaluators.task import load_task
+from operators.catalog.families import FAMILIES, families
+from tests.operators.examples import GPU
+
+TASKS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}
+
+
+@pytest.mark.parametrize("name", [family.name for family in FAMILIES])
+def test_every_kernel_shipped_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None:
+    (kind,) = (family.kind for family in FAMILIES if family.name == name)
+    task = load_task(TASKS[kind])
+    source = families(task, GPU).sources[name]
+    compiler = hip.compiler(arch="gfx942", child=gfx942)
+    _, compiled = compile_kernel(source.text, task, compiler, "hip")
+    assert compiled.binaries
+    for told in compiled.resources:
+        assert told["scratch_bytes"] == 0, told
+        assert told["waves_per_simd"] > 0
