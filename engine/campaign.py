@@ -222,9 +222,10 @@ class _Session:
             self._show("stopping" if stopping else "running", dispatcher, islands)
             self._announce(dispatcher)
             self._trouble = crew.track()
-        crew.drain()
         dispatcher, _ = crew.states()
         self._look_at_calls(crew, dispatcher)
+        crew.drain()
+        dispatcher, _ = crew.states()
         self._announce(dispatcher)
         if self._stop.reason:
             return self._stop.reason

@@ -52,30 +52,28 @@ class Ledger:
             case CallReplied():
                 reply = event.reply
                 self._replies += 1
-                self._settle(event.key, reply.prompt_tokens + reply.completion_tokens)
-                self._dollars += reply.dollars
+                tokens = reply.prompt_tokens + reply.completion_tokens
+                self._settle(event.key, tokens, reply.dollars)
             case CallFailed():
                 self._failures[event.failure] += 1
-                self._settle(event.key, event.tokens)
-                self._dollars += event.dollars
+                self._settle(event.key, event.tokens, event.dollars)
             case TurnedAway():
                 self._failures[event.failure] += 1
             case GivenUp():
                 pass  # its calls have been counted
 
-    def _settle(self, key: str, tokens: int) -> None:
-        del self._open[key]
+    def _settle(self, key: str, tokens: int, dollars: float) -> None:
+        if self._open.pop(key, None) is None:
+            return  # written off already, in full
         self._calls += 1
         self._tokens += tokens
+        self._dollars += dollars
 
     def write_off(self) -> None:
         """Count what is in flight as lost and spent: its session was killed."""
-        for reserved in self._open.values():
-            self._calls += 1
-            self._tokens += reserved.tokens
-            self._dollars += reserved.dollars
+        for reserved in list(self._open.values()):
+            self._settle(reserved.key, reserved.tokens, reserved.dollars)
             self._lost += 1
-        self._open.clear()
 
     @property
     def in_flight(self) -> int:

@@ -88,6 +88,7 @@ class Replay:
         self.scores.apply(event)
         if isinstance(event, SessionStarted):
             self.sessions.append(Session(event, event.began_at, stored.at))
+            self.calls.ledger.write_off()  # what the session before had in flight is lost
         elif isinstance(event, SessionFinished):
             self.sessions[-1].finished = event
         elif isinstance(event, Drafted):

@@ -1,17 +1,39 @@
-"""The scripted server as a process of its own: prints its base URL, serves until it is stopped.
+"""The scripted server in a thread of its own, or as a process of its own:
 
 python -m tests.scripted_endpoint --latency 2
+
+prints its base URL, and serves until it is stopped.
 """
 
 import argparse
 import asyncio
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tests.scripted_server import Script, ScriptedServer
 
 
+@contextmanager
+def serving(script: Script) -> Iterator[ScriptedServer]:
+    """A server at work while the caller does something else."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    server = ScriptedServer(script)
+    asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
+    try:
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
 async def _main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(description="Serves scripted replies.")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--chunks", type=int, default=0)

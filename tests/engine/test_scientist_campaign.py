@@ -1,0 +1,416 @@
+"""Campaigns whose islands ask the scripted endpoint: faults, budgets, kills, recomputation."""
+
+import asyncio
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.campaign import resume_campaign, run_campaign
+from engine.config import CampaignConfig, parse_config
+from engine.dispatcher import CampaignFailed
+from engine.events import (
+    CycleFinished,
+    CycleStarted,
+    Designed,
+    Drafted,
+    Event,
+    Selected,
+)
+from engine.island import Island, Setting, Stopped
+from engine.replay import Replay, replay
+from engine.snapshot import Summary
+from engine.store import read_events
+from evaluators.evaluation import Evaluation
+from evaluators.task import load_task
+from operators.catalog import catalog_operators, random_candidate
+from operators.individual import Candidate
+from operators.operator import Context, Draft
+from operators.question import Failure, Reply, Request, Unanswered
+from operators.scientist import llm_operators
+from scripts.bench_engine import INFO
+from tests.engine.quick_bench import quick_workbench
+from tests.scripted_endpoint import serving
+from tests.scripted_faults import CALL_FAULTS, REPLY_FAULTS
+from tests.scripted_server import Script, ScriptedServer
+
+SEEDS_OF_KILLS = (11, 12)
+SECRET = "sk-of-this-test-0123456789"
+
+
+def config(folder: Path, base_url: str, **changes: Any) -> CampaignConfig:
+    values = {
+        "task": "sgemm",
+        "name": "it",
+        "runs_dir": str(folder),
+        "tracking": "none",
+        "budgets": {"evaluations": 60},
+        "operators": [{"kind": "llm", "mutation": 0, "crossover": 2}],
+        "islands": {"count": 2, "cycles_in_flight": 3, "patience": 1000},
+        "llm": section(base_url),
+    }
+    return parse_config({**values, **changes}, where="test")
+
+
+def section(base_url: str) -> dict[str, Any]:
+    model = {
+        "model": "scripted",
+        "stream": False,
+        "max_tokens": 2000,
+        "dollars_per_million_prompt": 1.0,
+        "dollars_per_million_completion": 4.0,
+    }
+    return {
+        "base_url": base_url,
+        "api_key_env": "KEY_OF_THIS_TEST",
+        "models": {"main": model},
+        "timeout_s": 1.0,
+        "retries": 8,
+    }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def key() -> Iterator[None]:
+    os.environ["KEY_OF_THIS_TEST"] = SECRET
+    yield
+    del os.environ["KEY_OF_THIS_TEST"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished campaign: what it said, its log, and the endpoint's."""
+
+    summary: Summary
+    events: list[Event]
+    whole: Replay
+    server: ScriptedServer
+    config: CampaignConfig
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def run_of(summary: Summary, server: ScriptedServer, config: CampaignConfig) -> Run:
+    store = Path(summary.run_dir) / "store.sqlite"
+    events = [stored.event for stored in read_events(store)]
+    return Run(summary, events, replay(store), server, config)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory, key: None) -> Run:
+    """A fifth of the calls fails, a fifth of the replies is spoilt."""
+    script = Script(fail=0.2, malform=0.2, seed=5, key=SECRET, latency_s=0.02)
+    with serving(script) as server:
+        chosen = config(tmp_path_factory.mktemp("faulty"), server.base_url)
+        summary = run_campaign(chosen, workbench=quick_workbench())
+        time.sleep(0.2)  # until the endpoint has noted what was cut off
+        return run_of(summary, server, chosen)
+
+
+def test_a_campaign_completes_though_much_fails(faulty: Run) -> None:
+    assert faulty.summary.evaluations["total"] == 60
+    assert faulty.summary.ended == "the evaluations are spent"
+    assert faulty.summary.faults == 0
+    islands = Counter(event.island for event in faulty.of(Drafted))
+    assert min(islands.values()) > 10, "an island stalled"
+
+
+def test_every_failure_is_counted_under_its_kind(faulty: Run) -> None:
+    calls = faulty.summary.calls
+    assert calls is not None
+    counted = Counter(calls["failures"])
+    seen = Counter(one.fault for one in faulty.server.log)
+    cut_off = counted.pop("cancelled", 0)
+    for fault in CALL_FAULTS:
+        # A call that was cut off may have been failing at that moment.
+        assert seen[fault] - cut_off <= counted[fault] <= seen[fault]
+    replies = {reply.request for reply in faulty.of(CallReplied)}
+    rejected = faulty.of(TurnedAway)
+    assert {event.request for event in rejected} <= replies
+    assert counted[Failure.PROSE_ONLY] and counted[Failure.REFUSAL]
+    assert sum(counted[fault] for fault in REPLY_FAULTS) <= len(rejected)
+    assert calls["calls"] == len(faulty.server.log) == len(faulty.of(CallReserved))
+    assert calls["in_flight"] == calls["lost"] == 0
+
+
+def test_every_call_is_reserved_settled_and_used_once(faulty: Run) -> None:
+    reserved = [event.key for event in faulty.of(CallReserved)]
+    settled = [event.key for event in faulty.events if isinstance(event, CallReplied | CallFailed)]
+    assert sorted(reserved) == sorted(settled)
+    place = {(type(event), event.key): i for i, event in enumerate(faulty.events)}
+    for key in settled:
+        end = place.get((CallReplied, key)) or place[CallFailed, key]
+        assert place[CallReserved, key] < end
+    answered = Counter(event.request for event in faulty.of(CallReplied))
+    assert set(answered.values()) == {1}
+    # A finished cycle's selections and drafts come from replies, once each.
+    decided = {event.key for event in faulty.of(Selected) if event.selection.decided_by == "model"}
+    for key in decided:
+        assert any(request.startswith(f"{key}/select/selector/") for request in answered)
+    for drafted in faulty.of(Drafted)[2:]:
+        role = {"experiment": "writer"}.get(drafted.origin, drafted.origin)
+        asked = [r for r in answered if r.startswith(f"{drafted.key}/{role}/")]
+        assert asked, drafted.key
+
+
+def test_failed_candidates_were_given_back(faulty: Run) -> None:
+    repairs = [event for event in faulty.of(Drafted) if event.origin == "repair"]
+    assert repairs
+    failed = {i for i, e in faulty.whole.scores.evaluations.items() if not e.passed}
+    assert {event.parents[0] for event in repairs} <= failed
+
+
+def test_no_prompt_holds_a_secret_or_a_path(faulty: Run) -> None:
+    values = [v for k, v in os.environ.items() if len(v) >= 8 and v != "kernel-scientist"]
+    paths = (str(Path.cwd()), str(Path.home()) + "/", faulty.summary.run_dir)
+    prompts = [one.prompt for one in faulty.server.log if one.body]
+    assert len(prompts) > 100
+    for prompt in prompts:
+        assert SECRET not in prompt
+        assert not [value for value in values if value in prompt]
+        assert not [path for path in paths if path in prompt]
+        assert not re.search(r"(?<![\w<])/(home|root|tmp|usr)/", prompt)
+
+
+def test_the_key_is_in_no_file_of_the_run(faulty: Run) -> None:
+    for path in Path(faulty.summary.run_dir).iterdir():
+        assert SECRET.encode() not in path.read_bytes()
+
+
+# --- recomputation ------------------------------------------------------------------------------
+
+
+class StoredModel:
+    """Answers from a log, and only where the question is the very same."""
+
+    def __init__(self, run: Run) -> None:
+        self.outcomes: dict[str, Reply | Unanswered] = {}
+        self.hashes = {event.request: event.prompt_hash for event in run.of(CallReserved)}
+        for event in run.events:
+            if isinstance(event, CallReplied):
+                self.outcomes[event.request] = event.reply
+            elif isinstance(event, GivenUp):
+                self.outcomes[event.request] = Unanswered(kind=event.failure, reason=event.reason)
+
+    async def complete(self, request: Request) -> Reply | Unanswered:
+        if request.key not in self.outcomes:
+            raise Stopped  # it was not answered when the campaign ended
+        assert request.prompt_hash == self.hashes[request.key], request.key
+        return self.outcomes[request.key]
+
+    def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
+        pass  # counted when it happened
+
+
+class Recomputed:
+    """One cycle's decisions made again by an island that knows what it knew then."""
+
+    def __init__(self, run: Run, started: CycleStarted) -> None:
+        self.events: list[Event] = []
+        self._evaluations: Mapping[str, Evaluation] = run.whole.scores.evaluations
+        task = load_task("sgemm")
+        lone = run.config.islands.model_copy(update={"cycles_in_flight": 1})
+        setting = Setting(
+            config=run.config.model_copy(update={"islands": lone}),
+            task=task,
+            device=INFO,
+            operators=llm_operators(StoredModel(run), catalog_operators(task, INFO), novelty=0.995),
+            random_candidate=self._random_candidate,
+            journal=self,
+            evaluate=self._evaluate,
+            send=lambda source, destination, round, elites: None,
+        )
+        history = run.whole.history(started.island)
+        until = [event for event, _ in history].index(started)
+        self._island = Island(started.island, setting)
+        self._island.restore(
+            (event, individuals)
+            for event, individuals in history[: until + 1]
+            if event == started or not isinstance(event, CycleStarted)
+        )
+
+    def run(self) -> list[Event]:
+        asyncio.run(self._island.run())
+        return self.events
+
+    def post(self, event: Event) -> None:
+        self.events.append(event)
+
+    async def commit(self, event: Event) -> None:
+        if isinstance(event, CycleFinished):
+            raise Stopped  # this cycle is all that is wanted
+        self.events.append(event)
+
+    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        if kernel_id not in self._evaluations:
+            raise Stopped
+        return self._evaluations[kernel_id]
+
+    async def _random_candidate(self, context: Context) -> Draft:
+        return random_candidate(context.task, context.device, context.rng)
+
+
+def test_decisions_follow_from_the_stored_replies(faulty: Run) -> None:
+    decisions = {
+        (type(event), event.key): event
+        for event in faulty.events
+        if isinstance(event, Selected | Designed | Drafted)
+    }
+    drafted_ids = {event.kernel_id for event in faulty.of(Drafted)}
+    compared: Counter[type] = Counter()
+    for started in faulty.of(CycleStarted):
+        for event in Recomputed(faulty, started).run():
+            if not isinstance(event, Selected | Designed | Drafted):
+                continue
+            before = decisions.get((type(event), event.key))
+            if isinstance(event, Drafted) and before is None:
+                assert event.kernel_id in drafted_ids  # somebody else's by then, so not drafted
+                continue
+            assert event == before
+            compared[type(event)] += 1
+    assert compared[Selected] > 10 and compared[Designed] > 10 and compared[Drafted] > 40
+
+
+# --- budgets and ends ---------------------------------------------------------------------------
+
+
+def test_a_budget_in_dollars_ends_a_campaign(tmp_path: Path) -> None:
+    with serving(Script(key=SECRET, latency_s=0.02)) as server:
+        chosen = config(tmp_path, server.base_url, budgets={"evaluations": 10_000, "dollars": 0.3})
+        run = run_of(run_campaign(chosen, workbench=quick_workbench()), server, chosen)
+    calls = run.summary.calls
+    assert calls is not None
+    assert calls["dollars"] <= 0.3
+    assert calls["dollars"] > 0.2
+    assert run.summary.ended.startswith("the budget of 0.3 dollars is spent: ")
+    assert calls["calls"] == len(server.log)
+    assert "cancelled" not in calls["failures"]
+
+
+def test_an_absent_endpoint_is_one_sentence(tmp_path: Path) -> None:
+    with serving(Script()) as server:
+        gone = server.base_url
+    with pytest.raises(CampaignFailed) as caught:
+        run_campaign(config(tmp_path, gone), workbench=quick_workbench())
+    assert str(caught.value).startswith(f"nothing answers at {gone}")
+    assert "\n" not in str(caught.value)
+
+
+# --- kills --------------------------------------------------------------------------------------
+
+DRIVER = """
+import sys
+from pathlib import Path
+from engine.campaign import resume_campaign, run_campaign
+from tests.engine.quick_bench import quick_workbench
+from tests.engine.test_scientist_campaign import config
+
+if __name__ == "__main__":
+    folder, url, evaluations = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    budgets = {"evaluations": evaluations, "calls": 1000}
+    if (folder / "it" / "store.sqlite").exists():
+        resume_campaign(folder / "it", budgets=budgets, workbench=quick_workbench())
+    else:
+        run_campaign(config(folder, url, budgets=budgets), workbench=quick_workbench())
+"""
+
+
+def killed_and_resumed(folder: Path, *, kills: int, evaluations: int) -> Run:
+    """A campaign whose driver is killed at random moments of its work, then let end."""
+    draw = random.Random(f"kills/{kills}")
+    script = Script(key=SECRET, latency_s=0.15, fail=0.1, malform=0.1, seed=9, hang_s=0.5)
+    with serving(script) as server:
+        for _ in range(kills):
+            _kill_at_work(folder, server, calls=draw.randint(5, 40))
+        chosen = config(folder, server.base_url)
+        budgets = {"evaluations": evaluations, "calls": 1000}
+        summary = resume_campaign(folder / "it", budgets=budgets, workbench=quick_workbench())
+        time.sleep(0.6)
+        return run_of(summary, server, chosen)
+
+
+def _kill_at_work(folder: Path, server: ScriptedServer, *, calls: int) -> None:
+    """Kill -9 once the endpoint has had so many more calls."""
+    until = server.calls + calls
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(folder), server.base_url, "100000"],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    while server.calls < until:
+        assert driver.poll() is None, driver.communicate()[0]
+        time.sleep(0.005)
+    os.kill(driver.pid, signal.SIGKILL)
+    driver.communicate()
+    while server.in_flight:  # the gateway's process ends with the driver
+        time.sleep(0.02)
+
+
+def check_kills(run: Run, kills: int) -> None:
+    reserved = Counter(event.key for event in run.of(CallReserved))
+    settled = Counter(e.key for e in run.events if isinstance(e, CallReplied | CallFailed))
+    lost = set(reserved) - set(settled)
+    calls = run.summary.calls
+    assert calls is not None
+    assert set(reserved.values()) == set(settled.values()) == {1}
+    assert set(settled) <= set(reserved)
+    assert calls["lost"] == len(lost) <= kills * run.server.most_in_flight
+    # The endpoint's log is what is stored and what was lost; a reservation may not have been sent.
+    assert len(settled) <= run.server.calls <= len(reserved) == calls["calls"] <= 1000
+    answered = Counter(event.request for event in run.of(CallReplied))
+    assert set(answered.values()) == {1}, "a received reply was asked for again"
+    assert run.summary.resumed
+    drafted = Counter(event.key for event in run.of(Drafted))
+    assert set(drafted.values()) == {1}
+    # Every writer's reply of a finished cycle was used: as a draft, as a known kernel, or refused.
+    finished = {event.key for event in run.of(CycleFinished)}
+    known = {event.request for event in run.of(TurnedAway)}
+    repeats = sum(event.duplicates for event in run.of(CycleFinished))
+    unused = [
+        request
+        for request in answered
+        if request.split("/")[3:4] == ["writer"]
+        and "/".join(request.split("/")[:2]) in finished
+        and "/".join(request.split("/")[:3]) not in drafted
+        and request not in known
+    ]
+    assert len(unused) <= repeats
+
+
+def test_two_kills_lose_only_what_was_in_flight(tmp_path: Path) -> None:
+    done = 40
+    run = killed_and_resumed(tmp_path, kills=2, evaluations=done)
+    check_kills(run, 2)
+    assert run.summary.evaluations["total"] >= done
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_ten_kills_lose_only_what_was_in_flight(tmp_path: Path) -> None:
+    check_kills(killed_and_resumed(tmp_path, kills=10, evaluations=250), 10)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_two_hundred_evaluations_on_cpu_though_much_fails(tmp_path: Path) -> None:
+    """Compiled, checked and timed for real."""
+    with serving(Script(fail=0.2, malform=0.2, key=SECRET, latency_s=0.2)) as server:
+        chosen = config(tmp_path, server.base_url, budgets={"evaluations": 200})
+        summary = run_campaign(chosen)
+    assert summary.evaluations["total"] == 200
+    assert summary.best is not None and summary.best.speedup > 2
+    assert summary.calls is not None
+    assert {*CALL_FAULTS, "prose_only", "refusal"} <= set(summary.calls["failures"])
