@@ -9,7 +9,7 @@ the search. A comparison that was interrupted goes on where it was.
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from engine.events import Evaluated
 from engine.replay import replay
 from engine.scoreboard import Scoreboard
 from engine.store import read_events
+from evaluators.task import load_task
 
 ARMS: Mapping[str, list[dict[str, str]]] = {
     "evolution": [{"kind": "catalog"}],
@@ -35,13 +36,15 @@ def main() -> int:
     pairs: list[dict[str, Any]] = []
     for seed in range(arguments.seeds):
         order = sorted(ARMS, reverse=bool(seed % 2))  # neither arm always meets the cooler machine
-        curves = {arm: _curve(_run(arguments, arm, seed), arguments.evaluations) for arm in order}
+        stores = {arm: _run(arguments, arm, seed) for arm in order}
+        curves = {arm: _curve(store, arguments.evaluations) for arm, store in stores.items()}
         pairs.append({"seed": seed, **{arm: _figures(curves[arm]) for arm in sorted(ARMS)}})
         areas = ", ".join(f"{arm} {pairs[-1][arm]['area']:.3f}" for arm in sorted(ARMS))
         print(f"seed {seed}: area {areas}", file=sys.stderr, flush=True)
     result = {
         "task": arguments.task,
         "backend": arguments.backend,
+        "device": replay(stores["evolution"]).sessions[-1].started.device_class,
         "evaluations": arguments.evaluations,
         "seeds": arguments.seeds,
         **_compared(pairs),
@@ -58,22 +61,23 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--task", default="sgemm")
     parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--evaluations", type=int, default=60, help="of each campaign")
+    parser.add_argument("--seeds", type=_positive, default=20)
+    parser.add_argument("--evaluations", type=_positive, default=60, help="of each campaign")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/compare"))
     parser.add_argument("--output", type=Path, help="also write the JSON there")
     return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
 def _run(arguments: Namespace, arm: str, seed: int) -> Path:
     """The store of a finished campaign."""
     run_dir = arguments.runs_dir.resolve() / f"{arm}-{seed}"
     store: Path = run_dir / STORE
-    if store.exists():
-        last = replay(store).sessions[-1:]
-        if not last or last[0].finished is None:
-            resume_campaign(run_dir)
-        return store
     values = {
         "task": arguments.task,
         "backend": arguments.backend,
@@ -84,7 +88,19 @@ def _run(arguments: Namespace, arm: str, seed: int) -> Path:
         "operators": ARMS[arm],
         "tracking": "none",
     }
-    run_campaign(parse_config(values, where="the command line"))
+    config = parse_config(values, where="the command line")
+    if not store.exists():
+        run_campaign(config)
+        return store
+    before = replay(store)
+    task_hash = load_task(config.task).hash
+    if (before.campaign.config, before.campaign.task_hash) != (
+        config.model_dump(mode="json"),
+        task_hash,
+    ):
+        sys.exit(f"{run_dir} holds another comparison's campaign; choose another --runs-dir")
+    if not before.sessions or before.sessions[-1].finished is None:
+        resume_campaign(run_dir)
     return store
 
 
