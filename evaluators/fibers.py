@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 from evaluators.cpu_emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
 from evaluators.fission.hoist import callee
+from evaluators.fission.lower import LOOPS
+from evaluators.fission.names import COLLECTIVES
 from evaluators.fission.source import read
-from evaluators.fission.tree import Spanned
+from evaluators.fission.tree import Node, Spanned
 from evaluators.tokens import Token
 
 ENGINE = "cpu-fibers"
@@ -55,23 +57,42 @@ KS_EXPORT void {ENTRY.format(i)}(const KsLaunch *launch) {{
 
 
 def _with_calls(source: str) -> str:
-    """Mark the calls of functions that hold barriers or wavefront operations.
+    """Mark loops, and calls of functions, that hold barriers or wavefront operations.
 
     So a fiber knows where it waits: lanes that took different ways meet again where their ways
     join, which is what comes first in the order of the source.
     """
     unit = read(source)
-    words = unit.with_property("collective")
-    marks: list[tuple[int, int, str]] = []
+    words = COLLECTIVES | unit.with_property("collective")
+    marks: list[tuple[int, int, int, str]] = []
+
+    def mark(node: Node, before: str, after: str) -> None:
+        """The longer of two nodes that start or end together encloses the other."""
+        assert isinstance(node, Spanned)
+        size = node.end - node.start
+        marks.append((node.start, 1, -size, before))
+        marks.append((node.end, 0, size, after))
+
     for f in unit.functions:
-        for one in f.body.walk():
-            if one.kind == "call_expression" and callee(one) in words:
-                assert isinstance(one, Spanned)
-                marks += [(one.start, 1, "KS_CALL("), (one.end, 0, ")")]
+        loops = 0
+        for one in f.body.walk() if f.collective else ():
+            if one.kind == "call_expression" and callee(one) in words - COLLECTIVES:
+                mark(one, "KS_CALL(", ")")
+            elif one.kind in LOOPS and any(leaf.text in words for leaf in one.leaves()):
+                loops += 1
+                count = f"ks_loop{loops}"
+                mark(one, f"{{ KsLoop {count}(__COUNTER__); ", " }")
+                cond = one.get("condition")
+                if one.kind == "while_statement" and cond is not None:
+                    cond = cond.get("value")
+                if cond is not None and one.kind in ("for_statement", "while_statement"):
+                    mark(cond, f"({count}.next(), (", "))")
+                else:
+                    mark(one.need("body"), f"{{ {count}.next(); ", " }")
     data = unit.source.data
     out, at = [], 0
-    for place, _, mark in sorted(marks):
-        out += [data[at:place].decode(), mark]
+    for place, _, _, text in sorted(marks):
+        out += [data[at:place].decode(), text]
         at = place
     return "".join([*out, data[at:].decode()])
 

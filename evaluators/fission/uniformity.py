@@ -140,7 +140,7 @@ class Uniformity:
             if isinstance(target, Switch):
                 raise unsupported("a break from a switch that some threads take", node.line)
             if not target.apart:
-                if contains_barrier(target.body):
+                if waited_for(target):
                     raise unsupported(
                         "leaving a loop or function with a barrier inside a nested statement",
                         node.line,
@@ -174,10 +174,7 @@ class Uniformity:
             pass
         elif not self.uniform(test.init):
             held = contains_barrier(branch.then) or contains_barrier(branch.orelse)
-            bound = any(
-                isinstance(t, Switch) or (t is not None and contains_barrier(t.body))
-                for t in leaving
-            )
+            bound = any(isinstance(t, Switch) or (t is not None and waited_for(t)) for t in leaving)
             mode = "agree" if held or (bound and masked is None) else "mask"
         if any(self.apart(target, masked) for target in leaving):
             mode = "mask"
@@ -250,6 +247,46 @@ class Uniformity:
         return source.uniform and all(
             step.update_of is not None and step.update_of in var.inside for step in later
         )
+
+
+def waited_for(target: Loop | Once) -> bool:
+    """Whether threads that leave target would miss a barrier inside it."""
+    if isinstance(target, Loop):
+        return contains_barrier([target])
+    return _missed(target.body, target, [False])
+
+
+def _missed(items: list[Item], target: Once, left: list[bool]) -> bool:
+    """Whether a barrier follows an exit to target, in the order of the source."""
+    for item in items:
+        match item:
+            case Barrier():
+                if item.block and left[0]:
+                    return True
+            case Step():
+                left[0] |= any(to is target for _, to in item.exits)
+            case Exit():
+                left[0] |= item.target is target
+            case Branch():
+                before = left[0]
+                if _missed(item.then, target, left):
+                    return True
+                after, left[0] = left[0], before
+                if _missed(item.orelse, target, left):
+                    return True
+                left[0] |= after
+            case Loop() | Switch():
+                inside = [item.body] if isinstance(item, Loop) else [b for _, b in item.cases]
+                if any(one.target is target for body in inside for one in direct_exits(body)):
+                    left[0] = True
+                if left[0] and contains_barrier([item]):
+                    return True
+            case Scope() | Once():
+                if _missed(item.body, target, left):
+                    return True
+            case Fixed() | Sweep():
+                pass
+    return False
 
 
 def direct_exits(items: "tuple[Item, ...] | list[Item]") -> list[Exit]:

@@ -5,14 +5,14 @@
 #include "entry.h"
 #include "exchange.h"
 
-enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 14 };
+enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 62 };
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
 
 struct KsFiber {
     void *stack_pointer;
     KsState state;
     int line; /* of the operation that it waits for */
-    int path[KS_MAX_CALLS + 1], depth; /* where it waits: calls, then the operation, by source order */
+    int path[KS_MAX_CALLS + 1], depth; /* where it waits: calls and loops, then the operation */
     unsigned long long shown, seen_mask; /* what it shows to others; who took part */
     KsIndex index;
     bool vote;
@@ -87,6 +87,12 @@ struct KsCall {
         ks_self->path[ks_self->depth++] = site;
     }
     ~KsCall() { --ks_self->depth; }
+};
+/* A loop that holds one: lanes in different turns of it don't meet. */
+struct KsLoop {
+    KsCall call, turn;
+    KsLoop(int site) : call(site), turn(0) {}
+    void next() { ++ks_self->path[ks_self->depth - 1]; }
 };
 template <typename Function> KS_INLINE decltype(auto) ks_called(int site, Function function) {
     KsCall call(site);
