@@ -1,8 +1,7 @@
-"""Is a kernel right: outputs, inputs, guards, and the same again on other data."""
+"""Is an output right, and in which words it is told when not; limits known before a launch."""
 
 import math
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from evaluators.arguments import Argument, Workload
-from evaluators.device import Buffer, DeviceInfo, Session
+from evaluators.device import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.plan import Plan
-from evaluators.pool import Draw
-from evaluators.region import Image, Region, poison_byte
-from evaluators.task import Task
+from evaluators.region import poison_byte
 
 Array = np.ndarray[Any, Any]
 
@@ -130,144 +127,6 @@ def check_agreement(
             f"input: {_number(first, i)}, then {_number(second, i)} "
             f"({worse.size} of {first.size} elements differ)",
         )
-
-
-class Bench:
-    """One workload's memory in a session: the bindings' regions and the one they share.
-
-    Memory comes from the caller, so that several workloads may take turns in the same.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        task: Task,
-        workload: Workload,
-        plan: Plan,
-        *,
-        copies: Buffer,
-        shared: Buffer,
-    ) -> None:
-        """copies: memory for one or more bindings; shared: for constants and scratch."""
-        self.session = session
-        self.task = task
-        self.workload = workload
-        self.plan = plan
-        self.shared = Region.of_shared(task, workload, plan)
-        self.region = Region.of_arguments(task, workload)
-        self.shared_buffer = shared.view(0, self.shared.nbytes)
-        of_all = self.shared.buffers(self.shared_buffer)
-        nbytes = self.region.nbytes
-        self.copies = tuple(copies.view(i * nbytes, nbytes) for i in range(copies.nbytes // nbytes))
-        self.bindings = tuple({**of_all, **self.region.buffers(copy)} for copy in self.copies)
-        self._shared_image: Image | None = None
-
-    def place_shared(self, draw: Draw, rng: np.random.Generator, *, deadline_s: float) -> None:
-        """Constants in place, scratch poisoned, prepare launches run."""
-        self._shared_image = self.shared.image(draw.inputs, rng)
-        self.session.write(self.shared_buffer, self._shared_image)
-        if self.plan.prepare:
-            self.session.run(self.plan, self.bindings[0], deadline_s=deadline_s, prepare=True)
-
-    def inspect_shared(self) -> None:
-        """Raises Rejected(WRONG): constants changed, or writes beyond scratch."""
-        if self.shared.spans and self._shared_image is not None:
-            self.shared.inspect(self._shared_image, self._read(self.shared_buffer))
-
-    def place(self, copy: int, image: Image) -> None:
-        self.session.write(self.copies[copy], image)
-
-    def taken(self, copy: int) -> Image:
-        """A binding's bytes as they are now."""
-        return self._read(self.copies[copy])
-
-    def judge(self, draw: Draw, before: Image, after: Image) -> dict[str, float]:
-        """Errors by "label/output" of a run over one binding. Raises Rejected(WRONG)."""
-        self.region.inspect(before, after)
-        values = self.region.values(after)
-        return {
-            f"{self.workload.label}/{output.name}": check_output(
-                output, self.workload, values[output.name], draw.reference[output.name]
-            )
-            for output in self.task.outputs
-        }
-
-    def agree(self, draw: Draw, first: Mapping[str, Array], second: Mapping[str, Array]) -> None:
-        """Raises Rejected(WRONG): two runs on one draw gave different outputs."""
-        for output in self.task.outputs:
-            check_agreement(
-                output,
-                self.workload,
-                first[output.name],
-                second[output.name],
-                draw.reference[output.name],
-            )
-
-    def _read(self, buffer: Buffer) -> Image:
-        return self.session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))
-
-
-@contextmanager
-def _after(right_runs: int) -> Iterator[None]:
-    """A kernel that was right before on the same shape is asked what it remembers."""
-    try:
-        yield
-    except Rejected as rejected:
-        if not right_runs:
-            raise
-        reason = (
-            f"{rejected.reason}, though an earlier launch on other data was right "
-            "(is state kept between launches?)"
-        )
-        raise Rejected(rejected.status, reason, log=rejected.log) from None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """errors: the largest by "label/output". run_us: wall time of the quickest run, roughly."""
-
-    errors: Mapping[str, float]
-    run_us: float
-
-
-def check_workload(
-    bench: Bench,
-    draws: Sequence[Draw],
-    rng: np.random.Generator,
-    *,
-    deadline_s: float,
-    slow_us: float = math.inf,
-) -> Checked:
-    """Run once on each draw, in one session; a draw that comes twice must agree with itself.
-
-    Scratch is poisoned once, before the first run, and is then left as the kernel leaves it.
-    A kernel whose run takes longer than slow_us runs on the first draw only.
-    Raises Rejected: WRONG, or what the run met.
-    """
-    errors: dict[str, float] = {}
-    seen: dict[int, Mapping[str, Array]] = {}
-    run_us = math.inf
-    with on(bench.workload):
-        bench.place_shared(draws[0], rng, deadline_s=deadline_s)
-        for draw in draws:
-            before = bench.region.image(draw.inputs, rng)
-            bench.place(0, before)
-            started = time.perf_counter()
-            bench.session.run(bench.plan, bench.bindings[0], deadline_s=deadline_s)
-            run_us = min(run_us, (time.perf_counter() - started) * 1e6)
-            after = bench.taken(0)
-            bench.inspect_shared()
-            with _after(len(seen)):
-                judged = bench.judge(draw, before, after)
-            for key, error in judged.items():
-                errors[key] = max(error, errors.get(key, 0.0))
-            values = bench.region.values(after)
-            if draw.index in seen:
-                bench.agree(draw, seen[draw.index], values)
-            seen[draw.index] = values
-            if run_us > slow_us:
-                break
-    return Checked(errors=errors, run_us=run_us)
 
 
 def _number(array: Array, flat: int) -> str:

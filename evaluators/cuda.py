@@ -144,17 +144,19 @@ class CudaDevice:
     def open(
         self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
     ) -> GpuSession:
-        """beside is not needed: times on a GPU don't hang on the placement of pages."""
         if compiled.backend != "cuda" or compiled.arch != self.info.arch:
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is cuda {self.info.arch}"
             )
+        if not isinstance(beside, GpuSession | None):
+            raise ValueError("beside must be a session on cuda")
         return GpuSession(
             self._driver,
             compiled,
             memory_bytes=memory_bytes,
             lds_bytes=self.info.lds_bytes,
             threads=self.info.max_threads,
+            beside=beside,
         )
 
     def close(self) -> None:
@@ -256,7 +258,9 @@ class CudaDriver:
             raise
         graph = self._call("cuStreamEndCapture", self._stream)
         try:
-            return self._call("cuGraphInstantiate", graph, 0)
+            made = self._call("cuGraphInstantiate", graph, 0)
+            self._call("cuGraphUpload", made, self._stream)  # else its first launch pays for it
+            return made
         finally:
             self._drop(graph)
 

@@ -1,31 +1,39 @@
 """The cascade: parse, static checks, compile | check, time. evaluate_file() does it all."""
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from evaluators.arguments import SUITES, TaskError
 from evaluators.checks import on
+from evaluators.child_evaluator import ChildEvaluator
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.evaluator import Evaluator, workloads_of
 from evaluators.kernel import KernelSource, kernel_id, parse_kernel
 from evaluators.task import Task, load_task
-from evaluators.timing import Anchor, TimingPolicy
+from evaluators.timing import Anchor, TimingPolicy, policy_of
 from evaluators.verdict import Verdict, failed
 
 __all__ = [
-    "CAREFUL",
     "Anchor",
     "Evaluator",
     "TimingPolicy",
     "Verdict",
+    "careful",
     "compile_kernel",
     "evaluate_file",
     "failed",
+    "opened",
 ]
 
-CAREFUL = TimingPolicy(min_blocks=5, budget_s=5.0, width=0.004, loosest=0.02)
-"""For one kernel that a person waits for."""
+
+def careful(backend_name: str) -> TimingPolicy:
+    """For one kernel that a person waits for."""
+    policy = policy_of(backend_name)
+    return replace(policy, min_blocks=5, budget_s=5.0, width=0.004, loosest=0.02)
 
 
 def compile_kernel(
@@ -50,33 +58,52 @@ def evaluate_file(
     task: str | Path | Task,
     backend_name: str,
     *,
-    policy: TimingPolicy = CAREFUL,
+    policy: TimingPolicy | None = None,
 ) -> Evaluation:
     """Everything about one kernel file, timed against the task's naive seed.
 
-    Raises OSError (no such file), TaskError, BackendMissing.
+    policy: by default a careful one. On a GPU it runs in a process of its own.
+    Raises OSError (no such file), TaskError, BackendMissing, DeviceFault.
     """
     source = Path(path).read_text(encoding="utf-8", errors="replace")
     task = task if isinstance(task, Task) else load_task(task)
-    module = backend(backend_name)
-    compiler = module.compiler()
-    device = module.open_device(0)
-    try:
+    with opened(task, backend_name, policy=policy or careful(backend_name)) as evaluator:
+        info = evaluator.device.info
+        compiler = backend(backend_name).compiler(arch=info.arch)
         try:
             kernel, compiled = compile_kernel(source, task, compiler, backend_name)
         except Rejected as rejected:
-            info = device.info
             return failed(kernel_id(source), task, info.device_class, rejected, info=info)
         naive, naive_compiled = _compile_naive(task, compiler, backend_name)
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
-        evaluator = Evaluator(
-            task=task,
-            device=device,
-            backend=backend_name,
-            secret=secrets.randbits(128),
-            policy=policy,
-        )
         return evaluator.measure(kernel, compiled, anchor)
+
+
+@contextmanager
+def opened(
+    task: Task,
+    backend_name: str,
+    *,
+    index: int = 0,
+    secret: int | None = None,
+    policy: TimingPolicy | None = None,
+) -> Iterator[Evaluator | ChildEvaluator]:
+    """An evaluator on the index-th device: on a GPU in a process of its own, which faults end.
+
+    secret: of the inputs, by default a new one. Raises BackendMissing, DeviceSick, TaskError.
+    """
+    secret = secrets.randbits(128) if secret is None else secret
+    if backend_name != "cpu":
+        with ChildEvaluator(
+            task=task, backend_name=backend_name, index=index, secret=secret, policy=policy
+        ) as child:
+            yield child
+        return
+    device = backend(backend_name).open_device(index)
+    try:
+        yield Evaluator(
+            task=task, device=device, backend=backend_name, secret=secret, policy=policy
+        )
     finally:
         device.close()
 

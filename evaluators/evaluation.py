@@ -62,6 +62,7 @@ class Evaluation:
     speed_of_light: by workload label, floor time / measured time (1.0 is the roofline).
     errors: by "label/output", largest |out - ref| / (atol + rtol * |ref|) seen in the checks.
     seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
+    telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     """
 
     kernel_id: str
@@ -80,6 +81,7 @@ class Evaluation:
     errors: Mapping[str, float] = field(default_factory=dict)
     resources: tuple[Mapping[str, Any], ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    telemetry: Mapping[str, float] = field(default_factory=dict)
     device: str = ""
     engine: str = ""
     compiler: str = ""

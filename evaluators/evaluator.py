@@ -9,19 +9,22 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from evaluators.arguments import Suite, Workload
-from evaluators.checks import Bench, check_limits, check_workload, on
+from evaluators.bench import Bench
+from evaluators.check_run import check_workload
+from evaluators.checks import check_limits, on
 from evaluators.device import Compiled, Device
+from evaluators.device_pristine import DevicePristine
 from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.harness import Trusted
 from evaluators.kernel import KernelSource
 from evaluators.pool import InputPool
 from evaluators.race import Race, StoppedEarly, blaming_anchor
 from evaluators.region import ALIGNMENT, Region
 from evaluators.statistics import speedup
 from evaluators.task import Task
-from evaluators.timing import Anchor, Lane, TimingPolicy
+from evaluators.timing import Anchor, Lane, TimingPolicy, policy_of
 from evaluators.verdict import Verdict, failed
 
-DEFAULT_POLICY = TimingPolicy()
 SHIFTS = 64
 """A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""
 MARGIN_CPU = 1.5
@@ -33,7 +36,8 @@ SLOW_US = 50_000.0
 class Evaluator:
     """Checks and times compiled kernels on one device, which it does not own.
 
-    secret: the campaign's; inputs are drawn from it.
+    secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
+    trusted: with it data stays on the device and is judged there; without, on the host.
     """
 
     def __init__(
@@ -43,14 +47,16 @@ class Evaluator:
         device: Device,
         backend: str,
         secret: int,
-        policy: TimingPolicy = DEFAULT_POLICY,
+        policy: TimingPolicy | None = None,
         pool: InputPool | None = None,
+        trusted: Trusted | None = None,
     ) -> None:
         self.task = task
         self.device = device
         self.backend = backend
-        self.policy = policy
+        self.policy = policy or policy_of(backend)
         self.pool = pool or InputPool(task, secret=secret)
+        self._pristine = DevicePristine(device, task, self.pool, trusted) if trusted else None
         self.benchmarks = task.workloads("benchmarks", backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
@@ -199,6 +205,7 @@ class Evaluator:
                     self.rng,
                     deadline_s=quick if expected is None else self.policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,
+                    pristine=self._pristine,
                 )
                 errors.update(checked.errors)
                 taken_us[workload.label] = checked.run_us
@@ -215,7 +222,15 @@ class Evaluator:
         """A race, warmed up, in sessions that the check has not seen."""
         with ExitStack() as stack:
             anchor_us = self._expected_us(anchor)
-            first = Lane(self.device, self.task, self.benchmarks, kernel, compiled, self.policy)
+            first = Lane(
+                self.device,
+                self.task,
+                self.benchmarks,
+                kernel,
+                compiled,
+                self.policy,
+                pristine=self._pristine,
+            )
             lanes = [stack.enter_context(first)]
             if anchor is not None:
                 with blaming_anchor():

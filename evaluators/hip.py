@@ -177,17 +177,19 @@ class HipDevice:
     def open(
         self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
     ) -> GpuSession:
-        """beside is not needed: times on a GPU don't hang on the placement of pages."""
         if compiled.backend != "hip" or compiled.arch.split(":")[0] != self.info.arch:
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
             )
+        if not isinstance(beside, GpuSession | None):
+            raise ValueError("beside must be a session on hip")
         return GpuSession(
             self._driver,
             compiled,
             memory_bytes=memory_bytes,
             lds_bytes=self.info.lds_bytes,
             threads=self.info.max_threads,
+            beside=beside,
         )
 
     def close(self) -> None:

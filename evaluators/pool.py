@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,34 @@ from evaluators.arguments import Workload
 from evaluators.task import Task
 
 Array = np.ndarray[Any, Any]
+Inputs = Callable[[Workload, int], Mapping[str, Array]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """One set of inputs and what must come out, in float64 (int64 for integer outputs)."""
+    """One set of inputs and what must come out, made when first asked for.
 
-    index: int
-    inputs: Mapping[str, Array]
-    reference: Mapping[str, Array]
+    inputs: by name, in their own dtypes. reference: by output, in float64 (int64 for integers).
+    nbytes: of all of it, whether made or not.
+    """
 
-    @property
-    def nbytes(self) -> int:
-        return sum(a.nbytes for a in (*self.inputs.values(), *self.reference.values()))
+    def __init__(self, task: Task, workload: Workload, index: int, inputs: Inputs) -> None:
+        self.index = index
+        self._task = task
+        self._workload = workload
+        self._inputs = inputs
+        self.nbytes = sum(
+            (argument.nbytes(workload.dims) if argument.role != "out" else 0)
+            + (argument.nbytes(workload.dims) // argument.np_dtype.itemsize * 8) * argument.written
+            for argument in task.arguments
+        )
+
+    @cached_property
+    def inputs(self) -> Mapping[str, Array]:
+        return self._inputs(self._workload, self.index)
+
+    @cached_property
+    def reference(self) -> Mapping[str, Array]:
+        return self._task.reference(self._workload, self.inputs)
 
 
 class InputPool:
@@ -58,11 +73,7 @@ class InputPool:
 
     def size(self, workload: Workload) -> int:
         """How many different draws of a workload there are."""
-        nbytes = 0
-        for argument in self.task.arguments:
-            given = argument.nbytes(workload.dims)
-            nbytes += given if argument.role != "out" else 0
-            nbytes += given // argument.np_dtype.itemsize * 8 if argument.written else 0
+        nbytes = Draw(self.task, workload, 0, self._inputs).nbytes
         return max(2, min(self._size, self._shape_bytes // nbytes))
 
     def draws(self, workload: Workload, rng: np.random.Generator, count: int) -> tuple[Draw, ...]:
@@ -76,7 +87,7 @@ class InputPool:
         key = (workload.label, index)
         draw = self._kept.pop(key, None)
         if draw is None:
-            draw = self._make(workload, index)
+            draw = Draw(self.task, workload, index, self._inputs)
             self._held_bytes += draw.nbytes
             while self._kept and self._held_bytes > self._limit_bytes:
                 self._held_bytes -= self._kept.popitem(last=False)[1].nbytes
@@ -86,10 +97,6 @@ class InputPool:
     def unseen(self, workload: Workload, rng: np.random.Generator) -> Mapping[str, Array]:
         """Inputs that no kernel has met and that nobody knows the reference of."""
         return self._inputs(workload, -int(rng.integers(1, 2**62)))
-
-    def _make(self, workload: Workload, index: int) -> Draw:
-        inputs = self._inputs(workload, index)
-        return Draw(index=index, inputs=inputs, reference=self.task.reference(workload, inputs))
 
     def _inputs(self, workload: Workload, index: int) -> dict[str, Array]:
         inputs = self.task.inputs(workload, self._seed(index))

@@ -8,11 +8,13 @@ from typing import Self
 import numpy as np
 
 from evaluators.arguments import Workload
-from evaluators.checks import Bench, on
+from evaluators.bench import Bench
+from evaluators.checks import on
 from evaluators.device import Compiled, Device, DeviceInfo, Session
 from evaluators.kernel import KernelSource
-from evaluators.pool import Draw
-from evaluators.region import Array, Image, Region
+from evaluators.pool import Draw, InputPool
+from evaluators.pristine import HostPristine, Pristine
+from evaluators.region import Region
 from evaluators.task import Task
 
 
@@ -85,6 +87,20 @@ class Anchor:
     links: tuple[Mapping[str, tuple[float, ...]], ...] = ()
 
 
+GPU_POLICY = TimingPolicy(
+    interval_us=1000.0,
+    max_launches=200,
+    budget_s=0.5,
+    refresh_bytes=1 << 62,  # data is renewed and results are judged on the device itself
+    verify_bytes=1 << 62,
+)
+"""A graph of at least a millisecond, or one launch of a long kernel, is exact to 0.2% (H200)."""
+
+
+def policy_of(backend: str) -> TimingPolicy:
+    return TimingPolicy() if backend == "cpu" else GPU_POLICY
+
+
 class Lane:
     """One kernel in a session of its own, ready to be timed on every workload."""
 
@@ -98,11 +114,15 @@ class Lane:
         policy: TimingPolicy,
         *,
         beside: "Lane | None" = None,
+        pristine: Pristine | None = None,
     ) -> None:
         """beside: the lane to race against. Both see the same bytes, where the device can in
-        the same memory; shared memory (scratch) is never the same.
+        the same memory; shared memory (scratch) is never the same. pristine: by default the
+        other lane's, or a new one of the host.
         """
         self._policy = policy
+        inherited = beside._pristine if beside is not None else HostPristine()
+        self._pristine: Pristine = pristine or inherited
         self._inout = any(argument.role == "inout" for argument in task.arguments)
         plans = [kernel.plan(task, w.dims) for w in workloads]
         copies = []
@@ -140,8 +160,6 @@ class Lane:
             self.session.close()
             raise
         self._placed: dict[str, list[Draw]] = {}
-        self._images: dict[tuple[str, int], Image] = beside._images if beside is not None else {}
-        self._verified: dict[tuple[str, int], Image] = {}
 
     def applications(self, label: str, wanted: int) -> int:
         """As wanted, as far as a call may hold so many launches, and an inout buffer has a
@@ -155,13 +173,10 @@ class Lane:
         """Fill the shared memory and every binding."""
         bench = self.benches[label]
         with on(bench.workload):
-            bench.place_shared(draws[0], rng, deadline_s=self._policy.deadline_cap_s)
-        for draw in draws:
-            if (label, draw.index) not in self._images:
-                self._images[label, draw.index] = bench.region.image(draw.inputs, rng)
+            self._pristine.place_shared(bench, draws[0], rng)
+            bench.prepare(deadline_s=self._policy.deadline_cap_s)
         self._placed[label] = [draws[i % len(draws)] for i in range(len(bench.copies))]
-        for copy, draw in enumerate(self._placed[label]):
-            bench.place(copy, self._images[label, draw.index])
+        self._pristine.place(bench, dict(enumerate(self._placed[label])), rng)
 
     def call(
         self,
@@ -179,50 +194,42 @@ class Lane:
         """
         bench = self.benches[label]
         used = min(applications, len(bench.copies))
-        self._renew(label, used, draws)
+        self._renew(label, used, draws, rng)
         bindings = [bench.bindings[i % used] for i in range(applications)]
         with on(bench.workload):
             time_us = bench.session.time(bench.plan, bindings, deadline_s=deadline_s)
             most = max(1, self._policy.verify_bytes // bench.region.nbytes)
-            for copy in rng.permutation(used)[:most]:
-                self._judge(label, self._placed[label][int(copy)], bench.taken(int(copy)))
+            chosen = [int(copy) for copy in rng.permutation(used)[:most]]
+            self._pristine.judge(bench, {copy: self._placed[label][copy] for copy in chosen})
         return time_us / applications
 
-    def time_inputs(
-        self,
-        label: str,
-        inputs: Mapping[str, Array],
-        rng: np.random.Generator,
-        *,
-        deadline_s: float,
-    ) -> float:
-        """Microseconds of one application to these inputs, whatever comes out."""
+    def time_once(self, label: str, *, deadline_s: float) -> float:
+        """Microseconds of one application to what lies in the first binding, right or not."""
         bench = self.benches[label]
-        bench.place(0, bench.region.image(inputs, rng))
         with on(bench.workload):
             return bench.session.time(bench.plan, bench.bindings[:1], deadline_s=deadline_s)
 
-    def _renew(self, label: str, used: int, draws: Sequence[Draw]) -> None:
+    def place_met(self, label: str, draw: Draw, rng: np.random.Generator) -> None:
+        self._pristine.place(self.benches[label], {0: draw}, rng)
+
+    def place_unmet(self, label: str, pool: InputPool, rng: np.random.Generator) -> None:
+        self._pristine.place_unseen(self.benches[label], pool, rng)
+
+    def _renew(
+        self, label: str, used: int, draws: Sequence[Draw], rng: np.random.Generator
+    ) -> None:
         """New data in every binding where that is cheap, else outputs poisoned again."""
         bench, placed = self.benches[label], self._placed[label]
         cheap = len(bench.copies) * bench.region.nbytes <= self._policy.refresh_bytes
+        if cheap:
+            placed[:used] = [draws[copy % len(draws)] for copy in range(used)]
+        if cheap or self._inout:
+            self._pristine.place(bench, dict(enumerate(placed[:used])), rng)
+            return
         for copy in range(used):
-            if cheap:
-                placed[copy] = draws[copy % len(draws)]
-            if cheap or self._inout:
-                bench.place(copy, self._images[label, placed[copy].index])
-                continue
             for span in bench.region.spans:
                 if span.written:
                     bench.session.fill(bench.bindings[copy][span.name], span.poison)
-
-    def _judge(self, label: str, draw: Draw, after: Image) -> None:
-        """A result that was once found right is known again by its bytes."""
-        key = (label, draw.index)
-        known = self._verified.get(key)
-        if known is None or not np.array_equal(known, after):
-            self.benches[label].judge(draw, self._images[key], after)
-            self._verified[key] = after
 
     def close(self) -> None:
         self.session.close()

@@ -1,0 +1,311 @@
+"""ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import IO, Any, Self
+
+from evaluators.arguments import Suite
+from evaluators.device import BackendMissing, Compiled, Compiler, DeviceInfo, backend
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.frames import Ended, Overdue, receive, send
+from evaluators.gpu import DeviceFault
+from evaluators.gpu_child import Call, Hello, Reply, Running, Setting
+from evaluators.harness import Trusted, compile_trusted
+from evaluators.kernel import KernelSource
+from evaluators.task import Task
+from evaluators.telemetry import VISIBLE
+from evaluators.timing import Anchor, TimingPolicy
+from evaluators.verdict import Verdict, failed
+
+GRACE_S = 2.0
+"""How long after a run's own deadline its process is ended."""
+HOST_S = 180.0
+"""For work on the host between two runs: drawing inputs, computing references."""
+OPENINGS = 3
+FAULTS = 3
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM")
+_KEPT_PREFIXES = ("CUDA_", "HIP_", "HSA_", "NVIDIA_", "ROCM_", "ROCR_")
+_MAIN = "from evaluators import gpu_child; gpu_child.main()"
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class DeviceSick(DeviceFault):
+    """Faults in a row that no kernel explains: leave the device alone for a while."""
+
+
+class _Lost(Exception):
+    """The child ended or was ended. running: what went on then."""
+
+    def __init__(self, running: Running, said: str, *, late: bool) -> None:
+        super().__init__(said)
+        self.running = running
+        self.said = said
+        self.late = late
+
+
+class RemoteDevice:
+    """What is known of the child's device."""
+
+    def __init__(self, info: DeviceInfo) -> None:
+        self.info = info
+
+
+class ChildEvaluator:
+    """The methods of evaluators.evaluator.Evaluator, on a device that faults can't take along.
+
+    A child dies with the thread that calls here: call from one that lives as long as the work.
+    device.info is there from the start. Every call may raise DeviceSick; the call after that
+    tries the device anew.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        backend_name: str,
+        secret: int,
+        index: int = 0,
+        policy: TimingPolicy | None = None,
+        compiler: Compiler | None = None,
+    ) -> None:
+        """index: among the devices that this process may use. compiler: for the harness's own
+        kernels, by default the backend's. Raises BackendMissing, DeviceSick, TaskError.
+        """
+        self.task = task
+        self.backend = backend_name
+        self._index = index
+        self._secret = secret
+        self._policy = policy
+        self._compiler = compiler
+        self._trusted: Trusted | None = None
+        self._faults = 0
+        self._child: _Child | None = None
+        self._spare: _Child | None = None
+        self.device = RemoteDevice(self._ready().info)
+
+    def measure(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        """See Evaluator.measure."""
+        started = time.perf_counter()
+        try:
+            made = self._call(
+                kernel.id, Call(method="measure", arguments=(kernel, compiled, anchor, best))
+            )
+        except Rejected as rejected:
+            seconds = {"compile": compiled.seconds, "device": time.perf_counter() - started}
+            info = self.device.info
+            return failed(
+                kernel.id, self.task, info.device_class, rejected, info=info, seconds=seconds
+            )
+        assert isinstance(made, Evaluation)
+        return made
+
+    def link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
+        """See Evaluator.link."""
+        blocks: dict[str, tuple[float, ...]] = self._call(
+            kernel.id, Call(method="link", arguments=(kernel, compiled, anchor))
+        )
+        return blocks
+
+    def verify(
+        self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
+    ) -> Verdict:
+        """See Evaluator.verify."""
+        try:
+            made = self._call(kernel.id, Call(method="verify", arguments=(kernel, compiled, suite)))
+        except Rejected as rejected:
+            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
+        assert isinstance(made, Verdict)
+        return made
+
+    def close(self) -> None:
+        for child in (self._child, self._spare):
+            if child is not None:
+                child.end()
+        self._child = self._spare = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _call(self, kernel_id: str, call: Call) -> Any:
+        """Raises what the method raises; Rejected when its kernel ended the child; DeviceSick."""
+        for attempt in (1, 2):
+            child = self._ready()
+            try:
+                reply = child.ask(call)
+            except _Lost as lost:
+                self._retire()
+                if lost.running.kernel_id == kernel_id:
+                    self._faults = 0
+                    raise _verdict(lost) from None
+                fault = DeviceFault(f"the measuring process was lost: {lost.said}")
+            else:
+                if reply.lost:
+                    self._retire()
+                if not isinstance(reply.error, DeviceFault):
+                    self._faults = 0
+                    if reply.error is not None:
+                        raise reply.error
+                    return reply.value
+                fault = reply.error
+            if attempt == 2:
+                raise self._count(fault)
+        raise AssertionError("unreachable")
+
+    def _count(self, fault: DeviceFault) -> Exception:
+        """A fault that came again, in a new process that had computed a known answer before."""
+        self._faults += 1
+        if self._faults >= FAULTS:
+            return DeviceSick(f"{self._faults} kernels in a row met a fault, the last: {fault}")
+        reason = f"the device failed twice while this kernel was measured: {fault}"
+        return Rejected(Status.CRASHED, reason)
+
+    def _ready(self) -> "_Child":
+        """A child with an Evaluator; a spare one, that has no device yet, stands by."""
+        if self._child is not None and self._child.alive():
+            return self._child
+        self._retire()
+        said = ""
+        for _ in range(OPENINGS):
+            child, self._spare = self._spare or self._start(), None
+            try:
+                self._open(child)
+            except (_Lost, DeviceFault) as error:
+                child.end()
+                said = str(error)
+                continue
+            except BaseException:
+                child.end()
+                raise
+            self._child = child
+            self._spare = self._start()
+            return child
+        raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
+
+    def _open(self, child: "_Child") -> None:
+        index = self._index if self.backend == "cpu" else 0  # it sees that GPU only
+        info = _value(child.ask(Hello(backend=self.backend, index=index)))
+        assert isinstance(info, DeviceInfo)
+        child.info = info
+        if self._trusted is None and self.backend != "cpu":
+            compiler = self._compiler or backend(self.backend).compiler(arch=info.arch)
+            self._trusted = compile_trusted(self.task, compiler, self.backend)
+        setting = Setting(
+            task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
+        )
+        _value(child.ask(setting))
+
+    def _start(self) -> "_Child":
+        return _Child(self._environment())
+
+    def _environment(self) -> dict[str, str]:
+        """No secrets; one device; one thread for numpy."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+        }
+        variable = VISIBLE.get(self.backend)
+        if variable:
+            shown = os.environ.get(variable)
+            names = shown.split(",") if shown else []
+            if shown is not None and self._index >= len(names):
+                raise BackendMissing(
+                    f"{variable}={shown} shows no device {self._index} (counted from 0)"
+                )
+            kept[variable] = names[self._index].strip() if names else str(self._index)
+            kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+        return {
+            **kept,
+            **dict.fromkeys(_THREADS, "1"),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def _retire(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+class _Child:
+    """One process of evaluators.gpu_child."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.info: DeviceInfo
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _MAIN, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=dict(environment),
+            start_new_session=True,
+        )
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, request: Any) -> Reply:
+        """Raises _Lost, after which the child is to be ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        running = Running()
+        try:
+            send(self._process.stdin.fileno(), request)
+            while True:
+                allowed_s = running.deadline_s + GRACE_S if running.kernel_id else HOST_S
+                got = receive(self._process.stdout.fileno(), time.monotonic() + allowed_s)
+                if isinstance(got, Reply):
+                    return got
+                running = got
+        except Overdue:
+            said = f"nothing came back for {allowed_s:g} s"
+            raise _Lost(running, said, late=True) from None
+        except (Ended, BrokenPipeError):
+            raise _Lost(running, self._last_words(), late=False) from None
+
+    def _last_words(self) -> str:
+        returncode = self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read()[-4000:].decode(errors="replace").strip().splitlines()
+        ending = signal.Signals(-returncode).name if returncode < 0 else f"exit status {returncode}"
+        return f"{ending}: {lines[-1]}" if lines else ending
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._errors.close()
+
+
+def _value(reply: Reply) -> Any:
+    if reply.error is not None:
+        raise reply.error
+    return reply.value
+
+
+def _verdict(lost: _Lost) -> Rejected:
+    if lost.late:
+        return Rejected(
+            Status.TIMEOUT,
+            f"the launches took longer than {lost.running.deadline_s:g} s and could not be ended",
+        )
+    return Rejected(Status.CRASHED, f"the process that ran it ended with {lost.said}")

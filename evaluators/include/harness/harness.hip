@@ -1,0 +1,148 @@
+/*---
+launches: [{kernel: copy, grid: [1], block: [256], args: []}]
+options: ["-ffp-contract=off"]
+---*/
+// The harness's own kernels: they place data, and say whether what a kernel left there is right.
+
+typedef unsigned long long Word;
+typedef unsigned char Byte;
+
+enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32 };
+enum { ERROR, WRONG, CHANGED, FIELDS }; // a slot of results
+
+union Bits {
+    Word word;
+    long long integer;
+    double real;
+};
+union ShortBits {
+    unsigned word;
+    float real;
+};
+
+__device__ double real(Word word) {
+    Bits bits;
+    bits.word = word;
+    return bits.real;
+}
+
+__device__ long long first() { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ long long stride() { return (long long)gridDim.x * blockDim.x; }
+
+// Bytes before the first whole word of both, or all of them where they never are whole together.
+__device__ long long head(const Byte* a, const Byte* b, long long nbytes) {
+    long long skew = (size_t)a & 7;
+    if (skew != (long long)((size_t)b & 7)) return nbytes;
+    long long bytes = (8 - skew) & 7;
+    return bytes < nbytes ? bytes : nbytes;
+}
+
+__global__ void copy(Byte* to, const Byte* from, long long nbytes) {
+    long long begin = head(to, from, nbytes), words = (nbytes - begin) / 8;
+    for (long long i = first(); i < words; i += stride())
+        ((Word*)(to + begin))[i] = ((const Word*)(from + begin))[i];
+    for (long long i = first(); i < begin; i += stride()) to[i] = from[i];
+    for (long long i = begin + 8 * words + first(); i < nbytes; i += stride()) to[i] = from[i];
+}
+
+// to[i] = from[i + shift], where the end goes on at the start; 0 <= shift < nbytes.
+__global__ void rotate(Byte* to, const Byte* from, long long nbytes, long long shift) {
+    for (long long i = first(); i < nbytes; i += stride()) {
+        long long source = i + shift;
+        to[i] = from[source < nbytes ? source : source - nbytes];
+    }
+}
+
+// Counts words and bytes that differ.
+__global__ void unchanged(const Byte* before, const Byte* after, long long nbytes, Word* slot) {
+    long long begin = head(before, after, nbytes), words = (nbytes - begin) / 8;
+    Word differ = 0;
+    for (long long i = first(); i < words; i += stride())
+        differ += ((const Word*)(before + begin))[i] != ((const Word*)(after + begin))[i];
+    for (long long i = first(); i < begin; i += stride()) differ += before[i] != after[i];
+    for (long long i = begin + 8 * words + first(); i < nbytes; i += stride())
+        differ += before[i] != after[i];
+    if (differ) atomicAdd(slot + CHANGED, differ);
+}
+
+// A reference lies masked in memory, so that no kernel that strays there finds it (splitmix64).
+__device__ Word stream(long long key, long long i) {
+    Word z = (Word)key + (Word)(i + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+__global__ void mask(Word* data, long long count, long long key) {
+    for (long long i = first(); i < count; i += stride()) data[i] ^= stream(key, i);
+}
+
+// Sign, exponent and mantissa as a double: width bits of mantissa, exponents from 1 - bias.
+__device__ double widened(Word sign, Word exponent, Word mantissa, int width, int bias) {
+    if (exponent == 0) {
+        double least = real((Word)(1024 - bias - width) << 52);
+        return (sign ? -1.0 : 1.0) * (double)mantissa * least;
+    }
+    return real(sign << 63 | (exponent + 1023 - bias) << 52 | mantissa << (52 - width));
+}
+
+template <int TYPE> __device__ double value(const void* data, long long i) {
+    if (TYPE == FLOAT16) {
+        Word bits = ((const unsigned short*)data)[i];
+        Word sign = bits >> 15, exponent = bits >> 10 & 31, mantissa = bits & 1023;
+        if (exponent == 31) return real(sign << 63 | 0x7FFull << 52 | mantissa << 42);
+        return widened(sign, exponent, mantissa, 10, 15);
+    }
+    if (TYPE == BFLOAT16) {
+        ShortBits bits;
+        bits.word = (unsigned)((const unsigned short*)data)[i] << 16;
+        return bits.real;
+    }
+    if (TYPE == FLOAT8) { // e4m3fnuz: no infinities, one NaN
+        Word bits = ((const Byte*)data)[i];
+        if (bits == 0x80) return real(0x7FF8ull << 48);
+        return widened(bits >> 7, bits >> 3 & 15, bits & 7, 3, 8);
+    }
+    return ((const float*)data)[i];
+}
+
+// |out - reference| / (atol + rtol |reference|); NaN and infinity only where the reference has them.
+template <int TYPE>
+__device__ double error_of(const void* out, long long i, Word expected, double rtol, double atol) {
+    double difference, size;
+    if (TYPE == INT32) {
+        Bits bits;
+        bits.word = expected;
+        long long apart = bits.integer - ((const int*)out)[i];
+        if (apart == 0) return 0;
+        difference = apart < 0 ? -(double)apart : (double)apart;
+        size = bits.integer < 0 ? -(double)bits.integer : (double)bits.integer;
+    } else {
+        double found = value<TYPE>(out, i), wanted = real(expected);
+        if (found == wanted || (found != found && wanted != wanted)) return 0;
+        difference = fabs(wanted - found);
+        size = fabs(wanted);
+    }
+    double allowed = size * rtol;
+    allowed += atol;
+    double error = difference / allowed;
+    return error <= 1.7976931348623157e308 ? error : real(0x7FFull << 52);
+}
+
+// The largest error and how many elements are beyond tolerance. rtol, atol: a double's bits.
+template <int TYPE>
+__global__ void compare(const void* out, const Word* masked, long long count, long long key,
+                        long long rtol, long long atol, Word* slot) {
+    Bits largest;
+    largest.real = 0;
+    Word wrong = 0;
+    for (long long i = first(); i < count; i += stride()) {
+        Word expected = masked[i] ^ stream(key, i);
+        double error = error_of<TYPE>(out, i, expected, real((Word)rtol), real((Word)atol));
+        if (error > largest.real) largest.real = error;
+        wrong += error > 1.0;
+    }
+    // Errors are not negative, so their bits order as they do. Looking first spares most atomics.
+    if (largest.word > slot[ERROR]) atomicMax(slot + ERROR, largest.word);
+    if (wrong) atomicAdd(slot + WRONG, wrong);
+}
