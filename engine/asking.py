@@ -1,5 +1,6 @@
 """How islands ask models: the gateway as an actor, and an island's way to it."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from engine.island import Stopped
 from engine.journal import StoreJournal, root_cause
 from engine.ledger import CallBudget, CallHistory, Spending
 from engine.llm_config import Llm
+from engine.preflight import preflight
 from engine.watch import Driver, live_with
 from operators.question import (
     Failure,
@@ -36,6 +38,14 @@ class GatewayState:
     over: str
 
 
+def look_at_endpoints(config: Llm) -> None:
+    """Before anything is started. Raises CampaignFailed: no key, no endpoint, no such model."""
+    try:
+        asyncio.run(preflight(config))
+    except ModelUnavailable as unavailable:
+        raise CampaignFailed(str(unavailable)) from None
+
+
 class GatewayActor:
     """The only process that holds keys; an unavailable model ends the campaign."""
 
@@ -45,10 +55,9 @@ class GatewayActor:
         self._gateway: Gateway | None = None
 
     async def begin(self, config: Llm, budget: CallBudget, history: CallHistory) -> None:
-        """Raises CampaignFailed: no key, no endpoint, no such model."""
+        """Raises CampaignFailed: no key."""
         try:
             gateway = Gateway(config, budget, self._journal)
-            await gateway.preflight()
         except ModelUnavailable as unavailable:
             raise CampaignFailed(str(unavailable)) from None
         gateway.restore(history)

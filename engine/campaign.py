@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from engine.asking import look_at_endpoints
 from engine.cluster import layout, ray_session
 from engine.config import CampaignConfig, ConfigError, parse_config
 from engine.crew import Crew, ended
@@ -156,6 +157,8 @@ class _Session:
         self._calls: Spending | None = None
 
     def run(self) -> Summary:
+        if self._config.llm is not None and self._config.asks_models:
+            look_at_endpoints(self._config.llm)
         self.run_dir.mkdir(parents=True, exist_ok=True)
         self._show("starting", NOTHING_YET, ())
         with ray_session(self._config, self._plan) as driver, self._stop.on_signals():

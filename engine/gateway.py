@@ -6,13 +6,14 @@ import random
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.ledger import CallBudget, CallHistory, Ledger, Spending
 from engine.llm_config import Llm
-from operators.call import ApiKey, NoReply, most_tokens
+from engine.preflight import endpoints
+from operators.call import NoReply, most_tokens
 from operators.llm import Endpoint
 from operators.question import (
     FATAL,
@@ -47,14 +48,6 @@ class CallJournal(Protocol):
         """Return when it is stored, and all events before it."""
 
 
-@dataclass(slots=True)
-class _Contact:
-    """One endpoint, and when it last answered anything (monotonic seconds)."""
-
-    endpoint: Endpoint
-    last_s: float | None = None
-
-
 class Gateway:
     """Answers questions: from what is stored, else by calls within the budget."""
 
@@ -70,10 +63,8 @@ class Gateway:
         self._journal = journal
         self._budget = budget
         self._ledger = Ledger()
-        self._contacts: dict[str, _Contact] = {}
-        for name, model in config.models.items():
-            key = config.key_of(name, environment)
-            self._contacts[name] = self._contact(model.base_url or config.base_url, key)
+        self._endpoints = endpoints(config, environment)
+        self._last_s: dict[Endpoint, float] = {}  # when each last answered anything, monotonic
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
@@ -81,12 +72,6 @@ class Gateway:
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
         self._asking: set[asyncio.Task[Reply | Unanswered]] = set()
-
-    def _contact(self, base_url: str, key: ApiKey) -> _Contact:
-        for contact in self._contacts.values():
-            if contact.endpoint.base_url == base_url and contact.endpoint.has_key(key):
-                return contact
-        return _Contact(Endpoint(base_url, key))
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -107,21 +92,6 @@ class Gateway:
         for task in self._asking:
             task.cancel()
 
-    async def preflight(self) -> None:
-        """Ask each endpoint for its models. Raises ModelUnavailable."""
-        for name, contact in self._contacts.items():
-            try:
-                served = await contact.endpoint.models()
-            except NoReply as failed:
-                raise ModelUnavailable(failed.reason) from None
-            model = self._config.models[name].model
-            if served is not None and model not in served:
-                known = ", ".join(sorted(served)[:8]) or "none"
-                raise ModelUnavailable(
-                    f"{contact.endpoint.base_url} has no model {model!r} (it serves {known}); "
-                    f"set llm.models.{name}.model"
-                )
-
     @property
     def over(self) -> str:
         """Why nothing is answered any more; empty while it is."""
@@ -131,7 +101,7 @@ class Gateway:
         return self._ledger.spending()
 
     async def close(self) -> None:
-        for endpoint in {id(c.endpoint): c.endpoint for c in self._contacts.values()}.values():
+        for endpoint in set(self._endpoints.values()):
             await endpoint.close()
 
     # --- questions ------------------------------------------------------------------------------
@@ -189,14 +159,14 @@ class Gateway:
     async def _attempt(self, request: Request) -> Reply | NoReply:
         """One call: reserved, made, settled."""
         name = self._config.model_name(request.role, request.model)
-        model, contact = self._config.models[name], self._contacts[name]
+        model, endpoint = self._config.models[name], self._endpoints[name]
         async with self._slots:
             reserved = await self._reserve(request, name)
             try:
-                reply = await contact.endpoint.call(request, self._config.options(name))
+                reply = await endpoint.call(request, self._config.options(name))
             except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
-                    contact.last_s = time.monotonic()
+                    self._last_s[endpoint] = time.monotonic()
                 await self._settle(self._failed_event(reserved, failed.kind, failed.reason))
                 return failed
             except asyncio.CancelledError:
@@ -204,7 +174,7 @@ class Gateway:
                 self._ledger.take(event)
                 self._journal.post(event)
                 raise
-            contact.last_s = time.monotonic()
+            self._last_s[endpoint] = time.monotonic()
             reply = replace(
                 reply, dollars=model.dollars(reply.prompt_tokens, reply.completion_tokens)
             )
@@ -291,7 +261,7 @@ class Gateway:
     def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
         """An endpoint may be away for outage_s once it has answered, else for a few seconds."""
         name = self._config.model_name(request.role, request.model)
-        last_s = self._contacts[name].last_s
+        last_s = self._last_s.get(self._endpoints[name])
         if last_s is None:
             over = tries + 1 >= TRIES_AT_FIRST_CONTACT
         else:

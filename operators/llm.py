@@ -42,9 +42,6 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self.base_url!r})"
 
-    def has_key(self, key: ApiKey) -> bool:
-        return self._key == key
-
     async def close(self) -> None:
         await self._client.close()
 

@@ -63,7 +63,7 @@ def test_a_failed_call_is_counted_and_made_again(fault: str) -> None:
     async def go() -> None:
         journal = MemoryJournal()
         async with ScriptedServer(Script(plan=[fault], rule=OK)) as server:
-            gate = gateway(server, journal, timeout_s=0.3)
+            gate = gateway(server, journal, timeout_s=1.5 if fault == "timeout" else 20)
             reply = await gate.complete(question())
             await gate.close()
         assert isinstance(reply, Reply)
@@ -311,7 +311,7 @@ def test_a_fifth_of_failing_calls_leaves_nothing_unsettled() -> None:
         journal = MemoryJournal()
         script = Script(fail=0.2, seed=3, rule=OK, retry_after_s=0.02)
         async with ScriptedServer(script) as server:
-            gate = gateway(server, journal, timeout_s=0.5, retries=8)
+            gate = gateway(server, journal, timeout_s=4, retries=8)
             outcomes = await asyncio.gather(*(gate.complete(question(i)) for i in range(150)))
             await gate.close()
         assert all(isinstance(outcome, Reply) for outcome in outcomes)

@@ -9,6 +9,7 @@ import pytest
 from engine.calls import CallFailed, CallReserved
 from engine.gateway import CallsOver, Gateway
 from engine.ledger import CallBudget
+from engine.preflight import preflight
 from operators.question import Failure, ModelUnavailable, Reply
 from tests.engine.call_log import MemoryJournal, gateway, question, section
 from tests.scripted_server import Script, ScriptedServer
@@ -26,7 +27,8 @@ def test_an_absent_endpoint_is_one_sentence() -> None:
         async with ScriptedServer() as server:
             pass
         gate = gateway(server, MemoryJournal())
-        for attempt in (gate.preflight(), gate.complete(question())):
+        config = section(server.base_url)
+        for attempt in (preflight(config, {}), gate.complete(question())):
             with pytest.raises(ModelUnavailable, match=r"nothing answers at .*llm\.base_url"):
                 await attempt
         with pytest.raises(ModelUnavailable):
@@ -72,7 +74,7 @@ def test_an_unknown_model_is_one_sentence() -> None:
         async with ScriptedServer() as server:
             gate = gateway(server, MemoryJournal(), model="gpt-0")
             with pytest.raises(ModelUnavailable, match=r"'gpt-0' \(it serves scripted\)"):
-                await gate.preflight()
+                await preflight(section(server.base_url, model="gpt-0"), {})
             with pytest.raises(ModelUnavailable, match="has no model 'gpt-0'"):
                 await gate.complete(question())
             await gate.close()
@@ -97,7 +99,7 @@ def test_a_missing_key_and_a_wrong_one() -> None:
             assert "sk-wrong" not in str(caught.value) + repr(caught.value) + repr(wrong)
             journal = MemoryJournal()
             right = Gateway(config, CallBudget(), journal, {"KEY_OF_THIS_TEST": key})
-            await right.preflight()
+            await preflight(config, {"KEY_OF_THIS_TEST": key})
             assert isinstance(await right.complete(question()), Reply)
             assert key not in repr(journal.events) + repr(right) + repr(vars(right))
             await wrong.close()

@@ -75,7 +75,7 @@ def section(base_url: str) -> dict[str, Any]:
         "base_url": base_url,
         "api_key_env": "KEY_OF_THIS_TEST",
         "models": {"main": model},
-        "timeout_s": 1.0,
+        "timeout_s": 4.0,
         "retries": 8,
     }
 
