@@ -160,7 +160,8 @@ class Generator:
         width = self.rng.choice(["", ", 8", ", 16", ", WAVEFRONT"])
         form = self.rng.choice(
             [
-                f"__shfl({value}, {self.rng.choice([str(c), f'(int)({self.expr(1)} & 31u)'])}{width})",
+                f"__shfl({value}, {c}{width})",
+                f"__shfl({value}, (int)({self.expr(1)} & 31u){width})",
                 f"__shfl_up({value}, {c}{width})",
                 f"__shfl_down({value}, {c}{width})",
                 f"__shfl_xor({value}, {c}{width})",
@@ -281,9 +282,8 @@ class Generator:
             return self.exchange()
         self.loops += 1
         i = self.fresh("i")
-        self.line(
-            f"for (unsigned {i} = 0; {i} < {self.rng.choice(['3u', 'n % 4u', '2u'])}; ++{i}) {{"
-        )
+        bound = self.rng.choice(["3u", "n % 4u", "2u"])
+        self.line(f"for (unsigned {i} = 0; {i} < {bound}; ++{i}) {{")
         self.uniform.append(i)
         self.block(self.rng.randrange(1, 4), together=True)
         if self.rng.random() < 0.3:

@@ -8,7 +8,7 @@ import pytest
 from evaluators import cpu, fibers
 from evaluators.cpu import CpuDevice
 from evaluators.kernel import parse_kernel
-from evaluators.plan import LaunchStep, Plan
+from evaluators.plan import LaunchStep, Plan, Scalar
 from tests.evaluators.fuzz_kernels import GRID, STRIDE, kernel_file
 from tests.evaluators.launching import Array, launch
 
@@ -25,7 +25,7 @@ def device() -> CpuDevice:
 def compute(device: CpuDevice, engine: str, wavefront: int, text: str) -> Array:
     steps: list[LaunchStep] = []
     for name, width, height, n, offset in _LAUNCH.findall(text):
-        args = ["x", "y", int(n), int(offset)]
+        args: list[str | int | float | Scalar] = ["x", "y", int(n), int(offset)]
         steps.append(launch(name, args, grid=(GRID, 1, 1), block=(int(width), int(height), 1)))
     plan = Plan(defines=(), steps=tuple(steps), prepare=(), scratch={})
     compiler = cpu.compiler(wavefront=wavefront, engine=engine)
