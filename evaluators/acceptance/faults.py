@@ -1,85 +1,86 @@
-"""Kernels that fault, and what it costs until the next kernel is right again."""
+"""Kernels that fault in a campaign's own measuring process, and what it costs until one is right.
 
+The bad kernels pretend to be candidates of the task transpose.
+"""
+
+import secrets
 import time
 from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
-
-from evaluators.acceptance.apart import START_S, Apart, Ended
-from evaluators.acceptance.expecting import Broken, expect, expect_that
-from evaluators.acceptance.launching import compile_one, launch, plan
+from evaluators.acceptance.expecting import Broken, expect_that
 from evaluators.acceptance.trial import Setup, Trial
-from evaluators.device import Compiled
+from evaluators.child_evaluator import ChildEvaluator
+from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
-from evaluators.plan import LaunchStep, Plan
+from evaluators.task import load_task
+from evaluators.timing import TimingPolicy
 
+TASK = "transpose"
 DEADLINE_S = 1.0
 MOST_COST_S = 2.0
-"""From the answer about the bad kernel to the next right result, in a process of its own."""
+"""From the answer about the bad kernel, which comes at its deadline, to the next right result."""
 
-GOOD = "__global__ void good(int *out) { out[threadIdx.x] = 7 * threadIdx.x + 1; }"
-ILLEGAL = "__global__ void bad(int *out) { out[(1LL << 40) + threadIdx.x] = 1; }"
+BAD = """/*---
+launches:
+  - {{kernel: bad, grid: [1], block: [1], args: [x, y, R]}}
+---*/
+__global__ void bad(const float *x, float *y, int R) {{
+{body}
+}}"""
+ILLEGAL = "    y[(1LL << 40) + R] = x[0];"
 TRAP = """
-__global__ void bad(int *out) {
 #if defined(__CUDACC__)
     __trap();
 #else
     __builtin_trap();
-#endif
-}"""
+#endif"""
 SPIN = """
-__global__ void bad(int *out) {
-    float x = out[0];
-    for (long long i = 0; i < 3000000000LL; ++i) x = fmaf(x, 0.999f, 1.0f);
-    out[0] = x;
-}"""
-"""Each step waits for the one before it: 6 s or more, then the device frees itself."""
+    float value = x[0];
+    for (long long i = 0; i < 3000000000LL; ++i) value = fmaf(value, 0.999f, 1.0f);
+    y[0] = value;"""
+"""Each step waits for the one before it: 6 s or more, then the device is free by itself."""
 
 
-def recovery(setup: Setup, code: str, wanted: Status) -> str:
+def recovery(setup: Setup, body: str, wanted: Status) -> str:
     """Verdict and cost in words. Raises Broken: another verdict, a wrong next kernel, too slow."""
-    good_step = launch("good", ["out"], block=(64, 1, 1))
-    bad_step = launch("bad", ["out"])
-    good, bad = (
-        compile_one(setup.compiler, GOOD, good_step),
-        compile_one(setup.compiler, code, bad_step),
-    )
-    with Apart(setup.backend_name) as first:
-        _check_good(_run(first, good, good_step), "before the fault")
-        ended = _run(first, bad, bad_step)
+    task, name = load_task(TASK), setup.backend_name
+    good = compile_kernel(task.naive, task, setup.compiler, name)
+    bad = compile_kernel(BAD.format(body=body), task, setup.compiler, name)
+    with ChildEvaluator(
+        task=task,
+        backend_name=name,
+        secret=secrets.randbits(128),
+        policy=TimingPolicy(deadline_cap_s=DEADLINE_S),
+        compiler=setup.compiler,
+    ) as evaluator:
+        before = evaluator.verify(*good, "tests")
+        expect_that(before.passed, f"a good kernel before the fault: {before.reason}")
+        verdict = evaluator.verify(*bad, "tests")
         answered = time.monotonic()
-    expect_that(ended.status is wanted, f"{ended.status} ({ended.reason}) where {wanted} should be")
-    with Apart(setup.backend_name) as second:
-        _check_good(_run(second, good, good_step), "after the fault")
+        after = evaluator.verify(*good, "tests")
         cost_s = time.monotonic() - answered
-    said = f"{ended.status}: {ended.reason}; {cost_s:.2f} s later the next kernel was right"
-    if cost_s > MOST_COST_S and setup.backend_name != "cpu":
+    said = f"{verdict.status} ({verdict.reason})"
+    expect_that(verdict.status is wanted, f"{said} where {wanted} should be")
+    expect_that(after.passed, f"{said}, and the next kernel was {after.status}: {after.reason}")
+    said += f"; {cost_s:.2f} s later the next kernel was found right"
+    if cost_s > MOST_COST_S and name != "cpu":
         raise Broken(f"{said}, at most {MOST_COST_S:g} s are meant")
     return said
-
-
-def _run(apart: Apart, compiled: Compiled, step: LaunchStep) -> Ended:
-    once: Plan = plan(step)
-    return apart.run(compiled, once, nbytes={"out": 256}, deadline_s=DEADLINE_S)
-
-
-def _check_good(ended: Ended, when: str) -> None:
-    expect_that(ended.status is Status.PASSED, f"a good kernel {when}: {ended.reason}")
-    expect(np.frombuffer(ended.memory["out"], np.int32), 7 * np.arange(64) + 1, f"results {when}")
 
 
 def trials() -> Sequence[Trial]:
     cases = (
         ("illegal address", ILLEGAL, Status.CRASHED),
         ("trap", TRAP, Status.CRASHED),
-        (f"spinning beyond {DEADLINE_S:g} s", SPIN, Status.TIMEOUT),
+        (f"spinning beyond a deadline of {DEADLINE_S:g} s", SPIN, Status.TIMEOUT),
     )
     return [
         Trial(
             name=name,
-            run=lambda setup, code=code, wanted=wanted: recovery(setup, code, wanted),  # type: ignore[misc]
-            todo="look into the kernel log (dmesg) for resets of the device; a campaign here "
-            f"loses that device after such a candidate (a process may take {START_S:g} s to start)",
+            run=partial(recovery, body=body, wanted=wanted),
+            todo="look into the kernel log (dmesg) for resets of the device; until this works "
+            "every such candidate costs a campaign more than it should, or its device",
         )
-        for name, code, wanted in cases
+        for name, body, wanted in cases
     ]
