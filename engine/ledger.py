@@ -102,7 +102,7 @@ class Ledger:
             in_flight=len(self._open),
             replies=self._replies,
             lost=self._lost,
-            failures=dict(sorted(self._failures.items())),
+            failures={str(kind): count for kind, count in sorted(self._failures.items())},
         )
 
 

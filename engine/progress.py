@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from engine.ledger import Spending
 from engine.scoreboard import Best
 from engine.snapshot import Snapshot
 from evaluators.evaluation import Status
@@ -70,6 +71,8 @@ def line(snapshot: Snapshot) -> str:
         f"device {100 * snapshot.device_busy_fraction:.0f}% busy",
         "islands " + " ".join(f"{island.best_speedup:.2f}x" for island in snapshot.islands),
     ]
+    if snapshot.calls:
+        parts.append(f"models: {calls_text(snapshot.calls)}")
     if snapshot.dispatcher.faults:
         parts.append(f"{snapshot.dispatcher.faults} faults")
     if snapshot.phase == "running":
@@ -99,6 +102,9 @@ def table(snapshot: Snapshot) -> Table:
                 f"{island.diversity:.1f} structures, cycle {island.cycles}",
             )
         )
+    if snapshot.calls:
+        in_flight = f", {snapshot.calls.in_flight} in flight"
+        rows.append(("models", calls_text(snapshot.calls) + in_flight))
     if dispatcher.faults:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows.append(("left", left_text(snapshot)))
@@ -125,6 +131,18 @@ def verdicts(by_status: Mapping[str, int]) -> str:
     )
     passed = f"{by_status.get(Status.PASSED, 0)} passed"
     return ", ".join([passed, *(f"{count} {status}" for count, status in failures)])
+
+
+def calls_text(calls: Spending) -> str:
+    """ "208 calls, 852744 tokens, 1.10 dollars; 14 dropped, 9 timeout": failures, most first."""
+    spent = f"{calls.calls} calls, {calls.tokens} tokens"
+    if calls.dollars:
+        spent += f", {calls.dollars:.2f} dollars"
+    kinds = sorted(calls.failures.items(), key=lambda one: (-one[1], one[0]))
+    failures = [f"{count} {kind}" for kind, count in kinds]
+    if calls.lost:
+        failures.append(f"{calls.lost} lost in kills")
+    return "; ".join(filter(None, (spent, ", ".join(failures))))
 
 
 def left_text(snapshot: Snapshot) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.lineage import lineage, technique
-from engine.progress import verdicts
+from engine.progress import calls_text, verdicts
 from engine.replay import Replay
 from engine.snapshot import BestFound, Summary
 
@@ -25,6 +25,8 @@ def result_lines(
         f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s "
         f"on {summary.device}, busy for {100 * summary.device_busy_fraction:.0f}% of them"
     )
+    if summary.calls:
+        yield f"models: {calls_text(summary.calls)}"
     if summary.faults:
         yield f"{summary.faults} faults of infrastructure; they are in the store's table faults"
     run_dir = Path(summary.run_dir)

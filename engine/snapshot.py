@@ -104,7 +104,7 @@ class Summary:
     resumed: bool
     ended: str  # why
     faults: int
-    calls: Mapping[str, Any] | None = None  # of models: count, cost, failures by kind
+    calls: Spending | None = None  # of models; None where none was asked
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)

@@ -1,7 +1,6 @@
 """A campaign's result from its store: the summary, and the best kernel's file."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 from engine.replay import Replay
@@ -36,7 +35,7 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
         resumed=len(replay.sessions) > 1,
         ended=last.finished.reason if last and last.finished else "killed",
         faults=replay.faults,
-        calls=asdict(spending) if spending.calls else None,
+        calls=spending if spending.calls else None,
     )
 
 

@@ -129,7 +129,7 @@ def test_a_campaign_completes_though_much_fails(faulty: Run) -> None:
 def test_every_failure_is_counted_under_its_kind(faulty: Run) -> None:
     calls = faulty.summary.calls
     assert calls is not None
-    counted = Counter(calls["failures"])
+    counted = Counter(calls.failures)
     seen = Counter(one.fault for one in faulty.server.log)
     cut_off = counted.pop("cancelled", 0)
     for fault in CALL_FAULTS:
@@ -140,8 +140,8 @@ def test_every_failure_is_counted_under_its_kind(faulty: Run) -> None:
     assert {event.request for event in rejected} <= replies
     assert counted[Failure.PROSE_ONLY] and counted[Failure.REFUSAL]
     assert sum(counted[fault] for fault in REPLY_FAULTS) <= len(rejected)
-    assert calls["calls"] == len(faulty.server.log) == len(faulty.of(CallReserved))
-    assert calls["in_flight"] == calls["lost"] == 0
+    assert calls.calls == len(faulty.server.log) == len(faulty.of(CallReserved))
+    assert calls.in_flight == calls.lost == 0
 
 
 def test_every_call_is_reserved_settled_and_used_once(faulty: Run) -> None:
@@ -291,11 +291,11 @@ def test_a_budget_in_dollars_ends_a_campaign(tmp_path: Path) -> None:
         run = run_of(run_campaign(chosen, workbench=quick_workbench()), server, chosen)
     calls = run.summary.calls
     assert calls is not None
-    assert calls["dollars"] <= 0.3
-    assert calls["dollars"] > 0.2
+    assert calls.dollars <= 0.3
+    assert calls.dollars > 0.2
     assert run.summary.ended.startswith("the budget of 0.3 dollars is spent: ")
-    assert calls["calls"] == len(server.log)
-    assert "cancelled" not in calls["failures"]
+    assert calls.calls == len(server.log)
+    assert "cancelled" not in calls.failures
 
 
 def test_an_absent_endpoint_is_one_sentence(tmp_path: Path) -> None:
@@ -367,9 +367,9 @@ def check_kills(run: Run, kills: int) -> None:
     assert calls is not None
     assert set(reserved.values()) == set(settled.values()) == {1}
     assert set(settled) <= set(reserved)
-    assert calls["lost"] == len(lost) <= kills * run.server.most_in_flight
+    assert calls.lost == len(lost) <= kills * run.server.most_in_flight
     # The endpoint's log is what is stored and what was lost; a reservation may not have been sent.
-    assert len(settled) <= run.server.calls <= len(reserved) == calls["calls"] <= 1000
+    assert len(settled) <= run.server.calls <= len(reserved) == calls.calls <= 1000
     answered = Counter(event.request for event in run.of(CallReplied))
     assert set(answered.values()) == {1}, "a received reply was asked for again"
     assert run.summary.resumed
@@ -413,4 +413,4 @@ def test_two_hundred_evaluations_on_cpu_though_much_fails(tmp_path: Path) -> Non
     assert summary.evaluations["total"] == 200
     assert summary.best is not None and summary.best.speedup > 2
     assert summary.calls is not None
-    assert {*CALL_FAULTS, "prose_only", "refusal"} <= set(summary.calls["failures"])
+    assert {*CALL_FAULTS, "prose_only", "refusal"} <= set(summary.calls.failures)
