@@ -178,9 +178,14 @@ def _prompts(arguments: Namespace) -> int:
 def _doctor(arguments: Namespace) -> int:
     """Look at this machine and say what is here, what is missing, and what to do about it.
     Exit code 1 when no campaign can run at all."""
-    from engine.doctor import examine, print_findings
+    from engine.doctor import examine, find_models, print_findings
 
-    return print_findings(examine(), sys.stdout, as_json=arguments.json)
+    findings = examine()
+    if arguments.config is not None:
+        from engine.config import load_config
+
+        findings.append(find_models(load_config(arguments.config)))
+    return print_findings(findings, sys.stdout, as_json=arguments.json)
 
 
 COMMANDS: Mapping[str, Command] = {

@@ -1,5 +1,6 @@
 """What this machine has for campaigns, what it lacks, and what to do about it."""
 
+import asyncio
 import json
 import os
 import platform
@@ -10,10 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from evaluators.device import BackendMissing, backend
+from operators.question import ModelUnavailable
+
+if TYPE_CHECKING:
+    from engine.config import CampaignConfig
 
 State = Literal["ok", "absent", "broken"]
 """absent: needed only for what the finding names; broken: no campaign can run."""
@@ -46,6 +51,20 @@ def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
         _ray_session(os.environ),
         _disk(runs_dir),
     ]
+
+
+def find_models(config: "CampaignConfig") -> Finding:
+    """The endpoints, keys and models that a campaign's islands would ask."""
+    if config.llm is None or not config.asks_models:
+        return Finding(what="models", state="ok", found="this campaign asks none")
+    from engine.preflight import preflight
+
+    try:
+        asyncio.run(preflight(config.llm))
+    except ModelUnavailable as unavailable:
+        return Finding(what="models", state="broken", found="missing", todo=str(unavailable))
+    names = sorted({model.model for model in config.llm.models.values()})
+    return Finding(what="models", state="ok", found=f"{', '.join(names)} answer")
 
 
 def print_findings(findings: Sequence[Finding], stream: IO[str], *, as_json: bool) -> int:

@@ -97,6 +97,9 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     )
 
     doctor = add("doctor", "say what is here, what is missing, and what to do")
+    doctor.add_argument(
+        "config", nargs="?", type=Path, help="also look for the models that this campaign asks"
+    )
     doctor.add_argument("--json", action="store_true", help="print JSON")
     return top
 
