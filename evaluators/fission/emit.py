@@ -51,7 +51,7 @@ class Emission:
 
     def region(self, region: Region) -> None:
         put = self.put
-        scalar = not vectorised(region)
+        scalar = not self.vectorised(region)
         put("\nfor (int ks_z = 0; ks_z < KS_Z; ++ks_z) for (int ks_y = 0; ks_y < KS_Y; ++ks_y)\n")
         sums = [name for step in region.steps for name in step.sums]
         if not scalar:
@@ -112,22 +112,22 @@ class Emission:
             self.put("{", step.node, f"ks_assign({var.name}, ks_init); }}\n")
             named.text = var.name
 
+    def vectorised(self, region: Region) -> bool:
+        """Whether to ask for the region's threads side by side in vectors.
+
+        Not round atomics. Not round arrays of a thread, whose own loops vectorise: g++ 12 would
+        lay such arrays out by lane, and a register tile took 2 to 4 times longer. And not in a
+        kernel of one region, where g++ decides better by itself: it obeys where this does not pay.
+        """
+        if len(self.regions) == 1 or any(step.atomic for step in region.steps):
+            return False
+        return not any(var.is_array for var in region.used) and not any(
+            one.kind == "array_declarator" for step in region.steps for one in step.node.walk()
+        )
+
     def in_place(self, var: Var, region: Region) -> bool:
         """Whether the region works on the thread's own place rather than on a copy."""
         return var.escapes or region.label is not None or _elements(var) > SMALL
-
-
-def vectorised(region: Region) -> bool:
-    """Whether to ask for the region's threads side by side in vectors.
-
-    Not round atomics; nor round arrays of a thread, whose own loops vectorise: g++ 12 would lay
-    such arrays out by lane, and a register tile took 2 to 4 times longer.
-    """
-    if any(var.is_array for var in region.used) or any(step.atomic for step in region.steps):
-        return False
-    return not any(
-        one.kind == "array_declarator" for step in region.steps for one in step.node.walk()
-    )
 
 
 def _stored(regions: list[Region]) -> set[Var]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.fission.emit import UNKNOWN, Emission, vectorised
+from evaluators.fission.emit import UNKNOWN, Emission
 from evaluators.fission.exchange import file_lds
 from evaluators.fission.hoist import callee
 from evaluators.fission.ir import Var
@@ -110,7 +110,7 @@ def _describe(kernel: str, cut: Cut, emission: Emission) -> Region:
         first_line=min(lines),
         last_line=max(lines),
         why=cut.why,
-        vectorised=vectorised(cut),
+        vectorised=emission.vectorised(cut),
         masked=cut.mask is not None,
         kept=tuple(sorted(v.name for v in cut.used if v in emission.stored)),
     )
