@@ -1,11 +1,12 @@
 """Writer-only load: how many candidates a second the gateway and the writer sustain.
 
-python -m scripts.bench_writers [--chunks 1000] [--seconds 20]
+python -m scripts.bench_writers [--chunks 1000] [--seconds 20] [--engine]
 
 A scripted endpoint in a process of its own answers by rule after --latency seconds, so what is
 measured is this software, never a language model. Each of --in-flight loops asks for a kernel,
 which then sleeps --evaluation seconds in one of --slots: the best possible rate is
 in_flight / (latency + evaluation), or slots / evaluation if that is less.
+With --engine the same load runs as a campaign: islands, gateway, store and dispatcher on Ray.
 """
 
 import argparse
@@ -14,18 +15,28 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from engine.calls import CallEvent
+from engine.calls import CallEvent, CallReplied
+from engine.campaign import run_campaign
+from engine.config import parse_config
+from engine.events import Added
 from engine.gateway import Gateway
 from engine.ledger import CallBudget
 from engine.llm_config import Llm
+from engine.store import read_events
+from engine.workbench import Built, Measured
+from evaluators.task import load_task
+from evaluators.timing import Anchor
 from operators.novelty import Novelty
 from operators.operator import Declined
 from operators.writer import LlmWriter
+from scripts.bench_engine import InstantBench, InstantWorkbench
 from tests.operators.people import EXPERIMENT, SEED, TILE, context
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +59,7 @@ class CountingJournal:
 def endpoint(latency_s: float, chunks: int) -> Iterator[str]:
     """The base URL of a scripted endpoint in a process of its own."""
     command = [sys.executable, "-m", "tests.scripted_endpoint"]
-    command += ["--latency", str(latency_s), "--chunks", str(chunks)]
+    command += ["--latency", str(latency_s), "--chunks", str(chunks), "--unique"]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     try:
@@ -97,15 +108,98 @@ async def measure(given: argparse.Namespace, base_url: str) -> dict[str, float]:
         "wall_s": round(wall_s, 2),
         "candidates_per_s": round(steady / (given.seconds - warm_s), 2),
         "calls_per_s_start_to_end": round(calls / wall_s, 2),
-        "possible_per_s": round(
-            min(
-                given.in_flight / (given.latency + given.evaluation), given.slots / given.evaluation
-            ),
-            2,
-        ),
+        "possible_per_s": _possible(given),
         "cpu_ms_per_call": round(1000 * (usage.ru_utime + usage.ru_stime) / max(1, calls), 1),
         "peak_rss_mib": round(usage.ru_maxrss / 1024),
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SleepingBench(InstantBench):
+    """A device that is asleep for each measurement."""
+
+    evaluation_s: float
+
+    def measure(
+        self, built: Built, anchor: Anchor | None, best: Mapping[str, float], best_speedup: float
+    ) -> Measured:
+        time.sleep(self.evaluation_s)
+        return InstantBench.measure(self, built, anchor, best, best_speedup)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SleepingWorkbench(InstantWorkbench):
+    evaluation_s: float
+
+    def open(self, device: int) -> SleepingBench:
+        return SleepingBench(workbench=self, evaluation_s=self.evaluation_s)
+
+
+def measure_engine(given: argparse.Namespace, base_url: str) -> dict[str, float]:
+    """Crossover asks once for each candidate. One device sleeps as many times shorter as there
+    are slots: the same evaluations a second."""
+    task = load_task("sgemm")
+    workbench = SleepingWorkbench(
+        task_hash=task.hash,
+        labels=tuple(w.label for w in task.workloads("benchmarks", "cpu")),
+        binary_bytes=1000,
+        evaluation_s=given.evaluation / given.slots,
+    )
+    model = {"model": "scripted", "stream": given.chunks > 0}
+    with tempfile.TemporaryDirectory() as folder:
+        config = parse_config(
+            {
+                "task": "sgemm",
+                "name": "bench",
+                "runs_dir": folder,
+                "tracking": "none",
+                "budgets": {"evaluations": None, "wall_time_s": given.seconds},
+                "islands": {
+                    "count": 2,
+                    "cycles_in_flight": given.in_flight // 2,
+                    "patience": 100_000,
+                },
+                "devices": {"ids": [0]},
+                "operators": [
+                    {
+                        "kind": "llm",
+                        "experiment": 0.01,  # until there are two parents
+                        "crossover": 1,
+                        "mutation": 0,
+                        "repairs": 0,
+                    }
+                ],
+                "llm": {
+                    "base_url": base_url,
+                    "models": {"main": model},
+                    "concurrency": given.in_flight,
+                    "novelty": None,
+                },
+            },
+            where="scripts/bench_writers.py",
+        )
+        summary = run_campaign(config, workbench=workbench)
+        stored = list(read_events(Path(folder) / "bench" / "store.sqlite"))
+    replies = [one.at for one in stored if isinstance(one.event, CallReplied)]
+    told = [one.at for one in stored if isinstance(one.event, Added)]
+    first, last = min(replies), max(replies)
+    warm = first + 4 * given.latency  # the islands first make a few parents
+    steady = sum(warm <= at < last for at in told)
+    return {
+        "candidates": len(told),
+        "calls": summary.calls.calls if summary.calls else 0,
+        "calls_per_s_start_to_end": round(len(replies) / (last - first + given.latency), 2),
+        "calls_per_s": round(sum(warm <= at < last for at in replies) / (last - warm), 2),
+        "seconds_measured": round(last - warm, 1),
+        "candidates_per_s": round(steady / (last - warm), 2),
+        "possible_per_s": _possible(given),
+    }
+
+
+def _possible(given: argparse.Namespace) -> float:
+    by_models: float = given.in_flight / (given.latency + given.evaluation)
+    by_slots: float = given.slots / given.evaluation
+    return round(min(by_models, by_slots), 2)
 
 
 def main() -> None:
@@ -118,9 +212,15 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=4, help="evaluations at a time")
     parser.add_argument("--chunks", type=int, default=0, help="of a streamed reply; 0: unstreamed")
     parser.add_argument("--seconds", type=float, default=20.0, help="asking goes on for so long")
+    parser.add_argument("--engine", action="store_true", help="as a whole campaign, on Ray")
     given = parser.parse_args()
     with endpoint(given.latency, given.chunks) as base_url:
-        print(json.dumps(asyncio.run(measure(given, base_url))))
+        figures = (
+            measure_engine(given, base_url)
+            if given.engine
+            else asyncio.run(measure(given, base_url))
+        )
+        print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ async def _main() -> None:
     parser.add_argument("--fail", type=float, default=0.0)
     parser.add_argument("--malform", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--unique", action="store_true", help="no two kernels are the same")
     parser.add_argument("--log", default="", help="append each call to this file, as JSON lines")
     given = parser.parse_args()
     script = Script(
@@ -48,6 +49,7 @@ async def _main() -> None:
         fail=given.fail,
         malform=given.malform,
         seed=given.seed,
+        unique=given.unique,
     )
     async with ScriptedServer(script, port=given.port) as server:
         print(server.base_url, flush=True)

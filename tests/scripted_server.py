@@ -43,6 +43,7 @@ class Script:
     usage: bool = True
     refuses: dict[str, str] = field(default_factory=dict)  # field of the request -> 400 message
     context_characters: int = 0  # longer prompts are a 400; 0: no limit
+    unique: bool = False  # no two kernels are the same: a comment numbers them
     think: str = ""  # put before each reply, in <think>
 
 
@@ -196,6 +197,8 @@ class ScriptedServer:
         messages = body["messages"]
         sound = self.script.replies.pop(0) if self.script.replies else ""
         text = sound or self.script.rule(messages, number)
+        if self.script.unique:
+            text = text.replace("---*/\n", f"---*/\n// of reply {number}\n", 1)
         if fault:
             return spoilt(fault, text, role_of(messages))
         if self.script.think:
