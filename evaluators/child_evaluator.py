@@ -1,51 +1,33 @@
 """ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
 
 import os
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from evaluators.arguments import Suite
 from evaluators.device import BackendMissing, Compiled, Compiler, DeviceInfo, backend
 from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.frames import Ended, Overdue, receive, send
 from evaluators.gpu import DeviceFault
-from evaluators.gpu_child import Call, Hello, Reply, Running, Setting
+from evaluators.gpu_child import Call, Hello, Reply, Setting
 from evaluators.harness import Trusted, compile_trusted
 from evaluators.kernel import KernelSource
+from evaluators.measuring_process import Lost, MeasuringProcess
 from evaluators.task import Task
 from evaluators.telemetry import VISIBLE
 from evaluators.timing import Anchor, TimingPolicy
 from evaluators.verdict import Verdict, failed
 
-GRACE_S = 2.0
-"""How long after a run's own deadline its process is ended."""
-HOST_S = 180.0
-"""For work on the host between two runs: drawing inputs, computing references."""
 OPENINGS = 3
 FAULTS = 3
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM")
 _KEPT_PREFIXES = ("CUDA_", "HIP_", "HSA_", "NVIDIA_", "ROCM_", "ROCR_")
-_MAIN = "from evaluators import gpu_child; gpu_child.main()"
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class DeviceSick(DeviceFault):
     """Faults in a row that no kernel explains: leave the device alone for a while."""
-
-
-class _Lost(Exception):
-    """The child ended or was ended. running: what went on then."""
-
-    def __init__(self, running: Running, said: str, *, late: bool) -> None:
-        super().__init__(said)
-        self.running = running
-        self.said = said
-        self.late = late
 
 
 class RemoteDevice:
@@ -84,8 +66,8 @@ class ChildEvaluator:
         self._compiler = compiler
         self._trusted: Trusted | None = None
         self._faults = 0
-        self._child: _Child | None = None
-        self._spare: _Child | None = None
+        self._child: MeasuringProcess | None = None
+        self._spare: MeasuringProcess | None = None
         self.device = RemoteDevice(self._ready().info)
 
     def measure(
@@ -148,7 +130,7 @@ class ChildEvaluator:
             child = self._ready()
             try:
                 reply = child.ask(call)
-            except _Lost as lost:
+            except Lost as lost:
                 self._retire()
                 if lost.running.kernel_id == kernel_id:
                     self._faults = 0
@@ -175,7 +157,7 @@ class ChildEvaluator:
         reason = f"the device failed twice while this kernel was measured: {fault}"
         return Rejected(Status.CRASHED, reason)
 
-    def _ready(self) -> "_Child":
+    def _ready(self) -> MeasuringProcess:
         """A child with an Evaluator; a spare one, that has no device yet, stands by."""
         if self._child is not None and self._child.alive():
             return self._child
@@ -185,7 +167,7 @@ class ChildEvaluator:
             child, self._spare = self._spare or self._start(), None
             try:
                 self._open(child)
-            except (_Lost, DeviceFault) as error:
+            except (Lost, DeviceFault) as error:
                 child.end()
                 said = str(error)
                 continue
@@ -197,7 +179,7 @@ class ChildEvaluator:
             return child
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
-    def _open(self, child: "_Child") -> None:
+    def _open(self, child: MeasuringProcess) -> None:
         index = self._index if self.backend == "cpu" else 0  # it sees that GPU only
         info = _value(child.ask(Hello(backend=self.backend, index=index)))
         assert isinstance(info, DeviceInfo)
@@ -210,8 +192,8 @@ class ChildEvaluator:
         )
         _value(child.ask(setting))
 
-    def _start(self) -> "_Child":
-        return _Child(self._environment())
+    def _start(self) -> MeasuringProcess:
+        return MeasuringProcess(self._environment())
 
     def _environment(self) -> dict[str, str]:
         """No secrets; one device; one thread for numpy."""
@@ -243,66 +225,13 @@ class ChildEvaluator:
             self._child = None
 
 
-class _Child:
-    """One process of evaluators.gpu_child."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self.info: DeviceInfo
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env=dict(environment),
-            start_new_session=True,
-        )
-
-    def alive(self) -> bool:
-        return self._process.poll() is None
-
-    def ask(self, request: Any) -> Reply:
-        """Raises _Lost, after which the child is to be ended."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        running = Running()
-        try:
-            send(self._process.stdin.fileno(), request)
-            while True:
-                allowed_s = running.deadline_s + GRACE_S if running.kernel_id else HOST_S
-                got = receive(self._process.stdout.fileno(), time.monotonic() + allowed_s)
-                if isinstance(got, Reply):
-                    return got
-                running = got
-        except Overdue:
-            said = f"nothing came back for {allowed_s:g} s"
-            raise _Lost(running, said, late=True) from None
-        except (Ended, BrokenPipeError):
-            raise _Lost(running, self._last_words(), late=False) from None
-
-    def _last_words(self) -> str:
-        returncode = self._process.wait()
-        self._errors.seek(0)
-        lines = self._errors.read()[-4000:].decode(errors="replace").strip().splitlines()
-        ending = signal.Signals(-returncode).name if returncode < 0 else f"exit status {returncode}"
-        return f"{ending}: {lines[-1]}" if lines else ending
-
-    def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._errors.close()
-
-
 def _value(reply: Reply) -> Any:
     if reply.error is not None:
         raise reply.error
     return reply.value
 
 
-def _verdict(lost: _Lost) -> Rejected:
+def _verdict(lost: Lost) -> Rejected:
     if lost.late:
         return Rejected(
             Status.TIMEOUT,

@@ -1,0 +1,81 @@
+"""Judging on the device and a child that faults, on the HIP runtime double."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluators.device import BackendMissing, backend
+from evaluators.evaluation import Status
+from evaluators.harness import compile_trusted
+from evaluators.nvrtc import NvrtcChild
+from evaluators.task import load_task
+from tests.evaluators import test_hip_double
+from tests.evaluators.test_evaluate import WRONG_KERNELS
+
+built, double = test_hip_double.built, test_hip_double.double
+SCRIPT = "from tests.evaluators import on_double; on_double.main()"
+
+
+def asked(question: str, folder: Path, *arguments: str) -> Any:
+    said = test_hip_double.python(SCRIPT, question, str(folder), *arguments)
+    return json.loads(said.splitlines()[-1])
+
+
+def test_every_wrong_kernel_is_told_in_the_same_words(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = asked("verdicts", tmp_path)
+    assert found.pop("right") == ["PASSED", ""]
+    assert found.pop("held out") == ["PASSED", ""]
+    assert len(found) >= 12
+    for name, (status, reason) in found.items():
+        _, wanted, words = WRONG_KERNELS[name]
+        assert status == wanted, f"{name}: {reason}"
+        if wanted is Status.WRONG:
+            assert words in reason
+
+
+def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = asked("comparisons", tmp_path)
+    assert len(found) == 40
+    for name, got, wanted in found:
+        assert got == wanted, name
+    assert len({error for _, (error, _), _ in found}) > 15
+
+
+def test_a_reference_on_the_device_is_checked_and_judges(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    errors = asked("reference", tmp_path)
+    assert len(errors) == len(load_task("sgemm").workloads("tests", "hip"))
+    assert 0 < max(errors.values()) < 0.1
+
+
+def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Launches 1 to 4 are the probe's, 11 is the first of the kernel's own."""
+    wanted = {
+        "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
+        "abort:6": ("CRASHED", "the device failed twice while this kernel was measured"),
+        "abort:11": ("CRASHED", "the process that ran it ended with SIGABRT"),
+        "hang:11": ("TIMEOUT", "the launches took longer than 1 s on N=1"),
+    }
+    found = asked("faults", tmp_path, *wanted)
+    for fault, (status, words) in wanted.items():
+        assert found[fault][0] == status, found[fault]
+        assert words in found[fault][1], found[fault]
+        assert found[fault][2] in ("", "PASSED")
+
+
+def test_the_harness_compiles_for_nvidia() -> None:
+    try:
+        with NvrtcChild() as child:
+            assert child.version
+    except BackendMissing as missing:
+        pytest.skip(str(missing))
+    trusted = compile_trusted(load_task("sgemm"), backend("cuda").compiler(arch="sm_90"), "cuda")
+    assert len(trusted.harness.resources) == 9
+    assert trusted.reference is not None
