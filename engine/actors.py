@@ -1,6 +1,7 @@
 """Everything that Ray runs: the actors, the compile task, and their ways to each other."""
 
 import asyncio
+import sqlite3
 import os
 from collections.abc import Awaitable, Sequence
 from importlib import import_module
@@ -14,7 +15,8 @@ from engine.asking import GatewayModel
 from engine.cluster import Layout
 from engine.config import CampaignConfig
 from engine.devices import RayLane, compile_source, publish
-from engine.dispatcher import CampaignFailed, Dispatcher, Plant
+from engine.dispatcher import CampaignFailed, Dispatcher
+from engine.plant import Plant
 from engine.events import Row
 from engine.island import Island, Setting
 from engine.journal import StoreJournal, reply
@@ -72,8 +74,13 @@ class StoreWriter:
     async def read(self, after: int, limit: int) -> list[tuple[int, float, str, str]]:
         return self._store.read(after, limit)
 
-    async def snapshot(self, target: Path) -> None:
-        self._store.snapshot(target)
+    async def snapshot(self, target: Path) -> str:
+        """Copy the store; what went wrong, in one sentence, or nothing."""
+        try:
+            self._store.snapshot(target)
+        except (OSError, sqlite3.Error) as error:
+            return f"the store can't be copied to {target}: {error}"
+        return ""
 
     async def close(self) -> None:
         self._store.close()

@@ -93,11 +93,16 @@ def resume_campaign(
 def _settled(config: CampaignConfig) -> CampaignConfig:
     """With a name, and with paths that hold from any folder."""
     changes: dict[str, Any] = {"runs_dir": config.runs_dir.resolve()}
-    folder = Path(config.task)
-    if (folder / "task.yaml").is_file():
-        changes["task"] = str(folder.resolve())
+    if config.snapshots.folder is not None:
+        folder = config.snapshots.folder.resolve()
+        if not folder.is_dir():
+            raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
+        changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
+    task = Path(config.task)
+    if (task / "task.yaml").is_file():
+        changes["task"] = str(task.resolve())
     if not config.name:
-        changes["name"] = f"{folder.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
+        changes["name"] = f"{task.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
     return config.model_copy(update=changes)
 
 
@@ -149,6 +154,7 @@ class _Session:
         self._number = len(before.sessions) if before else 0
         self._earlier_s = before.elapsed_s if before else 0.0
         self._began, self._began_at = time.monotonic(), time.time()
+        self._copied = self._began
         self._stop = _Stop()
         self._plan = layout(config)
         self._device = ""
@@ -225,6 +231,9 @@ class _Session:
             self._show("stopping" if stopping else "running", dispatcher, islands)
             self._announce(dispatcher)
             self._trouble = crew.track()
+            if time.monotonic() - self._copied >= self._config.snapshots.every_s:
+                self._copied = time.monotonic()
+                self._trouble = crew.copy_store() or self._trouble
         dispatcher, _ = crew.states()
         self._look_at_calls(crew, dispatcher)
         crew.drain()

@@ -76,6 +76,10 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
         finally:
             ray.shutdown()
         return
+    if plan.gpus and config.devices.ids is not None:
+        # Ray shares out only what it is shown.
+        variable = "HIP_VISIBLE_DEVICES" if config.backend == "hip" else "CUDA_VISIBLE_DEVICES"
+        os.environ[variable] = ",".join(map(str, config.devices.ids))
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
     with _own_folder() as folder:
         try:

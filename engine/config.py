@@ -87,6 +87,13 @@ class Tracking(_Section):
         return {"uri": value} if isinstance(value, str) else value
 
 
+class Snapshots(_Section):
+    """Copies of the store, on storage that may be shared; the store itself needs a local disk."""
+
+    folder: Path | None = None
+    every_s: float = Field(default=60, gt=0)
+
+
 class RayCluster(_Section):
     address: str | None = None  # None: a Ray of its own; "auto" inside a job
 
@@ -109,6 +116,7 @@ class CampaignConfig(_Section):
     )  # islands in turn
     devices: Devices = Devices()
     tracking: Tracking = Tracking()
+    snapshots: Snapshots = Snapshots()
     ray: RayCluster = RayCluster()
     llm: Llm | None = None  # needed where an island's operators are of kind llm
 

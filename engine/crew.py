@@ -62,6 +62,7 @@ class Crew:
             .remote(index, config, self._writer, self._dispatcher, self._gateway, driver)
             for index in range(config.islands.count)
         ]
+        self._copied: Any = None
         self._tracker: Any = None
         self._tracked: Any = None
         self._tracking_trouble = ""
@@ -146,6 +147,22 @@ class Crew:
         if self._gateway is not None:
             answer(self._gateway.drain.remote())
 
+    def copy_store(self) -> str:
+        """Into snapshots.folder, by the store writer; returns what went wrong the last time.
+
+        Nobody waits for it.
+        """
+        folder = self._config.snapshots.folder
+        if folder is None:
+            return ""
+        trouble = ""
+        if self._copied is not None:
+            if not ray.wait([self._copied], timeout=0)[0]:
+                return ""
+            trouble = str(answer(self._copied))
+        self._copied = self._writer.snapshot.remote(folder / f"{self._config.name}.sqlite")
+        return trouble
+
     def track(self) -> str:
         """Let the tracker catch up with the store, unless it still does.
 
@@ -178,7 +195,12 @@ class Crew:
             return "the process that tells MLflow was lost"
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store, once its last copy is made."""
+        if self._copied is not None:
+            answer(self._copied)
+        self.copy_store()
+        if self._copied is not None:
+            answer(self._copied)
         answer(self._writer.close.remote())
 
 

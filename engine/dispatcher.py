@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from engine.events import EpochStarted, Evaluated, Fault, Journal
 from engine.island import Stopped
+from engine.plant import Lane, Plant
 from engine.scoreboard import Scoreboard
 from engine.snapshot import DispatcherState
 from engine.workbench import Blocks, Broken, Built, Measured
@@ -28,42 +29,6 @@ CALLS_PER_LANE = 2
 
 class CampaignFailed(Exception):
     """The campaign can't go on. One sentence: what broke, and what to do."""
-
-
-class Lane(Protocol):
-    """One device's evaluator. anchor: as publish() gave it, None for the naive seed itself."""
-
-    name: str
-
-    async def measure(
-        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
-    ) -> Measured:
-        """Raises Broken."""
-
-    async def link(self, built: Built, anchor: Any) -> Blocks | None:
-        """None when the kernel no longer passes. Raises Broken."""
-
-
-Compile = Callable[[str], Awaitable[Built | Evaluation]]
-"""Source -> compiled, or the verdict. Raises Broken."""
-
-Publish = Callable[[Built, tuple[Blocks, ...]], Any]
-"""Make an anchor, with its links back to the seed, known to every lane."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plant:
-    """What a dispatcher works with. budget: evaluations over all sessions; None: no bound."""
-
-    task_hash: str
-    device_class: str
-    session: int
-    compile: Compile
-    compile_workers: int
-    lanes: Sequence[Lane]
-    publish: Publish
-    journal: Journal
-    budget: int | None
 
 
 @dataclass(order=True, slots=True)

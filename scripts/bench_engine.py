@@ -98,6 +98,7 @@ def main() -> None:
     parser.add_argument("--islands", type=int, default=2)
     parser.add_argument("--cycles-in-flight", type=int, default=8)
     parser.add_argument("--binary-bytes", type=int, default=30_000)
+    parser.add_argument("--operators", choices=("random", "catalog"), default="random")
     arguments = parser.parse_args()
     task = load_task("sgemm")
     workbench = InstantWorkbench(
@@ -116,6 +117,7 @@ def main() -> None:
                     "count": arguments.islands,
                     "cycles_in_flight": arguments.cycles_in_flight,
                 },
+                "operators": [{"kind": arguments.operators}],
                 "tracking": "none",
             },
             where="scripts/bench_engine.py",
@@ -127,6 +129,7 @@ def main() -> None:
     json.dump(
         {
             "candidates_per_s": round(summary.evaluations["total"] / measured_s, 1),
+            "operators": arguments.operators,
             "candidates": summary.evaluations["total"],
             "seconds": round(measured_s, 3),
             "start_s": round(summary.elapsed_s - measured_s, 3),

@@ -125,7 +125,21 @@ def driver(task: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
 
 def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
     seen: list[Snapshot] = []
-    summary = run_campaign(config(task, tmp_path, budgets={"evaluations": 8}), observer=seen.append)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+
+    def observe(snapshot: Snapshot) -> None:
+        """Looks on, and kills the evaluator once while it measures."""
+        seen.append(snapshot)
+        if snapshot.evaluations >= 3 and not killed:
+            killed.extend(workers(os.getpid(), "EvaluatorActor"))
+            os.kill(killed[0], signal.SIGKILL)
+
+    killed: list[int] = []
+    settings = config(
+        task, tmp_path, budgets={"evaluations": 8}, snapshots={"folder": str(copies)}
+    )
+    summary = run_campaign(settings, observer=observe)
     run_dir = tmp_path / "it"
     loaded = load_task(task)
     assert summary.evaluations["total"] == 8 == len(set(evaluated_ids(run_dir)))
@@ -135,6 +149,10 @@ def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
         workload.label for workload in loaded.workloads("benchmarks", "cpu")
     }
     assert not summary.resumed
+    assert len(killed) == 1 and summary.faults >= 1  # what it was measuring came again
+    assert "CRASHED" not in summary.evaluations["by_status"]
+    copy = replay(copies / "it.sqlite")
+    assert copy.scores.evaluations == replay(run_dir / "store.sqlite").scores.evaluations
     written = json.loads((run_dir / "summary.json").read_text())
     assert set(written) >= SUMMARY_KEYS
     assert summary.best is not None and summary.best.speedup >= 1.0
@@ -189,41 +207,53 @@ def test_kill_9_loses_nothing_and_resume_repeats_nothing(
     assert {key: whole.drafts[key] for key in stored.drafts} == stored.drafts
 
 
-def our_processes(driver_pid: int) -> list[int]:
-    """Ray's workers that run our actors and tasks, and their children, below the driver."""
-    parents, names = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-                names[int(entry.name)] = (entry / "cmdline").read_bytes().decode()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-
-    def below(pid: int, root: int) -> bool:
-        while pid in parents:
-            pid = parents[pid]
-            if pid == root:
-                return True
-        return False
-
+def our_processes(driver: int) -> list[int]:
+    """Ray's workers that run our actors, and their children."""
     actors = ("StoreWriter", "DispatcherActor", "IslandActor", "EvaluatorActor")
-    workers = [
+    found = [pid for actor in actors for pid in workers(driver, actor)]
+    parents = parents_by_pid()
+    return found + [pid for pid in parents if any(below(pid, one, parents) for one in found)]
+
+
+def workers(driver: int, actor: str) -> list[int]:
+    """The processes below the driver in which Ray runs an actor of this class."""
+    parents = parents_by_pid()
+    return [
         pid
-        for pid, name in names.items()
-        if any(f"ray::{actor}" in name for actor in actors) and below(pid, driver_pid)
+        for pid in parents
+        if below(pid, driver, parents) and f"ray::{actor}" in read_proc(pid, "cmdline")
     ]
-    children = [pid for pid in parents if any(below(pid, worker) for worker in workers)]
-    return workers + children
+
+
+def parents_by_pid() -> dict[int, int]:
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        stat = read_proc(int(entry.name), "stat")
+        if stat:
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    return parents
+
+
+def below(pid: int, root: int, parents: dict[int, int]) -> bool:
+    while pid in parents:
+        pid = parents[pid]
+        if pid == root:
+            return True
+    return False
+
+
+def read_proc(pid: int, name: str) -> str:
+    """Empty when the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes().decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def alive(pid: int) -> bool:
     """Running; a zombie that nobody has waited for has ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+    stat = read_proc(pid, "stat")
+    return bool(stat) and stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_what_is_not_there_is_told(task: Path, tmp_path: Path) -> None:

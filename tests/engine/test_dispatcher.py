@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher, Plant
+from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher
+from engine.plant import Plant
 from engine.events import EpochStarted, Evaluated, Event, Fault
 from engine.island import Stopped
 from engine.scoreboard import Scoreboard

@@ -1,0 +1,45 @@
+"""What a dispatcher works with: a way to compile, devices, the store; protocols only."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from engine.events import Journal
+from engine.workbench import Blocks, Built, Measured
+from evaluators.evaluation import Evaluation
+
+
+class Lane(Protocol):
+    """One device's evaluator. anchor: as publish() gave it, None for the naive seed itself."""
+
+    name: str
+
+    async def measure(
+        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
+    ) -> Measured:
+        """Raises Broken."""
+
+    async def link(self, built: Built, anchor: Any) -> Blocks | None:
+        """None when the kernel no longer passes. Raises Broken."""
+
+
+Compile = Callable[[str], Awaitable[Built | Evaluation]]
+"""Source -> compiled, or the verdict. Raises Broken."""
+
+Publish = Callable[[Built, tuple[Blocks, ...]], Any]
+"""Make an anchor, with its links back to the seed, known to every lane."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant:
+    """What a dispatcher works with. budget: evaluations over all sessions; None: no bound."""
+
+    task_hash: str
+    device_class: str
+    session: int
+    compile: Compile
+    compile_workers: int
+    lanes: Sequence[Lane]
+    publish: Publish
+    journal: Journal
+    budget: int | None
