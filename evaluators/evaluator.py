@@ -22,6 +22,7 @@ from evaluators.race import Race, StoppedEarly, blaming_anchor
 from evaluators.region import ALIGNMENT, Region
 from evaluators.statistics import speedup
 from evaluators.task import Task
+from evaluators.thread_order import check_order
 from evaluators.timing import Anchor, Lane, TimingPolicy, policy_of
 from evaluators.verdict import Verdict, failed
 
@@ -78,15 +79,18 @@ class Evaluator:
             with _clock(seconds, "device"):
                 expected_us = self._expected_us(anchor)
                 with _clock(seconds, "check"):
-                    suites: tuple[Suite, ...] = ("tests", "benchmarks")
-                    errors, taken_us = self._check(kernel, compiled, suites, expected_us)
+                    shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
+                    errors, taken_us = self._check(kernel, compiled, shapes, expected_us)
                 with (
                     _clock(seconds, "time"),
                     self._racing(kernel, compiled, anchor, taken_us) as race,
                 ):
                     race.run(best if anchor is not None else None)
-                    if anchor is not None and race.ahead():
+                    ahead = anchor is not None and race.ahead()
+                    if ahead:
                         race.check_memory()
+                if ahead and self.backend == "cpu":
+                    check_order(kernel, self.task, self.device.info, self._check)
             times_us = race.medians_us()
             light = self._speed_of_light(times_us)
         except StoppedEarly as stopped:
@@ -135,10 +139,11 @@ class Evaluator:
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
         """Whether the kernel is right on the shapes of a suite; yes when the suite is empty."""
-        if not self.task.workloads(suite, self.backend):
+        shapes = self.task.workloads(suite, self.backend)
+        if not shapes:
             return Verdict(status=Status.PASSED)
         try:
-            errors, _ = self._check(kernel, compiled, (suite,), {})
+            errors, _ = self._check(kernel, compiled, shapes, {})
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         return Verdict(status=Status.PASSED, errors=errors)
@@ -155,7 +160,7 @@ class Evaluator:
             return {}
         if anchor.kernel_id not in self._anchor_us:
             with blaming_anchor():
-                _, taken_us = self._check(anchor.kernel, anchor.compiled, ("benchmarks",), {})
+                _, taken_us = self._check(anchor.kernel, anchor.compiled, self.benchmarks, {})
             self._anchor_us[anchor.kernel_id] = taken_us
         return self._anchor_us[anchor.kernel_id]
 
@@ -163,14 +168,13 @@ class Evaluator:
         self,
         kernel: KernelSource,
         compiled: Compiled,
-        suites: Sequence[Suite],
+        workloads: Sequence[Workload],
         expected_us: Mapping[str, float],
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Errors by "label/output", and roughly how long a run took by label.
 
         A draw is repeated at the end: it must agree with itself whatever ran in between.
         """
-        workloads = workloads_of(self.task, suites, self.backend)
         plans = [kernel.plan(self.task, w.dims) for w in workloads]
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):

@@ -1,7 +1,7 @@
 """The oracle for kernels with barriers: every GPU thread a fiber of its own, right but slow.
 
-It shares with the translator no more than the list of the source's functions.
-It is never timed.
+It shares with the translator no more than the list of the source's functions. It is never timed.
+Threads run from the first to the last and the other way in turn, so that a missing barrier shows.
 """
 
 from collections.abc import Sequence
@@ -24,18 +24,12 @@ def emit(
     headers: Sequence[str],
     words: Sequence[Token],
     wavefront: int,
-    reverse: bool = False,
 ) -> str:
-    """The C++ unit to compile, with the same entries as the engines that are timed.
-
-    reverse: threads take their turns from the last to the first; a kernel without data races
-    gives the same either way.
-    """
+    """The C++ unit to compile, with the same entries as the engine that is timed."""
     check_words(words)
     blocks = {entry.block for entry in entries}
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
-    lines.append(f"static constexpr bool KS_REVERSED = {str(reverse).lower()};")
     lines.append("#include <ks/fibers.h>")
     if len(blocks) == 1:
         lines.append(f"static constexpr KsIndex blockDim{{{_dims(*blocks)}}};")

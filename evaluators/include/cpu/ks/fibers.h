@@ -1,4 +1,7 @@
-/* Every GPU thread as a fiber: barriers and wavefront operations switch. For correctness only. */
+/* Every GPU thread as a fiber: barriers and wavefront operations switch. For correctness only.
+ *
+ * Blocks run their threads from the first to the last and the other way in turn: a kernel without
+ * data races gives the same, one that lacks a barrier does not. */
 #ifndef KS_FIBERS_H
 #define KS_FIBERS_H
 
@@ -24,6 +27,7 @@ static unsigned long long ks_lanes[KS_MAX_THREADS]; /* shown, when the operation
 static KsFiber *ks_self;
 static void *ks_scheduler;
 static int ks_threads, ks_votes;
+static bool ks_reversed, ks_first_reversed; /* threads take turns from the last to the first */
 
 extern "C" void ks_switch(void **save, void *next);
 #if defined(__x86_64__)
@@ -196,7 +200,7 @@ static bool ks_release_block() {
 static void ks_schedule() {
     for (;;) {
         for (int k = 0; k < ks_threads; ++k) {
-            KsFiber &fiber = ks_fibers[KS_REVERSED ? ks_threads - 1 - k : k];
+            KsFiber &fiber = ks_fibers[ks_reversed ? ks_threads - 1 - k : k];
             if (fiber.state != KS_READY) continue;
             ks_self = &fiber;
             threadIdx = fiber.index;
@@ -247,6 +251,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
         launch = asked;
         ks_call = &call;
         ks_threads = X * Y * Z;
+        ks_reversed = ks_first_reversed;
         gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
         for (unsigned z = 0; z < gridDim.z; ++z)
             for (unsigned y = 0; y < gridDim.y; ++y)
@@ -255,7 +260,9 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
                     for (unsigned t = 0; t < X * Y * Z; ++t)
                         ks_start(t % X, t / X % Y, t / X / Y, (int)t);
                     ks_schedule();
+                    ks_reversed = !ks_reversed;
                 }
+        ks_first_reversed = !ks_first_reversed; /* the next launch begins the other way */
     }
 };
 template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;
