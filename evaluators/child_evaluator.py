@@ -1,5 +1,6 @@
 """ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
 
+import math
 import os
 import sys
 import time
@@ -8,9 +9,10 @@ from typing import Any, Self
 
 from evaluators.arguments import Suite
 from evaluators.device import BackendMissing, Compiled, Compiler, DeviceInfo, backend
+from evaluators.device_store import HEAVY_FLOPS
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.gpu import DeviceFault
-from evaluators.gpu_child import Call, Hello, Reply, Setting
+from evaluators.gpu_child import Call, Hello, Reply, Setting, Warm
 from evaluators.harness import Trusted, compile_trusted
 from evaluators.kernel import KernelSource
 from evaluators.measuring_process import Lost, MeasuringProcess
@@ -176,6 +178,7 @@ class ChildEvaluator:
                 raise
             self._child = child
             self._spare = self._start()
+            self._spare.tell(self._warm())
             return child
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
@@ -191,6 +194,15 @@ class ChildEvaluator:
             task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
         )
         _value(child.ask(setting))
+
+    def _warm(self) -> Warm:
+        on_device = self._trusted is not None and self._trusted.reference is not None
+        return Warm(
+            backend=self.backend,
+            task=self.task,
+            secret=self._secret,
+            heavy_flops=HEAVY_FLOPS if on_device else math.inf,
+        )
 
     def _start(self) -> MeasuringProcess:
         return MeasuringProcess(self._environment())

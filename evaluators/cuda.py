@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,16 @@ def device_count() -> int:
         return Runtime().device_count()
     except (BackendMissing, DeviceFault):
         return 0
+
+
+@cache
+def compiler_version() -> str:
+    """Such as "nvrtc 13.0"; part of what times are compared within."""
+    try:
+        with NvrtcChild() as child:
+            return child.version
+    except BackendMissing:
+        return "nvrtc"
 
 
 def open_device(index: int) -> "CudaDevice":
@@ -117,17 +128,12 @@ class CudaDevice:
         name = runtime.call("cuDeviceGetName", 256, self._device).split(b"\0")[0].decode()
         peaks = peaks_of(name, cache_bytes=self._attribute("L2_CACHE_SIZE"))
         major = self._attribute("COMPUTE_CAPABILITY_MAJOR")
-        try:
-            with NvrtcChild() as child:
-                version = child.version
-        except BackendMissing:
-            version = "nvrtc"
         self.info = DeviceInfo(
             backend="cuda",
             name=name,
             arch=f"sm_{major}{self._attribute('COMPUTE_CAPABILITY_MINOR')}",
             engine="cuda",
-            compiler=version,
+            compiler=compiler_version(),
             wavefront=self._attribute("WARP_SIZE"),
             lds_bytes=self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
             max_threads=self._attribute("MAX_THREADS_PER_BLOCK"),

@@ -4,7 +4,9 @@ It tells before every run whose kernel runs and how long it may, so that its par
 """
 
 import ctypes
+import math
 import os
+import select
 import signal
 import sys
 from collections.abc import Mapping
@@ -14,15 +16,17 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
+from evaluators import cuda
 from evaluators.arguments import TaskError
 from evaluators.confine import PR_SET_PDEATHSIG, prctl
 from evaluators.device import BackendMissing, Buffer, Compiled, Device, Session, backend
 from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.evaluator import Evaluator
+from evaluators.evaluator import Evaluator, workloads_of
 from evaluators.frames import Ended, receive, send
 from evaluators.gpu import DeviceFault
 from evaluators.harness import Trusted
 from evaluators.plan import Plan
+from evaluators.pool import InputPool
 from evaluators.race import AnchorFailed
 from evaluators.task import Task
 from evaluators.telemetry import Telemetry
@@ -45,6 +49,19 @@ class Setting:
     secret: int
     policy: TimingPolicy | None
     trusted: Trusted | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warm:
+    """What a process without a device may do until it is needed: draw inputs. Not answered.
+
+    heavy_flops: work beyond which the device computes references.
+    """
+
+    backend: str
+    task: Task
+    secret: int
+    heavy_flops: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,8 +203,30 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
+def warm(requests: int, wanted: Warm) -> InputPool:
+    """A pool with its first draws made, as far as there is time before the next request."""
+    backend(wanted.backend).device_count()  # loads the driver, but makes no context
+    if wanted.backend == "cuda":
+        cuda.compiler_version()
+    pool = InputPool(wanted.task, secret=wanted.secret)
+    workloads = workloads_of(wanted.task, ("tests", "benchmarks"), wanted.backend)
+    flops = wanted.task.flops
+    ready = select.poll()
+    ready.register(requests, select.POLLIN)
+    for index in range(2):
+        for workload in workloads:
+            if ready.poll(0):
+                return pool
+            draw = pool.get(workload, index)
+            work = math.inf if flops is None else float(flops.evaluate(workload.dims))
+            # To ask for them makes them.
+            _ = draw.inputs if flops is not None and work > wanted.heavy_flops else draw.reference
+    return pool
+
+
 def serve(requests: int, teller: Teller) -> NoReturn:
     """Answer until the parent is gone or the device is lost."""
+    pool: InputPool | None = None
     device: ToldDevice | None = None
     evaluator: Evaluator | None = None
     telemetry: Telemetry | None = None
@@ -203,6 +242,9 @@ def serve(requests: int, teller: Teller) -> NoReturn:
                     device = ToldDevice(backend(name).open_device(index), teller)
                     telemetry = Telemetry(name)
                     value = device.info
+                case Warm():
+                    pool = warm(requests, request)
+                    continue
                 case Setting() if device is not None:
                     evaluator = Evaluator(
                         task=request.task,
@@ -210,6 +252,7 @@ def serve(requests: int, teller: Teller) -> NoReturn:
                         backend=device.info.backend,
                         secret=request.secret,
                         policy=request.policy,
+                        pool=pool,
                         trusted=request.trusted,
                     )
                 case Call() if evaluator is not None:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from evaluators.device import DeviceInfo
@@ -44,6 +45,12 @@ class MeasuringProcess:
             env=dict(environment),
             start_new_session=True,
         )
+
+    def tell(self, request: Any) -> None:
+        """What is not answered; a process that ended is found out when it is asked."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            send(self._process.stdin.fileno(), request)
 
     def alive(self) -> bool:
         return self._process.poll() is None
