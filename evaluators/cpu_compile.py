@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from evaluators import fibers
-from evaluators.cpu_emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry
+from evaluators.cpu_emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
 from evaluators.cpu_toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
 from evaluators.device import Binary, Compiled
 from evaluators.elf import LibraryFacts, check_library
 from evaluators.evaluation import Rejected, Status
-from evaluators.fission import PREFIX
+from evaluators.fission import PREFIX, Region, explain
 from evaluators.fission.unit import emit
 from evaluators.kernel import KernelSource
 from evaluators.plan import Defines, Plan
@@ -89,6 +89,17 @@ class CpuCompiler:
             seconds=time.monotonic() - start,
         )
 
+    def explain(self, kernel: KernelSource, plan: Plan) -> tuple[Region, ...]:
+        """The regions into which the kernels of a plan are cut, and why. Raises Rejected."""
+        headers = check_source(kernel.code, first_line=kernel.code_line)
+        build = _Build(
+            tools=toolchain(), kernel=kernel, defines=plan.defines, headers=headers, entries=()
+        )
+        with tempfile.TemporaryDirectory() as name:
+            own = build.own(Path(name), self.wavefront, self.deadline_s)
+        check_words(check_preprocessed(own))
+        return explain(own, sorted({step.entry for step in plan.launches}))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Build:
@@ -103,13 +114,9 @@ class _Build:
     def run(
         self, emit: Emit, wavefront: int, deadline_s: float
     ) -> tuple[Binary, list[Mapping[str, Any]]]:
-        flags = tuple(f"-D{name}={value}" for name, value in self.defines)
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            code = "\n" * (self.kernel.code_line - 1) + self.kernel.code
-            (folder / KERNEL_FILE).write_text(code, errors="surrogatepass")
-            command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}", *flags))
-            own = own_text(self.child(command, folder, deadline_s).stdout.decode(), str(INCLUDE))
+            own = self.own(folder, wavefront, deadline_s)
             words = check_preprocessed(own)
             unit = emit(
                 own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
@@ -131,6 +138,15 @@ class _Build:
             }
             for i, key in enumerate(keys)
         ]
+
+    def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
+        """The kernel file's own text after the preprocessor."""
+        flags = tuple(f"-D{name}={value}" for name, value in self.defines)
+        code = "\n" * (self.kernel.code_line - 1) + self.kernel.code
+        (folder / KERNEL_FILE).write_text(code, errors="surrogatepass")
+        command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}", *flags))
+        done = self.child(command, folder, deadline_s)
+        return own_text(done.stdout.decode(), str(INCLUDE))
 
     def includes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))

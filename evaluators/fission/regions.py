@@ -104,9 +104,9 @@ class Regions:
                     self.line(item.node)
                 case Barrier():
                     self.flush(
-                        f"barrier at line {item.line}"
+                        f"the barrier at line {item.line}"
                         if item.block
-                        else f"wavefront operation at line {item.line}"
+                        else f"the wavefront operation at line {item.line}"
                     )
                     for text in item.after:
                         self.line(text)
@@ -171,7 +171,7 @@ class Regions:
             self.ops.append(Declare(step.declares))
         if var is not None and var.uniform and not var.is_fixed:
             if step.declares is None and self.pending:
-                self.flush(f"{var.name} changes for all threads at line {step.line}")
+                self.flush(f"the change of {var.name} for all threads at line {step.line}")
             self.line(step.node)
         else:
             if step.puts is not None:
@@ -183,7 +183,7 @@ class Regions:
     def after_exits(self) -> None:
         """What threads show must be told also for those that have just left."""
         if self.label is not None:
-            self.flush("some threads have left")
+            self.flush("the exit of some threads")
 
     def leave(self, node: Node, target: Target) -> None:
         """Turn an exit of one thread into switching its masks off."""
@@ -244,10 +244,10 @@ class Regions:
             self.masked_branch(branch, test)
             return
         if branch.mode == "agree":
-            yes = self.agreed(test, branch.line, f"all threads must agree on the if {where}")
+            yes = self.agreed(test, branch.line, f"the if {where}, on which all threads must agree")
             self.line(f"if ({yes}) {{")
         else:
-            self.flush(f"the if {where} is the same for all threads")
+            self.flush(f"the if {where}, the same for all threads")
             self.line("if constexpr (" if branch.constexpr else "if (", branch.cond, ") {")
         self.items(branch.then)
         self.flush(f"the end of the if {where}")
@@ -272,7 +272,7 @@ class Regions:
             line=branch.line,
             clears=(on, off),
         )
-        self.flush(f"the if {where} holds for some threads")
+        self.flush(f"the if {where}, which holds for some threads")
         before = self.masked
         self.masked = branch
         for mask, items in ((on, branch.then), (off, branch.orelse)):
@@ -291,7 +291,7 @@ class Regions:
             self.masked_loop(loop, where)
             return
         plain = loop.mode == "uniform" and not loop.pre and not loop.test_last
-        self.flush(f"{where} holds a barrier or wavefront operation")
+        self.flush(f"{where}, which holds a barrier or wavefront operation")
         if plain and loop.cond is not None:
             self.line("for (; (", loop.cond, ") ;) {")
         else:
@@ -316,14 +316,14 @@ class Regions:
             self.flush(f"the condition of {where}")
             self.line("if (!(", loop.cond, ")) break;")
         else:
-            yes = self.agreed(loop.test, loop.line, f"all threads must agree on {where}")
+            yes = self.agreed(loop.test, loop.line, f"{where}, on which all threads must agree")
             self.line(f"if (!{yes}) break;")
 
     def masked_loop(self, loop: Loop, where: str) -> None:
         on = self.fresh("on")
         before = self.masked
         self.start_mask(on, loop.line)
-        self.flush(f"{where} runs apart for each thread")
+        self.flush(f"{where}, in which threads go their own ways")
         self.masked = loop
         self.masks.append((on, loop, "break"))
         self.line("for (;;) {")
@@ -383,7 +383,7 @@ class Regions:
         assert switch.test is not None
         where = f"the switch at line {switch.line}"
         if switch.mode == "uniform":
-            self.flush(f"{where} is the same for all threads")
+            self.flush(f"{where}, the same for all threads")
             self.line("switch (", switch.cond, ") {")
         else:
             values = self.fresh("case")
@@ -395,7 +395,7 @@ class Regions:
                 like=switch.test,
                 line=switch.line,
             )
-            self.flush(f"all threads must agree on {where}")
+            self.flush(f"{where}, on which all threads must agree")
             mask = self.mask or "(const unsigned char *)0"
             self.line(f"if (!ks_same<KS_THREADS>({values}, {mask})) return {switch.line};")
             self.line(f"switch (ks_first<KS_THREADS>({values}, {mask})) {{")
@@ -411,7 +411,7 @@ class Regions:
             assert exit.step is not None
             self.step(exit.step)
             return
-        self.flush(f"{exit.kind} at line {exit.node.line}")
+        self.flush(f"the {exit.kind} at line {exit.node.line}")
         if exit.kind == "return" and target is None:
             self.line("return 0;")
         elif exit.kind == "break":

@@ -44,6 +44,15 @@ class Region:
     masked: bool
     kept: tuple[str, ...]  # variables that it shares with other regions of the same thread
 
+    def __str__(self) -> str:
+        lines = f"line {self.first_line}"
+        if self.last_line != self.first_line:
+            lines = f"lines {self.first_line}-{self.last_line}"
+        how = "threads in vectors" if self.vectorised else "threads one by one"
+        masked = ", only those that are on" if self.masked else ""
+        kept = f"; keeps {', '.join(self.kept)}" if self.kept else ""
+        return f"{self.kernel}, {lines}: {how}{masked}{kept}; ends at {self.why}"
+
 
 def translate(source: str, kernels: Sequence[str]) -> str:
     """The kernel file's own text with block functions in place of its kernels.
