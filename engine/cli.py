@@ -177,7 +177,11 @@ def _prompts(arguments: Namespace) -> int:
 
 def _doctor(arguments: Namespace) -> int:
     """Look at this machine and say what is here, what is missing, and what to do about it.
-    Exit code 1 when no campaign can run at all."""
+    Exit code 1 when no campaign can run at all; with --device when a device failed a trial."""
+    if arguments.device:
+        return _try_device(arguments)
+    if arguments.backend or arguments.section or arguments.out:
+        raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.doctor import examine, find_models, print_findings
 
     findings = examine()
@@ -186,6 +190,18 @@ def _doctor(arguments: Namespace) -> int:
 
         findings.append(find_models(load_config(arguments.config)))
     return print_findings(findings, sys.stdout, as_json=arguments.json)
+
+
+def _try_device(arguments: Namespace) -> int:
+    from evaluators.acceptance.command import accept_device
+
+    if arguments.json or arguments.config is not None:
+        raise UsageError("doctor --device writes a report of its own: leave out --json and CONFIG")
+    out = arguments.out or Path("device-report.md")
+    try:
+        return accept_device(arguments.backend, out, sys.stdout, only=arguments.section)
+    except OSError as error:
+        raise UsageError(f"{out} can't be written ({error.strerror}): name another") from None
 
 
 COMMANDS: Mapping[str, Command] = {

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from evaluators.device import BackendMissing, backend
+from evaluators.versions import Level, version_findings
 from operators.question import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
         _cpu(),
         *(_gpu(maker) for maker in MAKERS),
         _rocm_compiler(),
+        *_versions(),
         _package("ray", "runs campaigns", needed=True),
         _package("mlflow", "records them; without it set tracking=none", needed=False),
         _ray_session(os.environ),
@@ -184,6 +186,15 @@ def _rocm_compiler() -> Finding:
     return Finding(
         what="ROCm's compiler", state="ok", found=f"hiprtc {tools.version} at {tools.hiprtc}"
     )
+
+
+def _versions() -> list[Finding]:
+    """Of drivers, libraries and bindings against each other."""
+    states: Mapping[Level, State] = {"ok": "ok", "warning": "absent", "error": "absent"}
+    return [
+        Finding(what="versions", state=states[one.level], found=one.sentence)
+        for one in version_findings()
+    ]
 
 
 def _package(name: str, purpose: str, *, needed: bool) -> Finding:

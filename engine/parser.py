@@ -17,10 +17,15 @@ EXAMPLES = """examples:
   kernel-scientist resume runs/quickstart
   kernel-scientist evaluate my.hip --task sgemm --backend cpu --json
   kernel-scientist doctor
+  kernel-scientist doctor --device --backend hip --out report.md
 """
 
 # Written out, so that --help need not import what they are names of; a test compares.
 BACKEND_NAMES = ("cpu", "cuda", "hip")
+SECTION_NAMES = (
+    *("device", "contract", "mfma", "rates"),
+    *("faults", "together", "noise", "seeds"),
+)
 ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair")
 
 
@@ -101,7 +106,32 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         "config", nargs="?", type=Path, help="also look for the models that this campaign asks"
     )
     doctor.add_argument("--json", action="store_true", help="print JSON")
+    _add_device_trial(doctor)
     return top
+
+
+def _add_device_trial(doctor: ArgumentParser) -> None:
+    doctor.add_argument(
+        "--device",
+        action="store_true",
+        help="put a device through everything a campaign relies on (10 minutes at most)",
+    )
+    doctor.add_argument(
+        "--backend", choices=BACKEND_NAMES, help="with --device: whose (default: a GPU's, if any)"
+    )
+    doctor.add_argument(
+        "--section",
+        action="append",
+        default=[],
+        choices=SECTION_NAMES,
+        help="with --device: only this; may be given several times",
+    )
+    doctor.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="with --device: the report (default: device-report.md)",
+    )
 
 
 def _add_overrides(command: ArgumentParser) -> None:

@@ -6,13 +6,15 @@ The bad kernels pretend to be candidates of the task transpose.
 import secrets
 import time
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 
 from evaluators.acceptance.expecting import Broken, expect_that
 from evaluators.acceptance.trial import Setup, Trial
 from evaluators.child_evaluator import ChildEvaluator
+from evaluators.device import Compiled
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
+from evaluators.kernel import KernelSource
 from evaluators.task import load_task
 from evaluators.timing import TimingPolicy
 
@@ -45,7 +47,7 @@ SPIN = """
 def recovery(setup: Setup, body: str, wanted: Status) -> str:
     """Verdict and cost in words. Raises Broken: another verdict, a wrong next kernel, too slow."""
     task, name = load_task(TASK), setup.backend_name
-    good = compile_kernel(task.naive, task, setup.compiler, name)
+    good = _good(setup)
     bad = compile_kernel(BAD.format(body=body), task, setup.compiler, name)
     with ChildEvaluator(
         task=task,
@@ -67,6 +69,12 @@ def recovery(setup: Setup, body: str, wanted: Status) -> str:
     if cost_s > MOST_COST_S and name != "cpu":
         raise Broken(f"{said}, at most {MOST_COST_S:g} s are meant")
     return said
+
+
+@cache
+def _good(setup: Setup) -> tuple[KernelSource, Compiled]:
+    task = load_task(TASK)
+    return compile_kernel(task.naive, task, setup.compiler, setup.backend_name)
 
 
 def trials() -> Sequence[Trial]:

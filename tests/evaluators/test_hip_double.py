@@ -53,6 +53,25 @@ made = evaluate_file(kernel, task, "hip", policy=policy)
 print(made.status, made.reason, made.device_class, *made.times_us, *made.resources[:1])
 """
 
+ACCEPT = """
+import io, sys
+from pathlib import Path
+from evaluators.acceptance.command import accept_device
+child = (sys.executable, "-c", sys.argv[2])
+said = io.StringIO()
+sections = ["device", "faults"]
+print(accept_device("hip", Path(sys.argv[1]), said, only=sections, child=child))
+"""
+ACCEPT_CHILD = """
+import sys
+from evaluators import hip
+from evaluators.acceptance import child
+from tests.hip_double.twins import with_twins
+plain = hip.compiler
+hip.compiler = lambda **k: with_twins(plain(**k))
+sys.exit(child.main(sys.argv[1:]))
+"""
+
 
 @pytest.fixture(scope="module")
 def built(gfx942: HiprtcChild, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -133,6 +152,23 @@ def test_the_whole_cascade(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = python(EVALUATE, str(write_task(tmp_path / "small")))
     assert re.match(r"PASSED  hip/HIP double of MI300X #0/gfx942/hip/hiprtc \S+ N=3000", said), said
     assert "'waves_per_simd': 8.0" in said
+
+
+def test_recovery_from_faults(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As doctor --device tries it; how long it takes is nothing to ask of the double."""
+    double.setenv("HIP_DOUBLE_DEVICES", "2")
+    code = python(ACCEPT, str(tmp_path / "report.md"), ACCEPT_CHILD)
+    text = (tmp_path / "report.md").read_text()
+    assert "2 × HIP double of MI300X #0 (gfx942), hiprtc " in text
+    rows = {row.split(" | ")[0]: row for row in text.splitlines() if row.startswith("| ")}
+    for name, verdict in {
+        "| illegal address": "CRASHED (the kernel read or wrote memory that is not its own",
+        "| trap": "CRASHED (the process that ran it ended with SIGILL",
+        "| spinning beyond a deadline of 1 s": "TIMEOUT (the launches took longer than 1 s",
+    }.items():
+        assert verdict in rows[name], rows[name]
+        assert "later the next kernel was found right" in rows[name], rows[name]
+    assert code == ("1" if "| FAIL |" in text else "0")
 
 
 @pytest.mark.parametrize(
