@@ -18,7 +18,8 @@ from engine.devices import RayLane, compile_source, publish
 from engine.dispatcher import CampaignFailed, Dispatcher
 from engine.plant import Plant
 from engine.events import Row
-from engine.island import Island, Setting
+from engine.island import Island
+from engine.setting import Setting
 from engine.journal import StoreJournal, reply
 from engine.replay import History
 from engine.scoreboard import Scoreboard

@@ -10,11 +10,11 @@ from ray.exceptions import RayTaskError
 
 from engine.dispatcher import CampaignFailed
 from engine.gateway import CallsOver, Gateway
-from engine.island import Stopped
 from engine.journal import StoreJournal, root_cause
 from engine.ledger import CallBudget, CallHistory, Spending
 from engine.llm_config import Llm
 from engine.preflight import preflight
+from engine.setting import Stopped
 from engine.watch import Driver, live_with
 from operators.question import (
     Failure,

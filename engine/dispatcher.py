@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from engine.events import EpochStarted, Evaluated, Fault, Journal
-from engine.island import Stopped
+from engine.setting import Stopped
 from engine.plant import Lane, Plant
 from engine.scoreboard import Scoreboard
 from engine.snapshot import DispatcherState

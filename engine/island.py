@@ -23,6 +23,7 @@ from engine.events import (
 )
 from engine.migration import destinations
 from engine.population import Population
+from engine.setting import Setting, Stopped
 from engine.snapshot import IslandState
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -33,33 +34,6 @@ from operators.operator import Context, Declined, Design, Operators, Selection
 
 REMEMBERED = 1000
 """Individuals that an island can show to its operators, besides its population."""
-
-
-class Stopped(Exception):
-    """The campaign takes no further candidates."""
-
-
-class Evaluate(Protocol):
-    async def __call__(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        """Raises Stopped."""
-
-
-Send = Callable[[int, int, int, Sequence[Individual]], None]
-"""(source, destination, round, elites): hand elites to another island, without waiting."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What an island is given besides its place: the campaign, and whom to ask."""
-
-    config: CampaignConfig
-    task: Task
-    device: DeviceInfo
-    operators: Operators
-    random_candidate: RandomCandidate
-    journal: Journal
-    evaluate: Evaluate
-    send: Send
 
 
 @dataclass(slots=True)

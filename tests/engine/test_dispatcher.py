@@ -9,7 +9,7 @@ import pytest
 from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher
 from engine.plant import Plant
 from engine.events import EpochStarted, Evaluated, Event, Fault
-from engine.island import Stopped
+from engine.setting import Stopped
 from engine.scoreboard import Scoreboard
 from engine.workbench import Blocks, Broken, Built, Measured
 from evaluators.device import Compiled

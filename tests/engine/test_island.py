@@ -19,7 +19,8 @@ from engine.events import (
     Migrated,
     Selected,
 )
-from engine.island import Island, Setting, Stopped
+from engine.island import Island
+from engine.setting import Setting, Stopped
 from engine.replay import History
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation, Status

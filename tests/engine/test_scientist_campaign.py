@@ -28,8 +28,9 @@ from engine.events import (
     Event,
     Selected,
 )
-from engine.island import Island, Setting, Stopped
+from engine.island import Island
 from engine.replay import Replay, replay
+from engine.setting import Setting, Stopped
 from engine.snapshot import Summary
 from engine.store import read_events
 from evaluators.evaluation import Evaluation
