@@ -7,11 +7,10 @@ Threads run from the first to the last and the other way in turn, so that a miss
 from collections.abc import Sequence
 
 from evaluators.cpu_emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
-from evaluators.fission.hoist import callee
-from evaluators.fission.lower import LOOPS
+from evaluators.fission.inline import callee
 from evaluators.fission.names import COLLECTIVES
 from evaluators.fission.source import read
-from evaluators.fission.tree import Node, Spanned
+from evaluators.fission.tree import LOOPS, Node, Spanned
 from evaluators.tokens import Token
 
 ENGINE = "cpu-fibers"

@@ -1,7 +1,7 @@
 """A block function in C++: regions as loops over threads, block-level lines between them."""
 
 from evaluators.fission.ir import Step, Var
-from evaluators.fission.regions import Declare, Line, Op, Region
+from evaluators.fission.operations import Declare, Line, Op, Region
 from evaluators.fission.tree import Node, render
 
 UNKNOWN = -100  # the line that the output stands on, at first

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from evaluators.fission import exchange
+from evaluators.fission.exits import exits
 from evaluators.fission.hoist import Hoisting
 from evaluators.fission.ir import (
     Barrier,
@@ -19,13 +20,11 @@ from evaluators.fission.ir import (
 from evaluators.fission.names import BARRIERS, COLLECTIVES, WAVE_BARRIERS
 from evaluators.fission.source import Function, Unit
 from evaluators.fission.sweep import sweep
-from evaluators.fission.tree import Node, group, leaf, unsupported
+from evaluators.fission.tree import TYPES, Node, check_parsed, group, leaf, unsupported
 
 _FIXED = frozenset(
     ["alias_declaration", "type_definition", "static_assert_declaration", "using_declaration"]
 )
-TYPES = frozenset({"struct_specifier", "enum_specifier", "union_specifier", "class_specifier"})
-LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 _CHANGES = frozenset({"assignment_expression", "update_expression"})
 
 
@@ -271,34 +270,3 @@ class Lowering:
                     "an assignment inside an expression with a wavefront operation", one.line
                 )
         self.hoisting.hoist(expr, out, context, several=count > 1)
-
-
-def exits(node: Node) -> list[Node]:
-    """The statements that leave node for a place outside it."""
-    found: list[Node] = []
-
-    def search(one: Node, loop: bool, switch: bool) -> None:
-        kind = one.kind
-        if (
-            kind == "return_statement"
-            or (kind == "continue_statement" and not loop)
-            or (kind == "break_statement" and not loop and not switch)
-        ):
-            found.append(one)
-        elif kind != "lambda_expression" and kind not in TYPES:
-            inner_loop = loop or kind in LOOPS
-            inner_switch = switch or kind == "switch_statement"
-            for kid in one.kids:
-                if kid.kids:
-                    search(kid, inner_loop, inner_switch)
-
-    search(node, False, False)
-    return found
-
-
-def check_parsed(node: Node) -> None:
-    for one in node.walk():
-        if one.kind == "ERROR":
-            raise unsupported(f"what it can't parse: {str(one)[:40]!r}", one.line)
-        if one.kind in ("asm_statement", "gnu_asm_expression", "try_statement"):
-            raise unsupported("asm or exceptions", one.line)

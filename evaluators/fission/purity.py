@@ -117,7 +117,7 @@ class Purity:
         return thread
 
     def _call(self, node: Node, found: set[Var]) -> bool | None:
-        from evaluators.fission.hoist import callee
+        from evaluators.fission.inline import callee
 
         word = callee(node)
         function = node.need("function")

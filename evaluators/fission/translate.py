@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from evaluators.fission.emit import UNKNOWN, Emission
 from evaluators.fission.exchange import file_lds
-from evaluators.fission.hoist import callee
+from evaluators.fission.inline import callee
 from evaluators.fission.ir import Var
 from evaluators.fission.lower import Lowering
 from evaluators.fission.names import BUILTINS, COLLECTIVES
-from evaluators.fission.regions import Region as Cut
+from evaluators.fission.operations import Region as Cut
 from evaluators.fission.regions import Regions
 from evaluators.fission.source import Function, Unit, read
 from evaluators.fission.tree import Node, leaf, render, unsupported

@@ -18,6 +18,8 @@ _BLANKED = re.compile(
 )
 _MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
 _ATOMS = frozenset({"string_literal", "char_literal", "raw_string_literal", "number_literal"})
+TYPES = frozenset({"struct_specifier", "enum_specifier", "union_specifier", "class_specifier"})
+LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 _SKIPPED = frozenset({"comment", "preproc_call"})
 
 
@@ -212,3 +214,11 @@ def _line_numbers(data: bytes) -> list[int]:
 @cache
 def _parser() -> tree_sitter.Parser:
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+
+
+def check_parsed(node: Node) -> None:
+    for one in node.walk():
+        if one.kind == "ERROR":
+            raise unsupported(f"what it can't parse: {str(one)[:40]!r}", one.line)
+        if one.kind in ("asm_statement", "gnu_asm_expression", "try_statement"):
+            raise unsupported("asm or exceptions", one.line)
