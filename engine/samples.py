@@ -1,8 +1,9 @@
 """What a campaign's log says over time: metric points for the campaign and for each island."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from engine.config import CampaignConfig
 from engine.events import Added, Evaluated, Fault, Migrated, SessionFinished, SessionStarted
@@ -161,3 +162,29 @@ def _points(
         yield Point(
             seq=stored.seq, island=island, name=name, value=float(value), step=step, at_ms=at_ms
         )
+
+
+def flatten(
+    values: Mapping[str, Any] | Sequence[Any], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Nested mappings and lists -> ("islands.count", "2"), ("operators.0.kind", "catalog"), ..."""
+    pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
+    for key, value in pairs:
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) or (isinstance(value, list | tuple) and value):
+            yield from flatten(value, f"{name}.")
+        else:
+            yield name, str(value)
+
+
+def session_tags(replay: Replay) -> dict[str, str]:
+    """What the list of runs shows beside the metrics."""
+    if not replay.sessions:
+        return {}
+    last = replay.sessions[-1]
+    return {
+        "device": last.started.device,
+        "device_class": last.started.device_class,
+        "sessions": str(len(replay.sessions)),
+        "ended": last.finished.reason if last.finished else "killed",
+    }

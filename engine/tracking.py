@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.config import CampaignConfig, parse_config
 from engine.events import CampaignStarted, SessionFinished
 from engine.lineage import lineage_json, lineage_text
 from engine.replay import Replay
-from engine.samples import Point, Sampler
+from engine.samples import Point, Sampler, flatten, session_tags
 from engine.store import Stored, StoreError
+from engine.traces import CallTraces
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -24,6 +25,11 @@ CAMPAIGN_TAG = "kernel_scientist.campaign"
 ISLAND_TAG = "kernel_scientist.island"
 CURSOR_TAG = "kernel_scientist.seq"
 """Up to which event of the store the runs are complete; set with the last of the metrics."""
+
+TRACE_CURSOR_TAG = "kernel_scientist.traces_seq"
+"""Up to which event model calls have become traces."""
+
+LAST_TRACES_S = 20.0
 
 BATCH = 1000
 """Metrics that MLflow takes in one call."""
@@ -46,6 +52,7 @@ class Tracker:
         """What is wrong at present, in one sentence."""
         self._uri, self._experiment, self._run_dir = uri, experiment, run_dir
         self._pending: list[Point] = []
+        self._calls = CallTraces()
         self._sampler: Sampler | None = None
         self._config: CampaignConfig | None = None
         self._began_ms = 0
@@ -77,6 +84,7 @@ class Tracker:
 
     def _read(self, stored: Stored) -> None:
         self._finished = isinstance(stored.event, SessionFinished)
+        self._calls.feed(stored)
         if self._sampler is not None:
             self._pending += self._sampler.feed(stored)
         elif isinstance(stored.event, CampaignStarted):
@@ -97,6 +105,7 @@ class Tracker:
             self._runs = runs
         self._runs.log(self._pending, self.position)
         self._pending.clear()
+        self._runs.trace(self._calls)
         best = replay.scores.best
         if best is not None and best.kernel_id != self._best_id:
             source = replay.first_drafts[best.kernel_id].candidate.source
@@ -117,8 +126,11 @@ class Tracker:
         if summary.is_file():
             files["summary.json"] = summary.read_text()
         self._runs.files(files)
+        until = time.monotonic() + LAST_TRACES_S
+        while self._runs.trace(self._calls) and time.monotonic() < until:
+            pass
         last = replay.sessions[-1] if replay.sessions else None
-        self._runs.tags(_session_tags(replay))
+        self._runs.tags(session_tags(replay))
         self._runs.end(
             status="FINISHED" if self._finished else "KILLED",
             ended_ms=int(last.ended_at * 1000) if last else self._began_ms,
@@ -137,7 +149,8 @@ class _Runs:
         self._config = config
         with self._telling():
             self._client = _client(uri)
-        self._cursor = 0
+        self._cursor = self._traced = 0
+        self._experiment_of_runs = ""
         self._ids: dict[int | None, str] = {}  # by island; None: the campaign's
 
     def open(self, campaign: CampaignStarted, began_ms: int) -> None:
@@ -149,6 +162,8 @@ class _Runs:
             run = self._find_or_make(experiment, name, {**identity, ISLAND_TAG: "all"}, began_ms)
             self._ids[None] = run.info.run_id
             self._cursor = int(run.data.tags.get(CURSOR_TAG, "0"))
+            self._traced = int(run.data.tags.get(TRACE_CURSOR_TAG, "0"))
+            self._experiment_of_runs = experiment
             self._describe(run, campaign)
             for index in range(self._config.islands.count):
                 tags = {
@@ -177,6 +192,21 @@ class _Runs:
             if seen > self._cursor:
                 self._client.log_batch(self._ids[None], tags=[RunTag(CURSOR_TAG, str(seen))])
                 self._cursor = seen
+
+    def trace(self, calls: CallTraces) -> bool:
+        """Tell of some model calls that were not told before; whether there were any."""
+        with self._telling():
+            seq = calls.tell(
+                self._client,
+                experiment_id=self._experiment_of_runs,
+                run_ids=self._ids,
+                after=self._traced,
+            )
+            if seq == self._traced:
+                return False
+            self._client.set_tag(self._ids[None], TRACE_CURSOR_TAG, str(seq))
+            self._traced = seq
+        return True
 
     def files(self, texts: Mapping[str, str]) -> None:
         """Artifacts of the campaign's run, by name."""
@@ -248,41 +278,19 @@ def _complaint(error: Exception) -> str:
     return f"can't be written to: {said[:200]}"
 
 
-def flatten(
-    values: Mapping[str, Any] | Sequence[Any], prefix: str = ""
-) -> Iterator[tuple[str, str]]:
-    """Nested mappings and lists -> ("islands.count", "2"), ("operators.0.kind", "catalog"), ..."""
-    pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
-    for key, value in pairs:
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping) or (isinstance(value, list | tuple) and value):
-            yield from flatten(value, f"{name}.")
-        else:
-            yield name, str(value)
-
-
-def _session_tags(replay: Replay) -> dict[str, str]:
-    """What the list of runs shows beside the metrics."""
-    if not replay.sessions:
-        return {}
-    last = replay.sessions[-1]
-    return {
-        "device": last.started.device,
-        "device_class": last.started.device_class,
-        "sessions": str(len(replay.sessions)),
-        "ended": last.finished.reason if last.finished else "killed",
-    }
-
-
 def _client(uri: str) -> "MlflowClient":
     """A client that gives up soon: what a server missed, it is told later."""
     for name, value in (
         ("MLFLOW_DISABLE_TELEMETRY", "true"),
         ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0"),
         ("MLFLOW_HTTP_REQUEST_TIMEOUT", "10"),
+        ("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false"),
     ):
         os.environ.setdefault(name, value)
+    import mlflow
     from mlflow import MlflowClient
+
+    mlflow.set_tracking_uri(uri)  # traces go there, whatever the client says
 
     logging.getLogger("mlflow").setLevel(logging.WARNING)  # how it makes its tables
     return MlflowClient(uri)

@@ -12,9 +12,9 @@ import pytest
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
-from engine.samples import ISLAND_METRICS, METRICS
+from engine.samples import ISLAND_METRICS, METRICS, flatten
 from engine.store import read_events
-from engine.tracking import Tracker, flatten
+from engine.tracking import Tracker
 from tests.engine import campaign_log as log
 
 ROOT = Path(__file__).resolve().parents[2]
