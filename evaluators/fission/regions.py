@@ -227,7 +227,6 @@ class Regions(Operations):
             self.step(once.result)
         where = f"the function put in place at line {once.line}"
         if once.mode != "mask":
-            self.flush(where)
             self.nest(once.body, f"the end of {where}")
             if once.label in self.labels:
                 self.line(f"{once.label} :;")
