@@ -131,11 +131,14 @@ def _watched(campaign: "Callable[[Observer], Summary]") -> int:
 def _evaluate(arguments: Namespace) -> int:
     """Check one kernel file on every shape of its task and time it against the task's naive
     seed. Exit code 0: it passed; 1: it did not, and the reason is printed; 2: wrong usage."""
-    from engine.one_kernel import compile_file, measure_file
+    from engine.one_kernel import compile_file, explain_file, measure_file
 
+    if arguments.explain and arguments.backend != "cpu":
+        raise UsageError("--explain goes with --backend cpu; on a GPU kernels run as they are")
     if arguments.arch and not arguments.compile_only:
         raise UsageError("--arch goes with --compile-only; timing is for the device that is here")
     act = compile_file if arguments.compile_only else measure_file
+    act = explain_file if arguments.explain else act
     passed = act(arguments, sys.stdout)
     return OK if passed else FAILED
 

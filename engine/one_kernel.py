@@ -3,12 +3,15 @@
 import json
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from evaluators import cpu
 from evaluators.device import Compiled, backend
 from evaluators.evaluate import compile_kernel, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.kernel import parse_kernel
 from evaluators.task import load_task
 
 LOG_LINES = 20
@@ -54,6 +57,28 @@ def compile_file(arguments: Namespace, stream: IO[str]) -> bool:
     else:
         for line in lines:
             print(line, file=stream)
+    return passed
+
+
+def explain_file(arguments: Namespace, stream: IO[str]) -> bool:
+    """Print the regions into which the kernels of arguments.file are cut for cpu, and why.
+
+    For its largest benchmark shape. Raises NoSuchKernel, TaskError, BackendMissing.
+    """
+    source = _read(arguments.file)
+    task = load_task(arguments.task)
+    shapes = task.workloads("benchmarks", "cpu")
+    shape = max(shapes, key=lambda w: sum(a.nbytes(w.dims) for a in task.arguments))
+    try:
+        kernel = parse_kernel(source)
+        regions = cpu.compiler().explain(kernel, kernel.plan(task, shape.dims))
+    except Rejected as rejected:
+        lines = list(_failure_lines(rejected.status, rejected.reason, rejected.log))
+        values: Any = {"status": rejected.status, "reason": rejected.reason}
+        passed = False
+    else:
+        lines, values, passed = list(map(str, regions)), list(map(asdict, regions)), True
+    print(json.dumps(values, indent=2) if arguments.json else "\n".join(lines), file=stream)
     return passed
 
 

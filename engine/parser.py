@@ -166,5 +166,10 @@ def _add_evaluate_options(command: ArgumentParser) -> None:
         help="compile for every shape of the task and stop; needs no device",
     )
     command.add_argument(
+        "--explain",
+        action="store_true",
+        help="with --backend cpu: tell how the kernels were cut into regions, and why; then stop",
+    )
+    command.add_argument(
         "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
     )

@@ -172,6 +172,14 @@ def test_compile_only_needs_no_device(capsys: pytest.CaptureFixture[str]) -> Non
     assert compiled["builds"] == len(compiled["bytes"]) >= 1
 
 
+def test_explain_tells_the_regions(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["evaluate", str(NAIVE), "--task", "sum_reduction", "--explain", "--backend"]
+    assert cli.main([*arguments, "cpu"]) == 0
+    assert capsys.readouterr().out.startswith("sum_reduction, line")
+    assert cli.main([*arguments, "hip"]) == 2
+    assert "--explain goes with --backend cpu" in capsys.readouterr().err
+
+
 # --- prompts ----------------------------------------------------------------------------------
 
 
