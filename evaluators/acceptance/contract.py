@@ -16,16 +16,12 @@ from evaluators.acceptance.launching import (
     plan,
     run,
 )
-from evaluators.acceptance.refusals import REFUSALS
+from evaluators.acceptance.refusals import REFUSALS, SCALE
 from evaluators.device import Compiler, Device, Session
 from evaluators.plan import MemsetStep, Plan, Scalar
 
 Check = Callable[[Device, Compiler], None]
 
-SCALE = """
-__global__ void scale(float *x, float factor, int n) {
-    for (int i = 0; i < n; ++i) x[i] *= factor;
-}"""
 INDEX = """
 __global__ void index(int *out) {
     int block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -103,9 +99,9 @@ def most_dynamic_lds(device: Device, compiler: Compiler) -> None:
     """All that a block may have, first and last byte used."""
     code = """
 __global__ void k(int *out, int last) {
-    extern __shared__ int all[];
-    for (int i = 0; i <= last; i += last) all[i] = i + 3;
-    out[0] = all[0] + all[last];
+    extern __shared__ int whole[];
+    for (int i = 0; i <= last; i += last) whole[i] = i + 3;
+    out[0] = whole[0] + whole[last];
 }"""
     limit = device.info.lds_bytes
     step = launch("k", ["out", limit // 4 - 1], lds_bytes=limit)

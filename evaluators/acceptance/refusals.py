@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluators.acceptance.apart import run_apart
+from evaluators.acceptance.apart import Apart, run_apart
 from evaluators.acceptance.expecting import (
     Broken,
     Skipped,
@@ -113,9 +113,15 @@ def more_memory_than_there_is(device: Device, compiler: Compiler) -> None:
 
 
 def a_fault_is_told_apart(device: Device, compiler: Compiler) -> None:
-    step = launch("scale", ["x", 1.0, 1_000_000_000])
-    compiled = compile_one(compiler, SCALE, step)
-    ended = run_apart(compiled, plan(step), nbytes=256, deadline_s=DEADLINE_S)
+    """In a process that has just run the same kernel well."""
+    well, badly = (launch("scale", ["x", 1.0, n]) for n in (1, 1_000_000_000))
+    compiled = compile_one(compiler, SCALE, well, badly)
+    with Apart(device.info.backend) as apart:
+        first, ended = (
+            apart.run(compiled, plan(step), nbytes={"x": 256}, deadline_s=DEADLINE_S)
+            for step in (well, badly)
+        )
+    expect_that(first.status is Status.PASSED, f"a good launch: {first.status}, {first.reason}")
     words = ("SIGSEGV", "past the end of x") if device.info.backend == "cpu" else ()
     expect_refusal(ended.status, ended.reason, Status.CRASHED, *words)
 
