@@ -12,16 +12,25 @@ from evaluators.device import Buffer, Compiled, Compiler, Device
 from evaluators.evaluation import Rejected
 from evaluators.gpu import DeviceFault
 from evaluators.kernel import KernelSource, parse_kernel
-from evaluators.plan import LaunchStep, MemsetStep, Plan, Scalar, Step
+from evaluators.plan import LaunchStep, MemsetStep, Plan, Step
 from evaluators.task import Task
 
 SOURCE = Path(__file__).parent / "include" / "harness" / "harness.hip"
 TYPES = ("float32", "float16", "bfloat16", "float8_e4m3fnuz", "int32")
+ENTRIES = (
+    "copy_jobs",
+    "rotate_jobs",
+    "mask_jobs",
+    *(f"compare_jobs<{i}>" for i in range(len(TYPES))),
+    "unchanged_jobs",
+)
 THREADS = 256
-MOST_BLOCKS = 2048
+MOST_BLOCKS = 4096
 SLOTS = 1024
+FIELDS = 3
+MOST_JOBS = 8192
 DEADLINE_S = 20.0
-_FIELDS = 3
+_JOB = struct.Struct("=QQqqqddQ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +43,9 @@ class Trusted:
 
 def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
     """Raises TaskError (its reference.hip does not compile) and BackendMissing."""
-    slot = Buffer(0, 0)
-    work = Work(slot)
-    work.copy(slot, slot)
-    work.rotate(slot, slot, 0)
-    work.unchanged(slot, slot, 0)
-    work.mask(slot, 0)
-    for dtype in TYPES:
-        work.compare(slot, slot, dtype=dtype, key=0, rtol=0.0, atol=0.0, slot=0)
+    steps = tuple(_launch(entry, 1, 1) for entry in ENTRIES)
     try:
-        harness = compiler.compile(parse_kernel(SOURCE.read_text()), [work.plan()])
+        harness = compiler.compile(parse_kernel(SOURCE.read_text()), [_plan(steps)])
     except Rejected as rejected:
         raise DeviceFault(f"the harness's own kernels do not compile: {rejected}") from rejected
     path = task.folder / "reference.hip"
@@ -67,36 +69,32 @@ def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
 
 
 class Work:
-    """Operations that run together, in order. slots: where results go."""
+    """Operations to do together: fills, then copies, rotations, masks, comparisons, changes.
+
+    slots: where results go. Sizes and limits: bytes of buffers, elements of 8-byte references.
+    """
 
     def __init__(self, slots: Buffer) -> None:
-        self._steps: list[Step] = []
         self._slots = slots
-        self.buffers: dict[str, Buffer] = {}
-
-    def plan(self) -> Plan:
-        return Plan(defines=(), steps=tuple(self._steps), prepare=(), scratch={})
+        self._fills: list[tuple[Buffer, int]] = []
+        self._jobs: dict[str, list[bytes]] = {entry: [] for entry in ENTRIES}
+        self._items: dict[str, int] = dict.fromkeys(ENTRIES, 0)
 
     def fill(self, to: Buffer, byte: int) -> None:
         if to.nbytes:
-            self._steps.append(MemsetStep(buffer=self._name(to), byte=byte))
+            self._fills.append((to, byte))
 
     def copy(self, to: Buffer, source: Buffer) -> None:
-        self._launch("copy", to.nbytes // 8, self._name(to), self._name(source), to.nbytes)
+        self._add("copy_jobs", to.nbytes // 8, to, source, to.nbytes)
 
     def rotate(self, to: Buffer, source: Buffer, shift: int) -> None:
         """Bytes from shift on, then those before it."""
-        names = self._name(to), self._name(source)
-        self._launch("rotate", to.nbytes, *names, to.nbytes, shift)
-
-    def unchanged(self, before: Buffer, after: Buffer, slot: int) -> None:
-        names = self._name(before), self._name(after)
-        self._launch("unchanged", after.nbytes // 8, *names, after.nbytes, self._slot(slot))
+        self._add("rotate_jobs", to.nbytes, to, source, to.nbytes, shift=shift)
 
     def mask(self, reference: Buffer, key: int) -> None:
         """Hide, or show again, 8-byte values."""
         count = reference.nbytes // 8
-        self._launch("mask", count, self._name(reference), count, key)
+        self._add("mask_jobs", count, reference, reference, count, key=key)
 
     def compare(
         self,
@@ -110,39 +108,61 @@ class Work:
         slot: int,
     ) -> None:
         """An output against a masked reference, as checks.compare does it."""
-        count = reference.nbytes // 8
-        self._launch(
-            f"compare<{TYPES.index(dtype)}>",
-            count,
-            *(self._name(out), self._name(reference), count, key),
-            *(struct.unpack("<q", struct.pack("<d", limit))[0] for limit in (rtol, atol)),
-            self._slot(slot),
-        )
+        count, entry = reference.nbytes // 8, f"compare_jobs<{TYPES.index(dtype)}>"
+        self._add(entry, count, out, reference, count, key=key, rtol=rtol, atol=atol, slot=slot)
 
-    def _slot(self, slot: int) -> str:
-        each = 8 * _FIELDS
-        return self._name(
-            self._slots.view(slot * each, each) if self._slots.nbytes else self._slots
-        )
+    def unchanged(self, before: Buffer, after: Buffer, slot: int) -> None:
+        self._add("unchanged_jobs", after.nbytes // 8, after, before, after.nbytes, slot=slot)
 
-    def _name(self, buffer: Buffer) -> str:
-        name = f"b{buffer.offset}_{buffer.nbytes}"
-        self.buffers[name] = buffer
-        return name
+    def _add(
+        self,
+        entry: str,
+        items: int,
+        to: Buffer,
+        source: Buffer,
+        count: int,
+        *,
+        shift: int = 0,
+        key: int = 0,
+        rtol: float = 0.0,
+        atol: float = 0.0,
+        slot: int = 0,
+    ) -> None:
+        where = self._slots.offset + slot * FIELDS * 8
+        job = _JOB.pack(to.offset, source.offset, count, shift, key, rtol, atol, where)
+        self._jobs[entry].append(job)
+        self._items[entry] = max(self._items[entry], items)
 
-    def _launch(self, entry: str, items: int, *args: str | int) -> None:
-        blocks = min(MOST_BLOCKS, max(1, -(-items // THREADS)))
-        self._steps.append(
-            LaunchStep(
-                entry=entry,
-                grid=(blocks, 1, 1),
-                block=(THREADS, 1, 1),
-                lds_bytes=0,
-                args=tuple(
-                    a if isinstance(a, str) else Scalar(value=a, type="int64") for a in args
-                ),
-            )
-        )
+    def table(self) -> bytes:
+        return b"".join(job for jobs in self._jobs.values() for job in jobs)
+
+    def steps(self, table: Buffer) -> tuple[tuple[Step, ...], dict[str, Buffer]]:
+        """What to launch, and the buffers by the names in it. table: where table() lies."""
+        steps: list[Step] = []
+        buffers: dict[str, Buffer] = {}
+        for i, (buffer, byte) in enumerate(self._fills):
+            buffers[f"fill{i}"] = buffer
+            steps.append(MemsetStep(buffer=f"fill{i}", byte=byte))
+        at = 0
+        for entry, jobs in self._jobs.items():
+            if jobs:
+                nbytes = len(jobs) * _JOB.size
+                buffers[entry] = table.view(at, nbytes)
+                at += nbytes
+                steps.append(_launch(entry, self._items[entry], len(jobs)))
+        return tuple(steps), buffers
+
+
+def _launch(entry: str, items: int, jobs: int) -> LaunchStep:
+    """items: of the largest job. Threads stride over what is more than a few thousand blocks."""
+    blocks = min(-(-items // THREADS), max(32, MOST_BLOCKS // jobs))
+    return LaunchStep(
+        entry=entry,
+        grid=(max(1, blocks), jobs, 1),
+        block=(THREADS, 1, 1),
+        lds_bytes=0,
+        args=(entry,),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,29 +179,37 @@ class Found:
         return not self.wrong and not self.changed
 
 
+def _plan(steps: tuple[Step, ...]) -> Plan:
+    return Plan(defines=(), steps=steps, prepare=(), scratch={})
+
+
 class Harness:
     """The harness's kernels, loaded on a GPU. Raises DeviceFault when they fail: nobody else's."""
 
     def __init__(self, device: Device, trusted: Trusted) -> None:
-        slots_bytes = SLOTS * _FIELDS * 8
-        self._session = device.open(trusted.harness, memory_bytes=slots_bytes)
+        slots_bytes, table_bytes = SLOTS * FIELDS * 8, MOST_JOBS * _JOB.size
+        self._session = device.open(trusted.harness, memory_bytes=slots_bytes + table_bytes)
         self._slots = self._session.alloc(slots_bytes)
+        self._table = self._session.alloc(table_bytes)
 
     def work(self) -> Work:
         return Work(self._slots)
 
     def run(self, work: Work, slots: int = 0) -> list[Found]:
         """Do it all; what the first so many slots hold then."""
-        if slots > SLOTS:
-            raise ValueError(f"{slots} results at once, at most {SLOTS}")
-        used = self._slots.view(0, slots * _FIELDS * 8)
+        table = np.frombuffer(work.table(), np.uint8)
+        if slots > SLOTS or table.nbytes > self._table.nbytes:
+            raise ValueError(f"{slots} results, {table.nbytes} bytes of jobs: too much at once")
+        steps, buffers = work.steps(self._table)
+        used = self._slots.view(0, slots * FIELDS * 8)
         try:
             if slots:
                 self._session.fill(used, 0)
-            self._session.run(work.plan(), work.buffers, deadline_s=DEADLINE_S)
+            self._session.write(self._table.view(0, table.nbytes), table)
+            self._session.run(_plan(steps), buffers, deadline_s=DEADLINE_S)
             if not slots:
                 return []
-            raw = self._session.read(used, np.dtype(np.uint64), (slots, _FIELDS))
+            raw = self._session.read(used, np.dtype(np.uint64), (slots, FIELDS))
         except Rejected as rejected:
             raise DeviceFault(f"the harness's own kernels failed: {rejected}") from rejected
         errors = raw[:, 0].copy().view(np.float64)

@@ -1,14 +1,25 @@
 /*---
-launches: [{kernel: copy, grid: [1], block: [256], args: []}]
+launches: [{kernel: copy_jobs, grid: [1], block: [256], args: []}]
 options: ["-ffp-contract=off"]
 ---*/
 // The harness's own kernels: they place data, and say whether what a kernel left there is right.
+// Each does many jobs of its kind in one launch: blockIdx.y says which.
 
 typedef unsigned long long Word;
 typedef unsigned char Byte;
 
 enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32 };
 enum { ERROR, WRONG, CHANGED, FIELDS }; // a slot of results
+
+struct Job {
+    Byte* to;         // or what was found
+    const Byte* from; // or what it should be
+    long long count;  // bytes, or elements
+    long long shift;
+    long long key;
+    double rtol, atol;
+    Word* slot;
+};
 
 union Bits {
     Word word;
@@ -37,7 +48,10 @@ __device__ long long head(const Byte* a, const Byte* b, long long nbytes) {
     return bytes < nbytes ? bytes : nbytes;
 }
 
-__global__ void copy(Byte* to, const Byte* from, long long nbytes) {
+__global__ void copy_jobs(const Job* jobs) {
+    Byte* to = jobs[blockIdx.y].to;
+    const Byte* from = jobs[blockIdx.y].from;
+    long long nbytes = jobs[blockIdx.y].count;
     long long begin = head(to, from, nbytes), words = (nbytes - begin) / 8;
     for (long long i = first(); i < words; i += stride())
         ((Word*)(to + begin))[i] = ((const Word*)(from + begin))[i];
@@ -46,7 +60,10 @@ __global__ void copy(Byte* to, const Byte* from, long long nbytes) {
 }
 
 // to[i] = from[i + shift], where the end goes on at the start; 0 <= shift < nbytes.
-__global__ void rotate(Byte* to, const Byte* from, long long nbytes, long long shift) {
+__global__ void rotate_jobs(const Job* jobs) {
+    Byte* to = jobs[blockIdx.y].to;
+    const Byte* from = jobs[blockIdx.y].from;
+    long long nbytes = jobs[blockIdx.y].count, shift = jobs[blockIdx.y].shift;
     for (long long i = first(); i < nbytes; i += stride()) {
         long long source = i + shift;
         to[i] = from[source < nbytes ? source : source - nbytes];
@@ -54,7 +71,9 @@ __global__ void rotate(Byte* to, const Byte* from, long long nbytes, long long s
 }
 
 // Counts words and bytes that differ.
-__global__ void unchanged(const Byte* before, const Byte* after, long long nbytes, Word* slot) {
+__global__ void unchanged_jobs(const Job* jobs) {
+    const Byte *before = jobs[blockIdx.y].from, *after = jobs[blockIdx.y].to;
+    long long nbytes = jobs[blockIdx.y].count;
     long long begin = head(before, after, nbytes), words = (nbytes - begin) / 8;
     Word differ = 0;
     for (long long i = first(); i < words; i += stride())
@@ -62,7 +81,7 @@ __global__ void unchanged(const Byte* before, const Byte* after, long long nbyte
     for (long long i = first(); i < begin; i += stride()) differ += before[i] != after[i];
     for (long long i = begin + 8 * words + first(); i < nbytes; i += stride())
         differ += before[i] != after[i];
-    if (differ) atomicAdd(slot + CHANGED, differ);
+    if (differ) atomicAdd(jobs[blockIdx.y].slot + CHANGED, differ);
 }
 
 // A reference lies masked in memory, so that no kernel that strays there finds it (splitmix64).
@@ -73,7 +92,9 @@ __device__ Word stream(long long key, long long i) {
     return z ^ (z >> 31);
 }
 
-__global__ void mask(Word* data, long long count, long long key) {
+__global__ void mask_jobs(const Job* jobs) {
+    Word* data = (Word*)jobs[blockIdx.y].to;
+    long long count = jobs[blockIdx.y].count, key = jobs[blockIdx.y].key;
     for (long long i = first(); i < count; i += stride()) data[i] ^= stream(key, i);
 }
 
@@ -129,16 +150,19 @@ __device__ double error_of(const void* out, long long i, Word expected, double r
     return error <= 1.7976931348623157e308 ? error : real(0x7FFull << 52);
 }
 
-// The largest error and how many elements are beyond tolerance. rtol, atol: a double's bits.
-template <int TYPE>
-__global__ void compare(const void* out, const Word* masked, long long count, long long key,
-                        long long rtol, long long atol, Word* slot) {
+// The largest error and how many elements are beyond tolerance.
+template <int TYPE> __global__ void compare_jobs(const Job* jobs) {
+    const void* out = jobs[blockIdx.y].to;
+    const Word* masked = (const Word*)jobs[blockIdx.y].from;
+    long long count = jobs[blockIdx.y].count, key = jobs[blockIdx.y].key;
+    double rtol = jobs[blockIdx.y].rtol, atol = jobs[blockIdx.y].atol;
+    Word* slot = jobs[blockIdx.y].slot;
     Bits largest;
     largest.real = 0;
     Word wrong = 0;
     for (long long i = first(); i < count; i += stride()) {
         Word expected = masked[i] ^ stream(key, i);
-        double error = error_of<TYPE>(out, i, expected, real((Word)rtol), real((Word)atol));
+        double error = error_of<TYPE>(out, i, expected, rtol, atol);
         if (error > largest.real) largest.real = error;
         wrong += error > 1.0;
     }
