@@ -177,15 +177,21 @@ def _gpu(maker: Maker) -> Finding:
 
 def _rocm_compiler() -> Finding:
     """Kernels can be compiled for AMD GPUs on a machine that has none."""
-    from evaluators.rocm import find_toolchain
+    from evaluators.rocm import WHAT_TO_DO, ClangToolchain, find_toolchain
 
     try:
         tools = find_toolchain()
     except BackendMissing as missing:
         return Finding(what="ROCm's compiler", state="absent", found="none", todo=str(missing))
-    return Finding(
-        what="ROCm's compiler", state="ok", found=f"hiprtc {tools.version} at {tools.hiprtc}"
-    )
+    if isinstance(tools, ClangToolchain):
+        return Finding(
+            what="ROCm's compiler",
+            state="absent",
+            found=f"{tools.compiler} at {tools.bin}: compiles for inspection, not what hiprtc "
+            "would generate on the target",
+            todo=WHAT_TO_DO,
+        )
+    return Finding(what="ROCm's compiler", state="ok", found=f"{tools.compiler} at {tools.hiprtc}")
 
 
 def _versions() -> list[Finding]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from evaluators.clang_amdgcn import ClangChild
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import check_launch
@@ -31,7 +32,7 @@ class GpuCompiler:
         *,
         backend: Literal["hip", "cuda"],
         arch: str,
-        child: HiprtcChild | NvrtcChild,
+        child: HiprtcChild | ClangChild | NvrtcChild,
         wavefront: int,
         lds_bytes: int,
     ) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.clang_amdgcn import AmdChild, amd_child, amd_compiler
 from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 from evaluators.gpu import DeviceFault, Params
 from evaluators.gpu_compiler import GpuCompiler
 from evaluators.gpu_session import GpuSession
 from evaluators.hip_errors import hip_failure
-from evaluators.hiprtc import HiprtcChild
 from evaluators.peaks import peaks_of
 from evaluators.plan import LaunchStep
-from evaluators.rocm import find_toolchain
+from evaluators.rocm import WHAT_TO_DO
 
 DEFAULT_ARCH = "gfx942"
 LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
@@ -24,14 +24,14 @@ OLDEST_ROCM = 6
 _DO = "install ROCm's HIP runtime, or set ROCM_PATH to where it lies"
 
 
-def compiler(*, arch: str | None = None, child: HiprtcChild | None = None) -> GpuCompiler:
+def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCompiler:
     """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
     if arch is None:
         arch = open_device(0).info.arch if device_count() else DEFAULT_ARCH
     return GpuCompiler(
         backend="hip",
         arch=arch,
-        child=child or HiprtcChild(),
+        child=child or amd_child(),
         wavefront=64,
         lds_bytes=LDS_BYTES,
     )
@@ -155,16 +155,12 @@ class HipDevice:
         properties = runtime.properties(index)
         name = _decoded(properties.name)
         peaks = peaks_of(name, cache_bytes=int(properties.l2CacheSize))
-        try:
-            version = find_toolchain().version
-        except BackendMissing:
-            version = ""
         self.info = DeviceInfo(
             backend="hip",
             name=name,
             arch=_decoded(properties.gcnArchName).split(":")[0],
             engine="hip",
-            compiler=f"hiprtc {version}".strip(),
+            compiler=amd_compiler(),
             wavefront=int(properties.warpSize),
             lds_bytes=int(properties.sharedMemPerBlock),
             max_threads=int(properties.maxThreadsPerBlock),
@@ -181,6 +177,8 @@ class HipDevice:
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
             )
+        if compiled.compiler.startswith("clang "):
+            raise BackendMissing(f"{compiled.compiler} compiles for inspection only: {WHAT_TO_DO}")
         if not isinstance(beside, GpuSession | None):
             raise ValueError("beside must be a session on hip")
         return GpuSession(

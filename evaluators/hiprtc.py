@@ -11,7 +11,7 @@ from pathlib import Path
 from evaluators.compile_child import CodeObject, CompileChild
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
-from evaluators.rocm import WHAT_TO_DO, Toolchain, find_toolchain
+from evaluators.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain
 
 # HIP's old names of the built-in variables, which hiprtc lacks.
 _OLD_NAMES = tuple(
@@ -36,7 +36,13 @@ class HiprtcChild(CompileChild):
         recycle_after: int = 200,
         memory_bytes: int = 16 << 30,
     ) -> None:
-        self.toolchain = toolchain or find_toolchain()
+        found = toolchain or find_toolchain()
+        if isinstance(found, ClangToolchain):
+            raise BackendMissing(
+                f"no hiprtc on this machine, only {found.compiler}, which compiles for inspection: "
+                f"{WHAT_TO_DO}"
+            )
+        self.toolchain = found
         self._memory_bytes = memory_bytes
         self._known: set[str] = set()
         super().__init__(recycle_after=recycle_after)

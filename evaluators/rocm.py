@@ -28,11 +28,34 @@ class Toolchain:
     version: str
     loader: Path | None = None
 
+    @property
+    def compiler(self) -> str:
+        """Such as "hiprtc 7.2.4"."""
+        return f"hiprtc {self.version}".strip()
 
-def find_toolchain(environment: Mapping[str, str] = os.environ) -> Toolchain:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClangToolchain:
+    """Where no ROCm is to be had: clang, lld and llvm-objdump in bin, for inspection only.
+
+    version: of clang, such as "19.1.7".
+    """
+
+    bin: Path
+    version: str
+
+    @property
+    def compiler(self) -> str:
+        """Such as "clang 19.1.7"."""
+        return f"clang {self.version}"
+
+
+def find_toolchain(
+    environment: Mapping[str, str] = os.environ,
+) -> Toolchain | ClangToolchain:
     """KERNEL_SCIENTIST_ROCM, else ROCM_PATH, ROCM_HOME, /opt/rocm, else the fetched one.
 
-    Raises BackendMissing.
+    Its type tells whether that is hiprtc or the last rung, clang. Raises BackendMissing.
     """
     chosen = environment.get("KERNEL_SCIENTIST_ROCM")
     if chosen:
@@ -71,8 +94,11 @@ def _release(root: Path) -> str:
     return stamp.read_text().strip() if stamp.is_file() else ""
 
 
-def _fetched(root: Path) -> Toolchain:
+def _fetched(root: Path) -> Toolchain | ClangToolchain:
     stamp = json.loads((root / "toolchain.json").read_text())
+    if stamp["rung"] == "clang":
+        version = stamp["versions"]["clang"].split("-")[0]
+        return ClangToolchain(bin=root / stamp["bin"], version=version)
     libraries = root / stamp["libraries"]
     return Toolchain(
         hiprtc=libraries / stamp["hiprtc"],

@@ -11,7 +11,7 @@ from evaluators import cuda, hip
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected
 from evaluators.gpu import DeviceFault
-from evaluators.rocm import find_toolchain
+from evaluators.rocm import Toolchain, find_toolchain
 
 Level = Literal["ok", "warning", "error"]
 
@@ -189,9 +189,10 @@ def _hip_runtime() -> str:
 
 def _hiprtc() -> str:
     try:
-        return find_toolchain().version
+        found = find_toolchain()
     except BackendMissing:
         return ""
+    return found.version if isinstance(found, Toolchain) else ""
 
 
 def _nvidia_driver() -> str:

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Brings ROCm's user space (hiprtc, comgr, HIP headers) into a private folder, from Debian's
 # packages, so that any machine can compile for MI300. Installs nothing; needs no root, no GPU.
+# Where no suite has it: clang 19, which with our own headers compiles for inspection only.
 #
 #   KERNEL_SCIENTIST_ROCM           where to put it        (default: .rocm beside this repository)
 #   KERNEL_SCIENTIST_DEBIAN_MIRROR  a Debian mirror's URL  (default: from this machine's sources)
-#   KERNEL_SCIENTIST_ROCM_RUNGS     which rungs to try     (default: "experimental forky")
+#   KERNEL_SCIENTIST_ROCM_RUNGS     which rungs to try     (default: "experimental forky clang")
 #
-# Rungs: ROCm 7 from experimental, else ROCm 6.4 from forky.
+# Rungs: ROCm 7 from experimental, else ROCm 6.4 from forky, else clang 19 from stable.
 # Prints one line of JSON, which is also the folder's toolchain.json: rung, paths, versions.
 set -euo pipefail
 
 recipe=1 # raise it to make existing folders be fetched anew
 target=${KERNEL_SCIENTIST_ROCM:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/.rocm}
-rungs=${KERNEL_SCIENTIST_ROCM_RUNGS:-experimental forky}
+rungs=${KERNEL_SCIENTIST_ROCM_RUNGS:-experimental forky clang}
 target=${target%/}
 work= # the scratch folder; removed whatever happens
 
@@ -105,9 +106,9 @@ own_sources() {
   apt-get -q update
 }
 
-# $1: rung's name, $@: suites, the first one preferred. Leaves $work/root.
-fetch_rocm() {
-  local name=$1 suite=$2 mirror keys llvm
+# $1: a name, $@: suites. From here on APT knows these suites, and nothing else.
+open_suites() {
+  local name=$1 mirror keys
   shift
   mirror=$(debian_mirror)
   [ -n "$mirror" ] || { say "$name: no Debian mirror in this machine's sources; set" \
@@ -122,22 +123,73 @@ fetch_rocm() {
   apt-get -q -o APT::Update::Error-Mode=any update >"$work/log" 2>&1 ||
     { say "$name: no package lists from the Debian mirror:" \
     "$(grep -m 1 -E '^[EW]:' "$work/log" || echo 'see the network')"; return 1; }
+}
+
+# $1: the name that open_suites got, $2: the suite preferred, $@: packages.
+download() {
+  local name=$1 suite=$2
+  shift 2
+  apt-get -q -y --download-only --no-install-recommends -t "$suite" install "$@" \
+    >"$work/log" 2>&1 ||
+    { say "$name: download failed: $(grep -m 1 '^E:' "$work/log" || true)"; return 1; }
+}
+
+# $1: rung's name, $@: suites, the first one preferred. Leaves $work/root.
+fetch_rocm() {
+  local name=$1 suite=$2 llvm
+  open_suites "$@" || return 1
   # comgr's device libraries go by the number of the LLVM that it is built with.
   llvm=$(apt-get -s --no-install-recommends -t "$suite" install libamdhip64-dev 2>/dev/null |
     sed -n 's/^Inst libllvm\([0-9]*\) .*/\1/p' | sort -n | tail -n 1)
   [ -n "$llvm" ] || { say "$name: no ROCm packages that can be installed together"; return 1; }
-  apt-get -q -y --download-only --no-install-recommends -t "$suite" install \
-    libamdhip64-dev "rocm-device-libs-$llvm" >"$work/log" 2>&1 ||
-    { say "$name: download failed: $(grep -m 1 '^E:' "$work/log" || true)"; return 1; }
-  unpack "$name"
+  download "$name" "$suite" libamdhip64-dev "rocm-device-libs-$llvm" && unpack "$name"
 }
 
+# What clang needs to run is told by its own loader; what it only recommends stays packed.
+fetch_clang() {
+  local suite
+  for suite in stable testing; do
+    open_suites "$suite" "$suite" &&
+      download "$suite" "$suite" clang-19 lld-19 llvm-19 &&
+      unpack "$suite" '(-dev|san[0-9]+|binutils.*|libclang1-[0-9]+)$' && arrange_clang && return 0
+  done
+  return 1
+}
+
+# Leaves $work/root with bin/{clang++,lld,llvm-objdump}: scripts that start the programs in
+# libexec/ with the loader and the libraries of lib/, as the machine's libc may be older.
+arrange_clang() {
+  local from=$work/unpacked/usr lib tool
+  lib=$from/lib/x86_64-linux-gnu
+  rm -rf "$work/unpacked"
+  mv "$work/root" "$work/unpacked"
+  mkdir -p "$work/root"/{bin,lib,libexec}
+  cp -L "$lib/ld-linux-x86-64.so.2" "$work/root/lib/"
+  for tool in clang++ lld llvm-objdump; do
+    cp -L "$from/lib/llvm-19/bin/$tool" "$work/root/libexec/"
+    "$lib/ld-linux-x86-64.so.2" --library-path "$lib" --list "$work/root/libexec/$tool" \
+      >"$work/log" 2>&1 && ! grep -q 'not found' "$work/log" ||
+      { say "clang: $tool does not load: $(grep -m 1 'not found' "$work/log" || true)"; return 1; }
+    awk -v lib="$lib/" 'index($3, lib) == 1 { print $3 }' "$work/log" |
+      xargs -r cp -Lt "$work/root/lib" || { say "clang: cannot copy $tool: is the disk full?"
+      return 1; }
+    # shellcheck disable=SC2016 # the script's own variables
+    printf '#!/bin/sh\nroot=${0%%/*}/..\nexec "$root/lib/ld-linux-x86-64.so.2" --argv0 "$0" \
+  --library-path "$root/lib" "$root/libexec/%s" "$@"\n' "$tool" >"$work/root/bin/$tool"
+    chmod 755 "$work/root/bin/$tool"
+  done
+  rm -rf "$work/unpacked"
+}
+
+# $1: the name that open_suites got, $2: a pattern of packages' names to leave out.
 unpack() {
-  local deb
+  local deb package
   rm -rf "$work/root"
   mkdir "$work/root"
   : >"$work/versions"
   for deb in "$work/apt-$1"/cache/archives/*.deb; do
+    package=${deb##*/}
+    [[ -z ${2:-} || ! ${package%%_*} =~ $2 ]] || continue
     dpkg-deb -x "$deb" "$work/root" || { say "cannot unpack ${deb##*/}: is the disk full?"
       return 1; }
     # shellcheck disable=SC2016 # dpkg-deb fills these in
@@ -166,6 +218,16 @@ describe_rocm() {
     "$(version_of 'libllvm[0-9]+')" "$(version_of libc6)"
 }
 
+describe_clang() {
+  local version
+  version=$(version_of clang-19)
+  "$work/root/bin/clang++" --version >"$work/log" 2>&1 ||
+    { say "clang: it does not start: $(head -n 1 "$work/log")"; return 1; }
+  say "clang 19 compiles for inspection: not what hiprtc would generate on the target"
+  printf '{"recipe": %s, "rung": "clang", "bin": "root/bin", "versions": {"clang": "%s"}}\n' \
+    "$recipe" "${version#*:}"
+}
+
 climb() {
   local rung
   for rung in $rungs; do
@@ -173,7 +235,8 @@ climb() {
     case $rung in
       experimental) fetch_rocm experimental experimental sid && describe_rocm "$rung" ;;
       forky) fetch_rocm forky forky && describe_rocm "$rung" ;;
-      *) fail "KERNEL_SCIENTIST_ROCM_RUNGS names $rung: choose from experimental, forky" ;;
+      clang) fetch_clang && describe_clang ;;
+      *) fail "KERNEL_SCIENTIST_ROCM_RUNGS names $rung: choose from experimental, forky, clang" ;;
     esac >"$work/toolchain.json" && return 0
   done
   fail "no rung worked (reasons above): check the network and the machine's APT sources," \

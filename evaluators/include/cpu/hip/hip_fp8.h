@@ -15,6 +15,7 @@ typedef unsigned int __hip_fp8x4_storage_t;
 enum __hip_saturation_t { __HIP_NOSAT = 0, __HIP_SATFINITE = 1 };
 enum __hip_fp8_interpretation_t { __HIP_E4M3_FNUZ = 2 };
 
+#ifndef KS_FP8_BUILT_IN
 KS_INLINE float ks_fp8_to_float(unsigned char value) {
     /* times 2^119 moves the exponent's bias from 8 to 127, and normalises subnormals */
     float magnitude = __uint_as_float((unsigned)(value & 0x7F) << 20) * 0x1p119f;
@@ -32,6 +33,7 @@ KS_INLINE unsigned char ks_float_to_fp8(float value, bool saturate) {
     unsigned sign = result != 0 ? bits >> 24 & 0x80u : 0;
     return (unsigned char)(magnitude >= 0x7F800000u ? 0x80u : result | sign);
 }
+#endif
 
 struct __hip_fp8_e4m3_fnuz {
     __hip_fp8_storage_t __x;

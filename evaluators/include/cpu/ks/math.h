@@ -2,6 +2,7 @@
 #ifndef KS_MATH_H
 #define KS_MATH_H
 
+#ifndef KS_FUNCTIONS_GIVEN /* by headers that know the processor's own */
 #include "elementary.h"
 
 #define KS_UNARY(name)                                                                             \
@@ -27,26 +28,11 @@ KS_BINARY(remainder) KS_BINARY(fdim)
 KS_UNARY_ELEMENTARY(exp) KS_UNARY_ELEMENTARY(exp2) KS_UNARY_ELEMENTARY(log)
 KS_UNARY_ELEMENTARY(log2) KS_UNARY_ELEMENTARY(log10) KS_UNARY_ELEMENTARY(tanh)
 
-/* The larger number; a NaN only where both are (IEEE maxNum, as v_max_f32 does). */
-#define KS_EXTREME(name, T, sign)                                                                  \
-    KS_INLINE T name(T a, T b) { return a sign b || b != b ? a : b; }
-KS_EXTREME(fmaxf, float, >) KS_EXTREME(fmax, double, >) KS_EXTREME(fmax, float, >)
-KS_EXTREME(fminf, float, <) KS_EXTREME(fmin, double, <) KS_EXTREME(fmin, float, <)
-
-KS_INLINE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-KS_INLINE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-KS_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-KS_INLINE float powif(float x, int n) { return __builtin_powif(x, n); }
-KS_INLINE float ldexpf(float x, int n) { return __builtin_ldexpf(x, n); }
-KS_INLINE double ldexp(double x, int n) { return __builtin_ldexp(x, n); }
-KS_INLINE float scalbnf(float x, int n) { return __builtin_ldexpf(x, n); }
 KS_INLINE void sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 KS_INLINE void sincos(double x, double *s, double *c) { *s = sin(x), *c = cos(x); }
 KS_INLINE float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 KS_INLINE double rsqrt(double x) { return 1.0 / sqrt(x); }
 KS_INLINE float rsqrt(float x) { return 1.0f / sqrtf(x); }
-KS_INLINE float fdividef(float a, float b) { return a / b; }
-KS_INLINE float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752f); }
 
 KS_INLINE float __expf(float x) { return expf(x); }
 KS_INLINE float __exp10f(float x) { return exp10f(x); }
@@ -57,6 +43,25 @@ KS_INLINE float __powf(float x, float y) { return powf(x, y); }
 KS_INLINE float __sinf(float x) { return sinf(x); }
 KS_INLINE float __cosf(float x) { return cosf(x); }
 KS_INLINE float __tanf(float x) { return tanf(x); }
+
+#define KS_EXTREME(name, T, sign)                                                                  \
+    KS_INLINE T name(T a, T b) { return a sign b || b != b ? a : b; }
+#endif
+
+/* The larger number; a NaN only where both are (IEEE maxNum, as v_max_f32 does). */
+KS_EXTREME(fmaxf, float, >) KS_EXTREME(fmax, double, >) KS_EXTREME(fmax, float, >)
+KS_EXTREME(fminf, float, <) KS_EXTREME(fmin, double, <) KS_EXTREME(fmin, float, <)
+
+KS_INLINE float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+KS_INLINE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+KS_INLINE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+KS_INLINE float powif(float x, int n) { return __builtin_powif(x, n); }
+KS_INLINE float ldexpf(float x, int n) { return __builtin_ldexpf(x, n); }
+KS_INLINE double ldexp(double x, int n) { return __builtin_ldexp(x, n); }
+KS_INLINE float scalbnf(float x, int n) { return __builtin_ldexpf(x, n); }
+KS_INLINE float fdividef(float a, float b) { return a / b; }
+KS_INLINE float normcdff(float x) { return 0.5f * erfcf(x * -0.70710678118654752f); }
+
 KS_INLINE void __sincosf(float x, float *s, float *c) { sincosf(x, s, c); }
 KS_INLINE float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 KS_INLINE float __fdividef(float a, float b) { return a / b; }

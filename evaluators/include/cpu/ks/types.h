@@ -2,7 +2,9 @@
 #ifndef KS_TYPES_H
 #define KS_TYPES_H
 
+#ifndef KS_INLINE
 #define KS_INLINE static inline __attribute__((always_inline))
+#endif
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
@@ -54,9 +56,11 @@ struct KsIndex {
     constexpr operator dim3() const { return dim3(x, y, z); }
 };
 
+#ifndef KS_INDICES_BUILT_IN
 /* Set by the generated entries, round the calls of the kernel. Their address is never taken, so
  * that the compiler keeps them in registers. blockDim is a constant where all launches agree. */
 static KsIndex threadIdx, blockIdx, gridDim;
+#endif
 
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
