@@ -1,8 +1,8 @@
 """Everything that Ray runs: the actors, the compile task, and their ways to each other."""
 
 import asyncio
-import sqlite3
 import os
+import sqlite3
 from collections.abc import Awaitable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,13 +16,14 @@ from engine.cluster import Layout
 from engine.config import CampaignConfig
 from engine.devices import RayLane, compile_source, publish
 from engine.dispatcher import CampaignFailed, Dispatcher
-from engine.plant import Plant
 from engine.events import Row
 from engine.island import Island
-from engine.setting import Setting
 from engine.journal import StoreJournal, reply
+from engine.plant import Plant
+from engine.quarantine import QuarantinedLane
 from engine.replay import History
 from engine.scoreboard import Scoreboard
+from engine.setting import Setting
 from engine.snapshot import DispatcherState, IslandState
 from engine.store import Store, StoreError, decode
 from engine.watch import Driver, live_with
@@ -107,12 +108,23 @@ class DispatcherActor:
         live_with(driver)
         self._workbench, self._driver = workbench, driver
         self._journal = StoreJournal(writer)
-        self._lanes = [RayLane(workbench, device, driver, gpus) for device in devices]
+        self._lanes = [
+            QuarantinedLane(RayLane(workbench, device, driver, gpus)) for device in devices
+        ]
         self._dispatcher: Dispatcher | None = None
 
     async def open(self) -> list[DeviceInfo]:
-        """What the devices are, once all are open."""
-        return list(await asyncio.gather(*(lane.info() for lane in self._lanes)))
+        """What the devices are, once all are open; those in quarantine are left out.
+
+        Raises CampaignFailed when none is left.
+        """
+        found = await asyncio.gather(*(lane.info() for lane in self._lanes))
+        infos = [info for info in found if info is not None]
+        if not infos:
+            raise CampaignFailed(
+                "no device computes a known answer; 'kernel-scientist doctor --device' says more"
+            )
+        return infos
 
     async def begin(
         self,

@@ -14,6 +14,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from engine.config import CampaignConfig, ConfigError
 from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
+from evaluators.telemetry import VISIBLE
 
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
@@ -76,12 +77,8 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
         finally:
             ray.shutdown()
         return
-    if plan.gpus and config.devices.ids is not None:
-        # Ray shares out only what it is shown.
-        variable = "HIP_VISIBLE_DEVICES" if config.backend == "hip" else "CUDA_VISIBLE_DEVICES"
-        os.environ[variable] = ",".join(map(str, config.devices.ids))
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
-    with _own_folder() as folder:
+    with _showing(config, plan), _own_folder() as folder:
         try:
             ray.init(
                 address="local",
@@ -96,6 +93,24 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
             yield Driver.here(owns_ray=True)
         finally:
             ray.shutdown()
+
+
+@contextmanager
+def _showing(config: CampaignConfig, plan: Layout) -> Iterator[None]:
+    """Ray shares out only the GPUs that it is shown, by the variable of the vendor it detects."""
+    before = {name: os.environ.get(name) for name in VISIBLE.values()}
+    if plan.gpus:
+        shown = before[VISIBLE[config.backend]]
+        names = shown.split(",") if shown else []
+        chosen = [names[one] if names else str(one) for one in plan.devices]
+        os.environ.update(dict.fromkeys(before, ",".join(chosen)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 @contextmanager

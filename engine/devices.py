@@ -6,20 +6,24 @@ from functools import cache
 from typing import Any, TypeVar
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import RayActorError, RayTaskError
 
 from engine.journal import reply
 from engine.watch import Driver, live_with
-from engine.workbench import Bench, Blocks, Broken, Built, Measured, Workbench
+from engine.workbench import Bench, Blocks, Broken, Built, Measured, Sick, Workbench
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
+from evaluators.telemetry import VISIBLE
 from evaluators.timing import Anchor
 
 _T = TypeVar("_T")
 
 
 class EvaluatorActor:
-    """One device, opened once; measuring is all it does."""
+    """One device, opened once; measuring is all it does.
+
+    A GPU's context lives in a child of this process, which ends with it.
+    """
 
     def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
         live_with(driver)
@@ -29,6 +33,10 @@ class EvaluatorActor:
     @property
     def _bench(self) -> Bench:
         """Opened at the first call, where a failure can be told."""
+        given = ray.get_runtime_context().get_accelerator_ids().get("GPU")
+        if given:
+            # Ray sets the variable of the vendor that it detects; this holds for every backend.
+            os.environ.update(dict.fromkeys(VISIBLE.values(), ",".join(given)))
         return self._open()
 
     def info(self) -> DeviceInfo:
@@ -79,8 +87,9 @@ class RayLane:
         return ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
 
     async def info(self) -> DeviceInfo:
-        info: DeviceInfo = await reply(self._actor.info.remote())
-        return info
+        """Once the device is open, and a GPU has computed a known answer. Raises Broken."""
+        actor = self._actor
+        return await self._guarded(actor, actor.info.remote())
 
     async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
         actor = self._actor
@@ -93,8 +102,9 @@ class RayLane:
     async def _guarded(self, actor: Any, call: Awaitable[_T]) -> _T:
         try:
             return await reply(call)
-        except Broken:
-            if actor is self._actor and not await _alive(actor):
+        except Broken as error:
+            if actor is self._actor and (isinstance(error, Sick) or not await _alive(actor)):
+                ray.kill(actor)
                 self._actor = self._start()
             raise
 
@@ -104,6 +114,8 @@ async def _alive(actor: Any) -> bool:
         await actor.info.remote()
     except RayActorError:
         return False
+    except RayTaskError:
+        return True  # it answered
     return True
 
 

@@ -2,16 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from engine.events import EpochStarted, Evaluated, Fault, Journal
-from engine.setting import Stopped
+from engine.events import EpochStarted, Evaluated, Fault
+from engine.pace import Pace
 from engine.plant import Lane, Plant
 from engine.scoreboard import Scoreboard
+from engine.setting import Stopped
 from engine.snapshot import DispatcherState
-from engine.workbench import Blocks, Broken, Built, Measured
+from engine.workbench import Broken, Built, Measured, Sick
 from evaluators.evaluation import Evaluation, Status
 from operators.individual import Candidate
 
@@ -41,6 +42,7 @@ class _Job:
     admitted: bool = field(compare=False, default=False)  # counted among those compiled ahead
     measuring: bool = field(compare=False, default=False)
     attempts: int = field(compare=False, default=0)
+    built_at: float = field(compare=False, default=0.0)  # monotonic seconds
 
 
 class Dispatcher:
@@ -57,6 +59,8 @@ class Dispatcher:
         ahead = (CALLS_PER_LANE + 2) * len(plant.lanes) + plant.compile_workers
         self._room = asyncio.Semaphore(ahead)
         self._workers: set[asyncio.Task[None]] = set()
+        self._pace = Pace(lanes=len(plant.lanes), most_workers=plant.compile_workers)
+        self._compile_workers = 0
         self._anchor: Any = None
         self._linking = False
         self._stopped = False
@@ -75,7 +79,7 @@ class Dispatcher:
         built = await self._compiled(baseline)
         evaluation = self._scores.evaluations.get(built.kernel_id)
         if evaluation is None:
-            first = self._plant.lanes[0]
+            first = next((one for one in self._plant.lanes if one.well), self._plant.lanes[0])
             measured = await self._patiently(first.name, lambda: first.measure(built, None, {}, 0))
             await self._store(measured)
             evaluation = measured.evaluation
@@ -89,8 +93,7 @@ class Dispatcher:
         for lane in self._plant.lanes:
             for _ in range(CALLS_PER_LANE):
                 self._work(self._measure_all(lane))
-        for _ in range(self._plant.compile_workers):
-            self._work(self._compile_all())
+        self._keep_pace()
         return evaluation
 
     async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
@@ -139,12 +142,22 @@ class Dispatcher:
             measuring=measuring,
             faults=self._faults,
             device_busy_s=self._device_s,
+            latencies_s=self._pace.latencies(),
+            compile_workers=self._pace.workers,
+            bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
+            quarantined=sum(not lane.well for lane in self._plant.lanes),
         )
 
     # --- work -------------------------------------------------------------------------------
 
+    def _keep_pace(self) -> None:
+        """As many compile workers as the measured rates ask for; one that is too many ends."""
+        while self._compile_workers < self._pace.workers:
+            self._compile_workers += 1
+            self._work(self._compile_all())
+
     async def _compile_all(self) -> None:
-        while True:
+        while self._compile_workers <= self._pace.workers:
             job = await self._queue.get()
             if not job.admitted:
                 await self._room.acquire()
@@ -152,19 +165,25 @@ class Dispatcher:
                 job.done.add_done_callback(lambda _: self._room.release())
             if job.done.done():
                 continue
+            began = time.monotonic()
             try:
                 outcome = await self._plant.compile(job.source)
             except Broken as error:
                 await self._lost(job, "compile task", error, self._queue)
                 continue
+            job.built_at = time.monotonic()
+            self._pace.took("compile", job.built_at - began)
+            self._keep_pace()
             if isinstance(outcome, Evaluation):
                 await self._finish(job, Measured(evaluation=outcome))
             else:
                 job.built = outcome
                 self._ready.put_nowait(job)
+        self._compile_workers -= 1
 
     async def _measure_all(self, lane: Lane) -> None:
         while True:
+            await lane.fit()
             job = await self._ready.get()
             if job.done.done() or job.built is None:
                 continue
@@ -176,6 +195,9 @@ class Dispatcher:
                 job.measuring = False
                 await self._lost(job, lane.name, error, self._ready)
                 continue
+            device_s = measured.evaluation.seconds.get("device", 0.0)
+            self._pace.took("measure", device_s)
+            self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
             await self._finish(job, measured)
             if measured.verified and not self._linking and self._outgrown():
                 self._linking = True
@@ -190,7 +212,9 @@ class Dispatcher:
     async def _store(self, measured: Measured) -> None:
         """An evaluation is stored before anyone acts on it."""
         event = Evaluated(evaluation=measured.evaluation, verified=measured.verified)
+        began = time.monotonic()
         await self._plant.journal.commit(event)
+        self._pace.took("commit", time.monotonic() - began)
         self._scores.apply(event)
         self._evaluated += 1
         self._device_s += measured.evaluation.seconds.get("device", 0.0)
@@ -247,7 +271,7 @@ class Dispatcher:
     ) -> None:
         """Queue the kernel again, or call it CRASHED when it was there every time."""
         self._note(where, error, job.kernel_id)
-        job.attempts += 1
+        job.attempts += not isinstance(error, Sick)
         if self._stopped:
             self._drop(job, Stopped())
         elif job.attempts < ATTEMPTS:

@@ -14,10 +14,17 @@ class Lane(Protocol):
 
     name: str
 
+    @property
+    def well(self) -> bool:
+        """Whether the device can be given work now."""
+
+    async def fit(self) -> None:
+        """Return when it can."""
+
     async def measure(
         self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
     ) -> Measured:
-        """Raises Broken."""
+        """Raises Broken; Sick, when the kernel is not to blame."""
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         """None when the kernel no longer passes. Raises Broken."""

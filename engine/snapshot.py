@@ -1,10 +1,11 @@
 """What a running campaign shows of itself, and what a finished one says: Snapshot, Summary."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from engine.ledger import Spending
+from engine.pace import Bound
 from engine.scoreboard import Best
 
 
@@ -35,6 +36,11 @@ class DispatcherState:
     measuring: int
     faults: int
     device_busy_s: float  # over all devices
+    latencies_s: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Median and 95th percentile by stage: compile, queue, measure, commit."""
+    compile_workers: int = 0  # how many the measured rates ask for
+    bound: Bound = ""  # what more of would make the campaign faster; empty: not known yet
+    quarantined: int = 0  # devices left alone after faults
 
 
 Phase = Literal["starting", "running", "stopping", "finished"]

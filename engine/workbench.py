@@ -1,22 +1,28 @@
 """What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
 from evaluators import evaluate
+from evaluators.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.device import BackendName, Compiled, Compiler, DeviceInfo, backend
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.kernel import KernelSource, kernel_id
 from evaluators.race import AnchorFailed
 from evaluators.task import Task, load_task
-from evaluators.timing import Anchor
+from evaluators.timing import Anchor, TimingPolicy
 
 
 class Broken(Exception):
     """What works under the kernel broke, a process or the anchor; another try may do."""
+
+
+class Sick(Broken):
+    """The device itself, not the kernel on it: leave it alone until it computes a known answer."""
 
 
 Blocks = Mapping[str, tuple[float, ...]]
@@ -72,16 +78,20 @@ class Workbench(Protocol):
         """For a device like info; needs none. An Evaluation is the verdict on what fails."""
 
     def open(self, device: int) -> Bench:
-        """Raises evaluators.device.BackendMissing."""
+        """Raises evaluators.device.BackendMissing, Sick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendWorkbench:
-    """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs."""
+    """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
+
+    policy: how to time, by default the backend's own way.
+    """
 
     task: str
     backend: BackendName
     secret: int
+    policy: TimingPolicy | None = None
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         task = _task(self.task)
@@ -93,16 +103,22 @@ class BackendWorkbench:
         return Built(kernel=kernel, compiled=compiled)
 
     def open(self, device: int) -> Bench:
-        return DeviceBench(_task(self.task), self.backend, device, self.secret)
+        return DeviceBench(
+            evaluate.opened(
+                _task(self.task), self.backend, index=device, secret=self.secret, policy=self.policy
+            )
+        )
 
 
 class DeviceBench:
-    """One device of a real backend."""
+    """One device of a real backend; a GPU's is in a child process, which faults end."""
 
-    def __init__(self, task: Task, name: BackendName, device: int, secret: int) -> None:
-        opened = backend(name).open_device(device)
-        self.info = opened.info
-        self._evaluator = evaluate.Evaluator(task=task, device=opened, backend=name, secret=secret)
+    def __init__(self, opened: AbstractContextManager[evaluate.Evaluator | ChildEvaluator]) -> None:
+        """Raises Sick, BackendMissing."""
+        self._stack = ExitStack()
+        with _telling():
+            self._evaluator = self._stack.enter_context(opened)
+        self.info = self._evaluator.device.info
 
     def measure(
         self,
@@ -111,15 +127,14 @@ class DeviceBench:
         best: Mapping[str, float],
         best_speedup: float,
     ) -> Measured:
-        try:
+        with _telling():
             evaluation = self._evaluator.measure(built.kernel, built.compiled, anchor, best or None)
-        except AnchorFailed as error:
-            raise Broken(str(error)) from error
         if not evaluation.passed or (evaluation.speedup or 0.0) <= best_speedup:
             return Measured(evaluation=evaluation)
         # A win is announced only when it holds on shapes that no operator was ever shown.
         started = time.monotonic()
-        verdict = self._evaluator.verify(built.kernel, built.compiled, "held_out")
+        with _telling():
+            verdict = self._evaluator.verify(built.kernel, built.compiled, "held_out")
         held_s = evaluation.seconds.get("device", 0.0) + time.monotonic() - started
         seconds = {**evaluation.seconds, "device": held_s}
         if verdict.passed:
@@ -138,11 +153,23 @@ class DeviceBench:
 
     def link(self, built: Built, anchor: Anchor) -> Blocks | None:
         try:
-            return self._evaluator.link(built.kernel, built.compiled, anchor)
+            with _telling():
+                return self._evaluator.link(built.kernel, built.compiled, anchor)
         except Rejected:
             return None
-        except AnchorFailed as error:
-            raise Broken(str(error)) from error
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except DeviceSick as error:
+        raise Sick(str(error)) from error
+    except AnchorFailed as error:
+        raise Broken(str(error)) from error
 
 
 @cache

@@ -51,12 +51,16 @@ class ScriptedLane:
 
     def __init__(self, speedups: Mapping[str, float]) -> None:
         self.name = "device 0"
+        self.well = True
         self.speedups = speedups
         self.measured: list[str] = []
         self.anchors: list[Any] = []
         self.bounds: list[Mapping[str, float]] = []
         self.breaks: dict[str, int] = {}  # kernel id -> how many times its process is lost
         self.gate: asyncio.Event | None = None
+
+    async def fit(self) -> None:
+        await asyncio.sleep(0)
 
     async def measure(
         self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
