@@ -1,7 +1,7 @@
 """Loops in which the threads of a block walk over an array side by side."""
 
 from evaluators.fission.ir import Step, Sweep
-from evaluators.fission.tree import Node, group, name
+from evaluators.fission.tree import Node, group, leaf, name
 
 _SHORT = ("1", "2", "3", "4")  # strides of a thread's own walk
 
@@ -25,7 +25,8 @@ def sweep(whole: Step, passed: str) -> Sweep | None:
     line = node.line
     declarator = start.need("declarator")
     value = declarator.need("value")
-    total = group("binary_expression", line, "(", value.copy(), ") +", name(passed, line))
+    signs = (leaf("(", line, "sign"), leaf(") +", line, "sign"))  # not "generated": it is pure
+    total = group("binary_expression", line, signs[0], value.copy(), signs[1], name(passed, line))
     value.become(total)
     body = node.need("body")
     return Sweep(
