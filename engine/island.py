@@ -1,15 +1,13 @@
 """One island: cycles of ask, evaluate and tell over its own population; a plain class."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
-from engine.config import CampaignConfig
-from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, RandomCandidate, draw_operator
+from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, draw_operator
 from engine.events import (
     Added,
     CycleFinished,
@@ -17,7 +15,6 @@ from engine.events import (
     Designed,
     Drafted,
     Event,
-    Journal,
     Migrated,
     Selected,
 )
@@ -25,12 +22,10 @@ from engine.migration import destinations
 from engine.population import Population
 from engine.setting import Setting, Stopped
 from engine.snapshot import IslandState
-from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.kernel import kernel_id
-from evaluators.task import Task
 from operators.individual import Candidate, Individual
-from operators.operator import Context, Declined, Design, Operators, Selection
+from operators.operator import Context, Declined, Design, Selection
 
 REMEMBERED = 1000
 """Individuals that an island can show to its operators, besides its population."""
