@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher
-from engine.plant import Plant
 from engine.events import EpochStarted, Evaluated, Event, Fault
-from engine.setting import Stopped
+from engine.plant import Plant
 from engine.scoreboard import Scoreboard
+from engine.setting import Stopped
 from engine.workbench import Blocks, Broken, Built, Measured
 from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status

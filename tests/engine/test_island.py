@@ -20,8 +20,8 @@ from engine.events import (
     Selected,
 )
 from engine.island import Island
-from engine.setting import Setting, Stopped
 from engine.replay import History
+from engine.setting import Setting, Stopped
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel import kernel_id
@@ -98,9 +98,7 @@ class World:
         await asyncio.sleep(0)
         return judged(kernel_id)
 
-    def send(
-        self, source: int, destination: int, round: int, elites: Sequence[Individual]
-    ) -> None:
+    def send(self, source: int, destination: int, round: int, elites: Sequence[Individual]) -> None:
         self.sent.append((source, destination, round, [one.id for one in elites]))
 
     async def random_candidate(self, context: Context) -> Draft:
@@ -173,9 +171,7 @@ def test_a_resumed_island_goes_on_as_if_never_stopped(kept: int) -> None:
     whole.run()
     cut = whole.log[:kept]
     told = [event for event in cut if isinstance(event, Added)]
-    resumed = World(
-        budget=14 - max(0, len(told) - 1), earlier=cut, islands={"cycles_in_flight": 1}
-    )
+    resumed = World(budget=14 - max(0, len(told) - 1), earlier=cut, islands={"cycles_in_flight": 1})
     resumed.run()
     assert drafts(resumed.log) == drafts(whole.log)
     assert resumed.island.state() == whole.island.state()
