@@ -10,7 +10,7 @@ the search. A comparison that was interrupted goes on where it was.
 import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +33,22 @@ RESAMPLES = 10_000
 
 def main() -> int:
     arguments = _parser().parse_args()
-    pairs: list[dict[str, Any]] = []
-    for seed in range(arguments.seeds):
+    pairs, devices = _joined(arguments.join)
+    first = arguments.first_seed
+    for seed in () if arguments.join else range(first, first + arguments.seeds):
         order = sorted(ARMS, reverse=bool(seed % 2))  # neither arm always meets the cooler machine
         stores = {arm: _run(arguments, arm, seed) for arm in order}
         curves = {arm: _curve(store, arguments.evaluations) for arm, store in stores.items()}
         pairs.append({"seed": seed, **{arm: _figures(curves[arm]) for arm in sorted(ARMS)}})
         areas = ", ".join(f"{arm} {pairs[-1][arm]['area']:.3f}" for arm in sorted(ARMS))
         print(f"seed {seed}: area {areas}", file=sys.stderr, flush=True)
+        devices.add(replay(stores["evolution"]).sessions[-1].started.device_class)
     result = {
         "task": arguments.task,
         "backend": arguments.backend,
-        "device": replay(stores["evolution"]).sessions[-1].started.device_class,
-        "evaluations": arguments.evaluations,
-        "seeds": arguments.seeds,
+        "device": ", ".join(sorted(devices)),
+        "evaluations": len(pairs[0]["random"]["best_so_far"]),
+        "seeds": len(pairs),
         **_compared(pairs),
         "pairs": pairs,
     }
@@ -62,10 +64,18 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--task", default="sgemm")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--seeds", type=_positive, default=20)
+    parser.add_argument("--first-seed", type=int, default=0, help="to share seeds over machines")
     parser.add_argument("--evaluations", type=_positive, default=60, help="of each campaign")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/compare"))
     parser.add_argument("--output", type=Path, help="also write the JSON there")
+    parser.add_argument("--join", type=Path, nargs="+", default=[], help="outputs, run nothing")
     return parser
+
+
+def _joined(paths: Sequence[Path]) -> tuple[list[dict[str, Any]], set[str]]:
+    """Pairs of earlier outputs, and the device classes they were measured on."""
+    results = [json.loads(path.read_text()) for path in paths]
+    return [pair for r in results for pair in r["pairs"]], {r["device"] for r in results}
 
 
 def _positive(text: str) -> int:
