@@ -136,9 +136,7 @@ def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
             os.kill(killed[0], signal.SIGKILL)
 
     killed: list[int] = []
-    settings = config(
-        task, tmp_path, budgets={"evaluations": 8}, snapshots={"folder": str(copies)}
-    )
+    settings = config(task, tmp_path, budgets={"evaluations": 8}, snapshots={"folder": str(copies)})
     summary = run_campaign(settings, observer=observe)
     run_dir = tmp_path / "it"
     loaded = load_task(task)
@@ -166,10 +164,7 @@ def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
         run_campaign(config(task, tmp_path))
 
 
-
-def test_ctrl_c_finishes_what_is_measured(
-    driver: "subprocess.Popen[str]", tmp_path: Path
-) -> None:
+def test_ctrl_c_finishes_what_is_measured(driver: "subprocess.Popen[str]", tmp_path: Path) -> None:
     os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to the whole group
     output, _ = driver.communicate(timeout=60)
     assert driver.returncode == 0, output
