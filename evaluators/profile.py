@@ -48,7 +48,7 @@ def profile(file: Path, task: str | Path, backend_name: BackendName, *, shape: s
     tool = TOOLS.get(backend_name)
     if tool is None:
         return Profile(reason=f"kernels on {backend_name} are not profiled")
-    found = shutil.which(tool) or shutil.which(tool, path="/opt/rocm/bin:/usr/local/cuda/bin")
+    found = shutil.which(tool) or shutil.which(tool, path=os.pathsep.join(_usual_places()))
     if found is None:
         return Profile(reason=f"{tool} is not on PATH, so there is no profile")
     target = ["--task", str(task), "--backend", backend_name, "--shape", shape]
@@ -60,6 +60,12 @@ def profile(file: Path, task: str | Path, backend_name: BackendName, *, shape: s
             return Profile(kernels=_run_rocprof(found, target, Path(folder)))
         except BadTable as bad:
             return Profile(reason=str(bad))
+
+
+def _usual_places() -> list[str]:
+    """Where the vendors' installers put their tools, the newest first."""
+    nsight = sorted(map(str, Path("/opt/nvidia/nsight-compute").glob("*")), reverse=True)
+    return ["/opt/rocm/bin", "/usr/local/cuda/bin", *nsight]
 
 
 def advice(kernel: KernelProfile) -> tuple[str, ...]:

@@ -1,20 +1,18 @@
 """A/A: every shipped task's naive seed timed against itself, as candidates are against anchors."""
 
 import math
-import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from evaluators.acceptance.expecting import Broken
 from evaluators.acceptance.trial import Setup, Trial
-from evaluators.evaluate import compile_kernel
-from evaluators.evaluator import Evaluator
+from evaluators.evaluate import compile_kernel, opened
 from evaluators.statistics import half_width, speedup
 from evaluators.task import load_task, shipped_tasks
-from evaluators.timing import Anchor, TimingPolicy
+from evaluators.timing import Anchor, policy_of
 
-POLICY = TimingPolicy(link_blocks=30, link_budget_s=4.0)
 MOST_OFF, MOST_OFF_CPU = 0.005, 0.05
 """|ln ratio| of a kernel to itself that is too much when it is also significant at 99%."""
 WIDEST, WIDEST_CPU = 0.01, 0.2
@@ -25,15 +23,10 @@ def against_itself(setup: Setup, name: str) -> str:
     """The ratio and its interval, in words. Raises Broken when it is off or too wide."""
     task = load_task(name)
     kernel, compiled = compile_kernel(task.naive, task, setup.compiler, setup.backend_name)
-    evaluator = Evaluator(
-        task=task,
-        device=setup.device,
-        backend=setup.backend_name,
-        secret=secrets.randbits(128),
-        policy=POLICY,
-    )
     anchor = Anchor(kernel_id=kernel.id, kernel=kernel, compiled=compiled)
-    blocks = evaluator.link(kernel, compiled, anchor)
+    policy = replace(policy_of(setup.backend_name), link_blocks=30, link_budget_s=4.0)
+    with opened(task, setup.backend_name, policy=policy) as evaluator:
+        blocks = evaluator.link(kernel, compiled, anchor)
     ratio, low, high = speedup(blocks, (), 0.99)
     width = half_width(blocks)
     one_block = float(np.sqrt(np.mean([np.var(values, ddof=1) for values in blocks.values()])))

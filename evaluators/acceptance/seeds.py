@@ -1,21 +1,20 @@
 """Every shipped seed, checked and timed as `kernel-scientist evaluate` does it, but quicker."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evaluators.acceptance.expecting import Broken
 from evaluators.acceptance.trial import Setup, Trial
-from evaluators.evaluate import compile_kernel, evaluate_file
-from evaluators.evaluator import Evaluator
+from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.task import SHIPPED, load_task
-from evaluators.timing import TimingPolicy
-
-POLICY = TimingPolicy(min_blocks=3, max_blocks=5, budget_s=1.0)
+from evaluators.timing import policy_of
 
 
 def evaluated(setup: Setup, file: Path) -> str:
     """Its times by shape. Raises Broken with the verdict when it did not pass."""
-    found = evaluate_file(file, load_task(file.parents[1]), setup.backend_name, policy=POLICY)
+    policy = replace(policy_of(setup.backend_name), min_blocks=3, max_blocks=5, budget_s=1.0)
+    found = evaluate_file(file, load_task(file.parents[1]), setup.backend_name, policy=policy)
     if not found.passed:
         raise Broken(f"{found.status}: {found.reason}")
     light = found.speed_of_light
@@ -32,10 +31,8 @@ def held_out(setup: Setup, file: Path) -> str:
     kernel, compiled = compile_kernel(
         file.read_text(encoding="utf-8"), task, setup.compiler, setup.backend_name
     )
-    evaluator = Evaluator(
-        task=task, device=setup.device, backend=setup.backend_name, secret=1, policy=POLICY
-    )
-    verdict = evaluator.verify(kernel, compiled, "held_out")
+    with opened(task, setup.backend_name) as evaluator:
+        verdict = evaluator.verify(kernel, compiled, "held_out")
     if not verdict.passed:
         raise Broken(f"{verdict.status}: {verdict.reason}")
     shapes = len(task.workloads("held_out", setup.backend_name))
