@@ -7,14 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.ledger import CallBudget, CallHistory, Ledger, Spending
 from engine.llm_config import Llm
 from engine.preflight import endpoints
 from operators.call import NoReply, most_tokens
-from operators.llm import Endpoint
 from operators.question import (
     FATAL,
     RETRIED,
@@ -25,6 +24,9 @@ from operators.question import (
     Request,
     Unanswered,
 )
+
+if TYPE_CHECKING:
+    from operators.llm import Endpoint
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0

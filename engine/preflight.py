@@ -2,17 +2,23 @@
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from engine.llm_config import Llm
 from operators.call import ApiKey, NoReply
-from operators.llm import Endpoint
 from operators.question import ModelUnavailable
+
+if TYPE_CHECKING:
+    from operators.llm import Endpoint
 
 MOST_NAMED = 8
 
 
-def endpoints(config: Llm, environment: Mapping[str, str]) -> dict[str, Endpoint]:
+def endpoints(config: Llm, environment: Mapping[str, str]) -> "dict[str, Endpoint]":
     """By the name of each model; one client for each address and key. Raises ModelUnavailable."""
+    # Imported here: it takes a second, in processes most of which ask no model.
+    from operators.llm import Endpoint
+
     opened: dict[tuple[str, ApiKey], Endpoint] = {}
     found: dict[str, Endpoint] = {}
     for name, model in config.models.items():
@@ -35,7 +41,7 @@ async def preflight(config: Llm, environment: Mapping[str, str] = os.environ) ->
             await endpoint.close()
 
 
-async def _look(endpoint: Endpoint, name: str, model: str) -> None:
+async def _look(endpoint: "Endpoint", name: str, model: str) -> None:
     try:
         served = await endpoint.models()
     except NoReply as failed:

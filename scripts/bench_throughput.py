@@ -1,0 +1,269 @@
+"""Measures candidates an hour: a whole campaign against a bare loop, on one GPU and on several."""
+
+import argparse
+import json
+import math
+import os
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engine.config import ConfigError
+from engine.dispatcher import CampaignFailed
+from engine.evaluator_kill import killed_evaluator
+from engine.throughput import Arm, Setting, bare_arm, campaign_arm
+from engine.workbench import BackendWorkbench, Broken, Workbench
+from evaluators.arguments import TaskError
+from evaluators.device import BackendMissing, BackendName, backend
+from evaluators.evaluate import TimingPolicy
+from evaluators.task import Task, load_task
+from evaluators.timing import policy_of
+
+CALL_US = 10_000.0
+"""Of kernels in each timed call of the long candidates."""
+
+MIXES = {"mix": "random", "search": "catalog"}
+
+
+def main(argv: Sequence[str] | None = None, *, workbench: Workbench | None = None) -> int:
+    """workbench: for tests, in place of the backend's own with its usual way of timing."""
+    arguments = _arguments(argv)
+    try:
+        if arguments.recorded is not None:
+            found = json.loads(arguments.recorded.read_text())
+            _record(found, arguments.tracking)
+        else:
+            found = measure(arguments, workbench)
+            found["command"] = shlex.join(
+                ["python", "scripts/bench_throughput.py", *(sys.argv[1:] if argv is None else argv)]
+            )
+            if arguments.out is not None:
+                arguments.out.write_text(json.dumps(found, indent=1) + "\n")
+        if arguments.plot is not None:
+            draw(found, arguments.plot)
+    except (BackendMissing, Broken, CampaignFailed, ConfigError, TaskError, OSError) as error:
+        print(f"bench_throughput.py: {error}", file=sys.stderr)
+        return 1
+    except ImportError as error:
+        print(f"bench_throughput.py: {error}; install it, then draw with --import", file=sys.stderr)
+        return 1
+    tell(found)
+    return 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--backend", choices=("cpu", "cuda", "hip"), default="cpu")
+    parser.add_argument("--gpus", type=_counts, default=(1,), help="how many, as in 1,2,4,8")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each arm, after warm-up")
+    parser.add_argument("--rounds", type=int, default=2, help="of campaign and bare loop in turn")
+    parser.add_argument("--task", default="sgemm")
+    parser.add_argument("--size", type=int, default=1024, help="of every dim of the benchmark")
+    parser.add_argument("--candidates", choices=tuple(MIXES), default="mix")
+    parser.add_argument(
+        "--gpu-ms",
+        type=float,
+        default=200.0,
+        help="of each candidate where GPUs are added; 0: no such arms",
+    )
+    parser.add_argument("--compile-workers", type=int, help="for each device")
+    parser.add_argument("--no-faults", action="store_true", help="kill no evaluator")
+    parser.add_argument("--out", type=Path, metavar="FILE.json")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png")
+    parser.add_argument("--import", dest="recorded", type=Path, metavar="FILE.json")
+    parser.add_argument("--tracking", default="sqlite:///mlflow.db", help="for --import")
+    return parser.parse_args(argv)
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    counts = tuple(sorted({int(one) for one in text.split(",")}))
+    if not counts or counts[0] < 1:
+        raise argparse.ArgumentTypeError("give counts of at least 1, as in 1,2,4")
+    return counts
+
+
+def measure(arguments: argparse.Namespace, workbench: Workbench | None) -> dict[str, Any]:
+    """All arms that were asked for, in one mapping; progress goes to stderr."""
+    present = backend(arguments.backend).device_count()
+    if present < max(arguments.gpus):
+        raise BackendMissing(
+            f"--gpus {max(arguments.gpus)}: {present} {arguments.backend} devices are here"
+        )
+    cores = len(os.sched_getaffinity(0))
+    with one_shape(load_task(arguments.task), arguments.size) as task:
+        setting = Setting(
+            task=task,
+            backend=arguments.backend,
+            compile_workers=arguments.compile_workers
+            or max(1, cores // max(arguments.gpus) - (1 if arguments.backend != "cpu" else 0)),
+            operators="random" if arguments.candidates == "mix" else "catalog",
+        )
+        usual = workbench or _workbench(task, arguments.backend, None)
+        found: dict[str, Any] = {
+            "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
+            "backend": arguments.backend,
+            "task": arguments.task,
+            "size": arguments.size,
+            "candidates": arguments.candidates,
+            "seconds": arguments.seconds,
+            "cores": cores,
+            "python": platform.python_version(),
+            "floor": floor(setting, usual, arguments.rounds, arguments.seconds),
+        }
+        if arguments.gpu_ms:
+            policy = long_policy(arguments.backend, arguments.gpu_ms)
+            slow = workbench or _workbench(task, arguments.backend, policy)
+            found["scaling"] = scaling(setting, slow, arguments.gpus, arguments.seconds)
+            found["scaling"]["gpu_ms"] = arguments.gpu_ms
+        if not arguments.no_faults:
+            found["faults"] = asdict(killed_evaluator(setting, usual))
+            _say(f"evaluator killed: {found['faults']}")
+    return found
+
+
+def floor(setting: Setting, workbench: Workbench, rounds: int, seconds: float) -> dict[str, Any]:
+    """Campaign and bare loop in turn on one device, ABBA; ratio: of their candidates an hour."""
+    arms: list[Arm] = []
+    sources: tuple[str, ...] = ()
+    for number in range(rounds):
+        for campaign in (True, False) if number % 2 == 0 else (False, True):
+            if campaign:
+                arm = campaign_arm(setting, workbench, devices=1, seconds=seconds)
+                sources = arm.sources
+            else:
+                arm = bare_arm(setting, workbench, sources=sources, seconds=seconds)
+            _say(_line(arm))
+            arms.append(arm)
+    rates = {
+        path: math.fsum(arm.candidates_per_hour for arm in arms if arm.path == path) / rounds
+        for path in ("campaign", "bare loop")
+    }
+    ratio = rates["campaign"] / rates["bare loop"] if rates["bare loop"] else 0.0
+    return {"ratio": ratio, "arms": [_plain(arm) for arm in arms]}
+
+
+def scaling(
+    setting: Setting, workbench: Workbench, counts: Sequence[int], seconds: float
+) -> dict[str, Any]:
+    """Campaigns on more and more devices. gain: over the fewest; efficiency: a device's share."""
+    arms: list[dict[str, Any]] = []
+    for count in counts:
+        arm = campaign_arm(setting, workbench, devices=count, seconds=seconds)
+        _say(_line(arm))
+        first = arms[0] if arms else _plain(arm)
+        gain = arm.candidates_per_hour / max(1e-9, first["candidates_per_hour"])
+        efficiency = gain * first["devices"] / count
+        arms.append({**_plain(arm), "gain": gain, "efficiency": efficiency})
+    return {"arms": arms}
+
+
+def long_policy(name: str, gpu_ms: float) -> TimingPolicy:
+    """Calls of CALL_US of the kernel and as much of its anchor, until they are gpu_ms together."""
+    blocks = max(2, math.ceil(gpu_ms * 1e3 / (2 * CALL_US)))
+    return replace(
+        policy_of(name),
+        min_blocks=blocks,
+        max_blocks=blocks,
+        interval_us=CALL_US,
+        budget_s=60.0,
+        slower=math.inf,  # nothing stops early
+    )
+
+
+@contextmanager
+def one_shape(task: Task, size: int) -> Iterator[Path]:
+    """The task with one benchmark shape, of size in every dim, and a small one held out."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / task.name
+        shutil.copytree(task.folder, copy)
+        file = copy / "task.yaml"
+        values = yaml.safe_load(file.read_text())
+        values["benchmarks"] = [dict.fromkeys(task.dims, size)]
+        values["held_out"] = [dict.fromkeys(task.dims, max(1, size // 2 - 3))]
+        file.write_text(yaml.safe_dump(values, sort_keys=False))
+        yield copy
+
+
+def _workbench(task: Path, name: BackendName, policy: TimingPolicy | None) -> Workbench:
+    secret = int.from_bytes(os.urandom(8), "little")
+    return BackendWorkbench(task=str(task), backend=name, secret=secret, policy=policy)
+
+
+def _plain(arm: Arm) -> dict[str, Any]:
+    values = asdict(arm)
+    del values["sources"]  # thousands of kernels
+    return values
+
+
+def _record(found: dict[str, Any], uri: str) -> None:
+    if uri == "none":
+        return
+    # Imported here: only this needs MLflow, and a GPU's machine may be without.
+    from engine.recording import record_throughput
+
+    record_throughput(found, uri)
+
+
+def draw(found: dict[str, Any], file: Path) -> None:
+    """Rates of both arms, gains over GPUs, and the stages' latencies. Raises ImportError."""
+    # Imported here: a GPU's machine may be without.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    rates, gains, stages = figure.subplots(1, 3)
+    arms = found["floor"]["arms"]
+    names = [f"{number + 1}\n{arm['path']}" for number, arm in enumerate(arms)]
+    colours = ["tab:blue" if arm["path"] == "campaign" else "tab:grey" for arm in arms]
+    rates.bar(names, [arm["candidates_per_hour"] for arm in arms], color=colours)
+    rates.set_title(f"candidates an hour, campaign / bare loop = {found['floor']['ratio']:.2f}")
+    added = found.get("scaling", {"arms": []})["arms"]
+    counts = [arm["devices"] for arm in added]
+    gains.plot(counts, counts, "--", color="tab:grey", label="proportional")
+    gains.plot(counts, [arm["gain"] for arm in added], "o-", label="measured")
+    gains.set_title(f"gain by devices, {found.get('scaling', {}).get('gpu_ms', 0):g} ms each")
+    gains.legend()
+    for arm in arms:
+        if arm["path"] == "campaign":
+            latencies = arm["latencies_ms"]
+            stages.plot(list(latencies), [middle for middle, _ in latencies.values()], "o-")
+            stages.plot(list(latencies), [high for _, high in latencies.values()], "^:")
+    stages.set_yscale("log")
+    stages.set_title("a stage's ms: median (o) and 95th percentile (^)")
+    figure.suptitle(f"{arms[0]['device']}, {found['task']} {found['size']}, {found['date']}")
+    figure.savefig(file, dpi=120)
+
+
+def _line(arm: Arm) -> str:
+    bound = f", bound by {arm.bound}" if arm.bound else ""
+    return (
+        f"{arm.path} on {arm.devices}: {arm.candidates_per_hour:,.0f} candidates an hour, "
+        f"{arm.device_ms:.0f} ms each, busy {arm.busy:.1%}{bound} {arm.by_status}"
+    )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def tell(found: dict[str, Any]) -> None:
+    """The figures that count, on stdout."""
+    told = {"campaign / bare loop": round(found["floor"]["ratio"], 3)}
+    for arm in found.get("scaling", {"arms": []})["arms"]:
+        told[f"gain on {arm['devices']}"] = round(arm["gain"], 2)
+    print(json.dumps({**told, "faults": found.get("faults")}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
