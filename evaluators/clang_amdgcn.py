@@ -73,8 +73,7 @@ class ClangChild(CompileChild):
             options=(
                 *_FLAGS,
                 f"--offload-arch={arch}",
-                f"-I{INCLUDE / 'amdgcn'}",
-                f"-I{INCLUDE}",
+                *("-isystem", f"{INCLUDE / 'amdgcn'}", "-isystem", f"{INCLUDE}"),
                 *("-include", "hip/hip_runtime.h"),
                 *(() if any(o.startswith("-DWAVEFRONT") for o in options) else ["-DWAVEFRONT=64"]),
                 *options,
@@ -83,7 +82,7 @@ class ClangChild(CompileChild):
         )
 
     def require(self, arch: str, log: str, deadline_s: float) -> None:
-        if "HIP gpu architecture" in log or "HIP arch" in log:
+        if "invalid target ID" in log or "unsupported HIP gpu architecture" in log:
             raise BackendMissing(
                 f"clang {self._api_version} does not know the architecture {arch!r}: "
                 "MI300A, MI300X and MI325X are gfx942, MI200 is gfx90a"

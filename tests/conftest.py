@@ -1,12 +1,18 @@
-"""What tests of several packages share: AMD's compiler for gfx942."""
+"""What tests of several packages share: what compiles for gfx942."""
 
 import os
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from evaluators.clang_amdgcn import ClangChild
 from evaluators.device import BackendMissing
 from evaluators.hiprtc import HiprtcChild
+from evaluators.rocm import ClangToolchain, find_toolchain
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +27,38 @@ def gfx942() -> Iterator[HiprtcChild]:
         pytest.skip(str(missing))
     assert version.startswith("hiprtc ")
     with child:
+        yield child
+
+
+@pytest.fixture(scope="session")
+def clang_folder() -> Path:
+    """The toolchain script's last rung, in a folder of its own beside the repository's code.
+
+    Where it can't be fetched: a failure in continuous integration, else a skip.
+    """
+    folder = ROOT / ".rocm-clang"
+    chosen = {"KERNEL_SCIENTIST_ROCM": str(folder), "KERNEL_SCIENTIST_ROCM_RUNGS": "clang"}
+    done = subprocess.run(
+        [ROOT / "scripts" / "rocm_toolchain.sh"],
+        env={**os.environ, **chosen},
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    if done.returncode != 0:
+        if os.environ.get("CI"):
+            pytest.fail(f"clang 19 cannot be fetched: {done.stderr}")
+        pytest.skip(" ".join(done.stderr.split()))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def clang_amdgcn(clang_folder: Path) -> Iterator[ClangChild]:
+    """Clang with our own headers, which compiles for gfx942 for inspection."""
+    found = find_toolchain({"KERNEL_SCIENTIST_ROCM": str(clang_folder)})
+    assert isinstance(found, ClangToolchain)
+    with ClangChild(found) as child:
         yield child
 
 

@@ -5,6 +5,10 @@
 #ifndef KS_HIP_RUNTIME_H
 #define KS_HIP_RUNTIME_H
 
+#if __AMDGCN_WAVEFRONT_SIZE != 64
+#error "these headers are for wavefronts of 64: gfx942, gfx90a and gfx908"
+#endif
+
 #define __HIP_PLATFORM_AMD__ 1
 #define __HIPCC__ 1
 

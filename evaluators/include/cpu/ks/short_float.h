@@ -37,9 +37,10 @@ KS_INLINE KS_TYPE __hadd(KS_TYPE a, KS_TYPE b) { return a + b; }
 KS_INLINE KS_TYPE __hsub(KS_TYPE a, KS_TYPE b) { return a - b; }
 KS_INLINE KS_TYPE __hmul(KS_TYPE a, KS_TYPE b) { return a * b; }
 KS_INLINE KS_TYPE __hdiv(KS_TYPE a, KS_TYPE b) { return a / b; }
-KS_INLINE KS_TYPE __hfma(KS_TYPE a, KS_TYPE b, KS_TYPE c) {
-    return KS_TYPE(__builtin_fmaf(float(a), float(b), float(c)));
-}
+#ifndef KS_FMA
+#define KS_FMA(a, b, c) KS_TYPE(__builtin_fmaf(float(a), float(b), float(c)))
+#endif
+KS_INLINE KS_TYPE __hfma(KS_TYPE a, KS_TYPE b, KS_TYPE c) { return KS_FMA(a, b, c); }
 KS_INLINE KS_TYPE __hneg(KS_TYPE a) { return -a; }
 KS_INLINE KS_TYPE __habs(KS_TYPE a) {
     a.__x &= 0x7FFF;
@@ -67,6 +68,7 @@ KS_INLINE KS_TYPE hceil(KS_TYPE a) { return KS_TYPE(ceilf(a)); }
 KS_INLINE KS_TYPE htrunc(KS_TYPE a) { return KS_TYPE(truncf(a)); }
 KS_INLINE KS_TYPE hrint(KS_TYPE a) { return KS_TYPE(rintf(a)); }
 
+#undef KS_FMA
 #undef KS_MIXED
 #undef KS_TO_FLOAT
 #undef KS_FROM_FLOAT

@@ -1,9 +1,25 @@
 /* Element-wise functions of KS_PAIR, two KS_TYPE; included once for each type. */
 
+#ifdef KS_PAIR_VECTOR /* a type of the compiler's that computes both at once */
+#define KS_PAIR_OPERATOR(sign)                                                                     \
+    KS_INLINE KS_PAIR operator sign(KS_PAIR a, KS_PAIR b) {                                        \
+        return ks_bits<KS_PAIR>(ks_bits<KS_PAIR_VECTOR>(a) sign ks_bits<KS_PAIR_VECTOR>(b));       \
+    }
+KS_PAIR_OPERATOR(+) KS_PAIR_OPERATOR(-) KS_PAIR_OPERATOR(*) KS_PAIR_OPERATOR(/)
+KS_INLINE KS_PAIR __hfma2(KS_PAIR a, KS_PAIR b, KS_PAIR c) {
+    return ks_bits<KS_PAIR>(__builtin_elementwise_fma(
+        ks_bits<KS_PAIR_VECTOR>(a), ks_bits<KS_PAIR_VECTOR>(b), ks_bits<KS_PAIR_VECTOR>(c)));
+}
+#undef KS_PAIR_OPERATOR
+#else
 KS_INLINE KS_PAIR operator+(KS_PAIR a, KS_PAIR b) { return {a.x + b.x, a.y + b.y}; }
 KS_INLINE KS_PAIR operator-(KS_PAIR a, KS_PAIR b) { return {a.x - b.x, a.y - b.y}; }
 KS_INLINE KS_PAIR operator*(KS_PAIR a, KS_PAIR b) { return {a.x * b.x, a.y * b.y}; }
 KS_INLINE KS_PAIR operator/(KS_PAIR a, KS_PAIR b) { return {a.x / b.x, a.y / b.y}; }
+KS_INLINE KS_PAIR __hfma2(KS_PAIR a, KS_PAIR b, KS_PAIR c) {
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+#endif
 KS_INLINE KS_PAIR &operator+=(KS_PAIR &a, KS_PAIR b) { return a = a + b; }
 KS_INLINE KS_PAIR &operator-=(KS_PAIR &a, KS_PAIR b) { return a = a - b; }
 KS_INLINE KS_PAIR &operator*=(KS_PAIR &a, KS_PAIR b) { return a = a * b; }
@@ -11,9 +27,6 @@ KS_INLINE KS_PAIR __hadd2(KS_PAIR a, KS_PAIR b) { return a + b; }
 KS_INLINE KS_PAIR __hsub2(KS_PAIR a, KS_PAIR b) { return a - b; }
 KS_INLINE KS_PAIR __hmul2(KS_PAIR a, KS_PAIR b) { return a * b; }
 KS_INLINE KS_PAIR __h2div(KS_PAIR a, KS_PAIR b) { return a / b; }
-KS_INLINE KS_PAIR __hfma2(KS_PAIR a, KS_PAIR b, KS_PAIR c) {
-    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
-}
 KS_INLINE KS_PAIR __hneg2(KS_PAIR a) { return {-a.x, -a.y}; }
 KS_INLINE KS_PAIR __habs2(KS_PAIR a) { return {__habs(a.x), __habs(a.y)}; }
 KS_INLINE KS_PAIR __hmax2(KS_PAIR a, KS_PAIR b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
@@ -24,5 +37,6 @@ KS_INLINE KS_PAIR h2rsqrt(KS_PAIR a) { return {hrsqrt(a.x), hrsqrt(a.y)}; }
 KS_INLINE float __low2float(KS_PAIR a) { return a.x; }
 KS_INLINE float __high2float(KS_PAIR a) { return a.y; }
 
+#undef KS_PAIR_VECTOR
 #undef KS_PAIR
 #undef KS_TYPE
