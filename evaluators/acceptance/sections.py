@@ -45,13 +45,13 @@ def sections() -> tuple[Section, ...]:
     """Opens nothing."""
     return (
         _section("device", "The device", _devices(), 30),
-        _section("contract", "The device contract", _contract(), 120),
-        _section("mfma", "MFMA layouts against mfma.csv", mfma.trials(), 60),
+        _section("contract", "The device contract", _contract(), 100),
+        _section("mfma", "MFMA layouts against mfma.csv", mfma.trials(), 50),
         _section("rates", "Rates against the table of peaks", rates.trials(), 50),
         _section("faults", "Recovery from faults", faults.trials(), 60),
-        _section("together", "Several devices at once", together.trials(), 80),
-        _section("noise", "A/A noise", noise.trials(), 80),
-        _section("seeds", "Shipped seeds", seeds.trials(), 120),
+        _section("together", "Several devices at once", together.trials(), 70),
+        _section("noise", "A/A noise", noise.trials(), 130),
+        _section("seeds", "Shipped seeds", seeds.trials(), 110),
     )
 
 
