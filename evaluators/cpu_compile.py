@@ -16,6 +16,7 @@ from evaluators.device import Binary, Compiled
 from evaluators.elf import LibraryFacts, check_library
 from evaluators.evaluation import Rejected, Status
 from evaluators.fission import PREFIX, Region, explain
+from evaluators.fission.names import COLLECTIVES
 from evaluators.fission.unit import emit
 from evaluators.kernel import KernelSource
 from evaluators.plan import Defines, Plan
@@ -122,7 +123,8 @@ class _Build:
                 own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
             )
             (folder / "unit.cpp").write_text(unit)
-            command = self.tools.build("unit.cpp", "unit.so", self.kernel.options)
+            waits = any(token.text in COLLECTIVES for token in words)
+            command = self.tools.build("unit.cpp", "unit.so", self.kernel.options, waits=waits)
             self.child(command, folder, deadline_s)
             data = (folder / "unit.so").read_bytes()
         facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=len(self.entries))

@@ -43,12 +43,13 @@ _COMMON_FLAGS = (
 )
 _GNU_FLAGS = (
     "-fwhole-program",
-    # g++ unrolls short loops before it would vectorise them: register tiles of 8 or 16 columns
-    # become three to six times faster when it leaves those of more than four rounds alone.
-    "--param=max-completely-peel-times=4",
     "-fdiagnostics-color=never",
     "-fno-diagnostics-show-caret",
 )
+# g++ unrolls short loops before it would vectorise them: register tiles of 8 or 16 columns become
+# three to six times faster when it leaves those of more than four rounds alone. In kernels cut at
+# barriers, whose tiles are read from LDS, they become one and a half to three times slower.
+_GNU_WITHOUT_BARRIERS = ("--param=max-completely-peel-times=4",)
 _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 _INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
@@ -89,10 +90,17 @@ class Toolchain:
             *("-include", "hip/hip_runtime.h", source),
         ]
 
-    def build(self, source: str, output: str, options: tuple[str, ...]) -> list[str]:
-        """Command from a C++ unit to a shared library; options come last, so that they count."""
+    def build(
+        self, source: str, output: str, options: tuple[str, ...], *, waits: bool = False
+    ) -> list[str]:
+        """Command from a C++ unit to a shared library; options come last, so that they count.
+
+        waits: whether the kernels hold barriers or wavefront operations.
+        """
         flags = [*_COMMON_FLAGS]
         flags += _GNU_FLAGS if self.family == "g++" else _CLANG_FLAGS
+        if self.family == "g++" and not waits:
+            flags += _GNU_WITHOUT_BARRIERS
         if self.family == "zig c++":
             flags += _ZIG_FLAGS
         if self.wide_vectors:

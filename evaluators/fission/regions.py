@@ -56,13 +56,17 @@ class Regions(Operations):
                     self.exit(item)
 
     def sweep(self, sweep: Sweep) -> None:
-        """One region a pass; without the condition where it holds for all threads."""
+        """One region a pass; without the condition where it holds for all threads.
+
+        Blocks of few threads keep their loops: a pass would cost more than it gains.
+        """
         assert sweep.test is not None and sweep.index.declares is not None
         if not sweep.together:
             self.step(sweep.whole)
             return
         where = f"the loop at line {sweep.whole.line}, which threads walk side by side"
         self.flush(where)
+        self.line("if constexpr (KS_SIDE_BY_SIDE) {")
         index = sweep.index.declares
         yes = self.fresh("yes")
         self.line(
@@ -87,6 +91,10 @@ class Regions(Operations):
         self.step(sweep.guarded)
         self.flush(where)
         self.line("}")
+        self.line("}")
+        self.line("} else {")
+        self.step(sweep.whole)
+        self.flush(where)
         self.line("}")
 
     def nest(self, items: list[Item], why: str = "the end of a scope") -> None:

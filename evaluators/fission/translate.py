@@ -21,6 +21,7 @@ _HEAD = "unsigned KS_BX, unsigned KS_BY, unsigned KS_BZ"
 _DIMS = """
 constexpr int KS_X = KS_BX, KS_Y = KS_BY, KS_Z = KS_BZ, KS_THREADS = KS_X * KS_Y * KS_Z;
 constexpr int KS_LANES = (KS_THREADS + WAVEFRONT - 1) / WAVEFRONT * WAVEFRONT;
+constexpr bool KS_SIDE_BY_SIDE = KS_THREADS >= 128 && KS_X >= 16;
 constexpr KsIndex blockDim = {KS_BX, KS_BY, KS_BZ};
 const KsIndex blockIdx = ks_block.block, gridDim = ks_block.grid, threadIdx = {};
 const int ks_t = 0;

@@ -117,6 +117,7 @@ def render(node: Node, out: "list[str]", at: "list[int]") -> None:
             at[0] = one.line
         out.append(one.text)
         out.append(" ")
+        at[0] += one.text.count("\n")
 
 
 class Source:

@@ -342,8 +342,17 @@ class Generator:
 
     def sweep(self) -> None:
         t = self.target()
-        self.line(f"for (int k = tid; k < {self.rng.choice(['64', '40', '(int)n'])}; k += THREADS)")
-        self.line(f"    {t} += x[k] * {self.expr(1)};")
+        if self.rng.random() < 0.5:
+            bound = self.rng.choice(["64", "40", "(int)n"])
+            self.line(f"for (int k = tid; k < {bound}; k += THREADS)")
+            self.line(f"    {t} += x[k] * {self.expr(1)};")
+        else:
+            bound = self.rng.choice(["300", "384", "(int)n * 40", "tid * 3"])
+            stride = self.rng.choice(["THREADS", "blockDim.x * blockDim.y", "64"])
+            self.line(f"for (int k = tid + {self.rng.randrange(3)}; k < {bound}; k += {stride}) {{")
+            self.line(f"    if ({self.condition()}) continue;")
+            self.line(f"    {t} = {t} * 3u + (unsigned)k;")
+            self.line("}")
 
     def kernel(self, name: str, block: tuple[int, int]) -> Kernel:
         threads = block[0] * block[1]
