@@ -3,18 +3,20 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from engine.events import EpochStarted, Evaluated, Fault
+from engine.job import CampaignFailed, Job, crashed, unfit
 from engine.pace import Pace
 from engine.plant import Lane, Plant
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
 from engine.snapshot import DispatcherState
 from engine.workbench import Broken, Built, Measured, Sick
-from evaluators.evaluation import Evaluation, Status
+from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
+
+__all__ = ["CampaignFailed", "Dispatcher"]
 
 _T = TypeVar("_T")
 
@@ -28,23 +30,6 @@ CALLS_PER_LANE = 2
 """One being measured, one waiting in the evaluator: a device never waits for a message."""
 
 
-class CampaignFailed(Exception):
-    """The campaign can't go on. One sentence: what broke, and what to do."""
-
-
-@dataclass(order=True, slots=True)
-class _Job:
-    order: int
-    kernel_id: str = field(compare=False)
-    source: str = field(compare=False)
-    done: asyncio.Future[Evaluation] = field(compare=False)
-    built: Built | None = field(compare=False, default=None)
-    admitted: bool = field(compare=False, default=False)  # counted among those compiled ahead
-    measuring: bool = field(compare=False, default=False)
-    attempts: int = field(compare=False, default=0)
-    built_at: float = field(compare=False, default=0.0)  # monotonic seconds
-
-
 class Dispatcher:
     """Asks come in at evaluate(); compile workers and lanes run from begin() until stop()."""
 
@@ -52,9 +37,9 @@ class Dispatcher:
         """scoreboard: empty, or replayed from the store."""
         self._plant = plant
         self._scores = scoreboard
-        self._jobs: dict[str, _Job] = {}  # not yet evaluated, by kernel id
-        self._queue: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue()
-        self._ready: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue()
+        self._jobs: dict[str, Job] = {}  # not yet evaluated, by kernel id
+        self._queue: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
+        self._ready: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
         # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
         ahead = (CALLS_PER_LANE + 2) * len(plant.lanes) + plant.compile_workers
         self._room = asyncio.Semaphore(ahead)
@@ -80,11 +65,16 @@ class Dispatcher:
         evaluation = self._scores.evaluations.get(built.kernel_id)
         if evaluation is None:
             first = next((one for one in self._plant.lanes if one.well), self._plant.lanes[0])
-            measured = await self._patiently(first.name, lambda: first.measure(built, None, {}, 0))
+            try:
+                measured = await self._patiently(
+                    first.name, lambda: first.measure(built, None, {}, 0)
+                )
+            except Sick as error:
+                raise CampaignFailed(f"{first.name} can't be used: {error}") from error
             await self._store(measured)
             evaluation = measured.evaluation
         if not evaluation.passed:
-            raise _unfit(evaluation)
+            raise unfit(evaluation)
         if self._scores.epoch < 0:
             await self._start_epoch(EpochStarted(number=0, anchor_id=built.kernel_id), built)
         else:
@@ -112,7 +102,7 @@ class Dispatcher:
             if self._stopped or not self._affordable():
                 raise Stopped
             done = asyncio.get_running_loop().create_future()
-            job = _Job(self._asked, kernel_id, candidate.source, done)
+            job = Job(self._asked, kernel_id, candidate.source, done)
             self._jobs[kernel_id] = job
             self._queue.put_nowait(job)
         return await asyncio.shield(job.done)
@@ -203,7 +193,7 @@ class Dispatcher:
                 self._linking = True
                 self._work(self._link(job.built, lane))
 
-    async def _finish(self, job: _Job, measured: Measured) -> None:
+    async def _finish(self, job: Job, measured: Measured) -> None:
         await self._store(measured)
         self._jobs.pop(job.kernel_id, None)
         if not job.done.done():
@@ -227,7 +217,10 @@ class Dispatcher:
 
     async def _link(self, built: Built, lane: Lane) -> None:
         began = time.monotonic()
-        blocks = await self._patiently(lane.name, lambda: lane.link(built, self._anchor))
+        try:
+            blocks = await self._patiently(lane.name, lambda: lane.link(built, self._anchor))
+        except Sick:
+            blocks = None  # the next kernel that is faster still is linked elsewhere
         device_s = time.monotonic() - began
         self._device_s += device_s
         if blocks is not None:
@@ -254,7 +247,7 @@ class Dispatcher:
     async def _compiled(self, candidate: Candidate) -> Built:
         built = await self._patiently("compile task", lambda: self._plant.compile(candidate.source))
         if isinstance(built, Evaluation):
-            raise _unfit(built)
+            raise unfit(built)
         return built
 
     async def _patiently(self, where: str, work: Callable[[], Awaitable[_T]]) -> _T:
@@ -262,12 +255,14 @@ class Dispatcher:
         for _ in range(ATTEMPTS - 1):
             try:
                 return await work()
+            except Sick:
+                raise
             except Broken as error:
                 self._note(where, error, "")
         return await work()
 
     async def _lost(
-        self, job: _Job, where: str, error: Broken, again: "asyncio.PriorityQueue[_Job]"
+        self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
     ) -> None:
         """Queue the kernel again, or call it CRASHED when it was there every time."""
         self._note(where, error, job.kernel_id)
@@ -277,17 +272,8 @@ class Dispatcher:
         elif job.attempts < ATTEMPTS:
             again.put_nowait(job)
         else:
-            reason = f"{ATTEMPTS} processes were lost while they worked on this kernel: {error}"
-            await self._finish(job, Measured(evaluation=self._crashed(job, reason)))
-
-    def _crashed(self, job: _Job, reason: str) -> Evaluation:
-        return Evaluation(
-            kernel_id=job.kernel_id,
-            task_hash=self._plant.task_hash,
-            device_class=self._plant.device_class,
-            status=Status.CRASHED,
-            reason=reason,
-        )
+            verdict = crashed(job.kernel_id, self._plant, f"{ATTEMPTS} processes were lost", error)
+            await self._finish(job, Measured(evaluation=verdict))
 
     def _note(self, where: str, error: Broken, kernel_id: str) -> None:
         self._faults += 1
@@ -301,7 +287,7 @@ class Dispatcher:
             )
         )
 
-    def _drop(self, job: _Job, error: BaseException) -> None:
+    def _drop(self, job: Job, error: BaseException) -> None:
         self._jobs.pop(job.kernel_id, None)
         if not job.done.done():
             job.done.set_exception(error)
@@ -320,10 +306,3 @@ class Dispatcher:
             self._stopped = True
             for job in list(self._jobs.values()):
                 self._drop(job, error)
-
-
-def _unfit(evaluation: Evaluation) -> CampaignFailed:
-    return CampaignFailed(
-        f"the kernel {evaluation.kernel_id}, that others are to be compared with, did not pass "
-        f"({evaluation.status}: {evaluation.reason}); mend the task's naive seed, or its tolerance"
-    )

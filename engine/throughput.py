@@ -21,9 +21,6 @@ from engine.store import read_events
 from engine.workbench import Workbench
 from evaluators.task import load_task
 
-WARM_UP_S = 5.0
-"""Left out at the beginning of every arm: processes start, and compile the first kernels."""
-
 PATIENCE_S = 240.0
 """For everything before the first candidate is evaluated."""
 
@@ -32,12 +29,16 @@ ISLANDS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What all arms have in common. compile_workers: for each device."""
+    """What all arms have in common. compile_workers: for each device.
+
+    warm_up_s: left out at the beginning of every arm, while processes start and compile.
+    """
 
     task: Path
     backend: BackendChoice
     compile_workers: int
     operators: Literal["random", "catalog"] = "random"
+    warm_up_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ def campaign_arm(
 ) -> Arm:
     """A campaign on the first devices: islands, dispatcher, compile tasks, evaluators, store."""
     seen: list[Snapshot] = []
-    stop = _StopAfter(WARM_UP_S + seconds)
+    stop = _StopAfter(setting.warm_up_s + seconds)
 
     def observe(snapshot: Snapshot) -> None:
         if snapshot.phase == "running":
@@ -108,6 +109,7 @@ def campaign_arm(
         device=seen[-1].device,
         compile_workers=devices * setting.compile_workers,
         seconds=seconds,
+        warm_up_s=setting.warm_up_s,
         latencies_s=last.latencies_s,
         bound=last.bound,
         sources=tuple(sources[one.evaluation.kernel_id] for one in done),
@@ -128,7 +130,7 @@ def bare_arm(
         workers=plan.compile_workers,
         cores=plan.compile_cores,
         seconds=seconds,
-        warm_up_s=WARM_UP_S,
+        warm_up_s=setting.warm_up_s,
     )
     durations = {
         stage: [one.evaluation.seconds[key] for one in loop if key in one.evaluation.seconds]
@@ -142,6 +144,7 @@ def bare_arm(
         device=next((one.evaluation.device for one in loop if one.evaluation.device), ""),
         compile_workers=plan.compile_workers,
         seconds=seconds,
+        warm_up_s=setting.warm_up_s,
         latencies_s={stage: quantiles(values) for stage, values in durations.items() if values},
     )
 
@@ -158,12 +161,13 @@ def _arm(
     links_s: Sequence[tuple[float, float]],
     *,
     seconds: float,
+    warm_up_s: float,
     devices: int,
     latencies_s: Mapping[str, tuple[float, float]],
     **others: Any,
 ) -> Arm:
     """What lies in the window after the warm-up."""
-    begin = done[0].at + WARM_UP_S
+    begin = done[0].at + warm_up_s
     window = [one for one in done if begin < one.at <= begin + seconds]
     device_s = [one.evaluation.seconds.get("device", 0.0) for one in window]
     busy_s = sum(device_s) + sum(taken for at, taken in links_s if begin < at <= begin + seconds)
@@ -191,6 +195,7 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
         chosen["ids"] = list(range(devices))
     else:
         chosen["ids"] = [len(os.sched_getaffinity(0)) - 1]
+    at_most_s = PATIENCE_S + setting.warm_up_s + seconds
     return parse_config(
         {
             "task": str(setting.task),
@@ -198,7 +203,10 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
             "name": "throughput",
             "runs_dir": str(folder),
             "seed": int(time.time()),
-            "budgets": {"evaluations": None, "wall_time_s": PATIENCE_S + WARM_UP_S + seconds},
+            "budgets": {
+                "evaluations": None,
+                "wall_time_s": at_most_s,
+            },
             "islands": {
                 "count": ISLANDS,
                 "cycles_in_flight": max(2, in_flight // (3 * ISLANDS) + 1),

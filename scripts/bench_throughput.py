@@ -9,12 +9,12 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -32,18 +32,26 @@ from evaluators.timing import policy_of
 CALL_US = 10_000.0
 """Of kernels in each timed call of the long candidates."""
 
-MIXES = {"mix": "random", "search": "catalog"}
+MIXES: dict[str, Literal["random", "catalog"]] = {"mix": "random", "search": "catalog"}
 
 
-def main(argv: Sequence[str] | None = None, *, workbench: Workbench | None = None) -> int:
-    """workbench: for tests, in place of the backend's own with its usual way of timing."""
+MakeWorkbench = Callable[[Path, BackendName, TimingPolicy | None], Workbench]
+
+
+def real_workbench(task: Path, name: BackendName, policy: TimingPolicy | None) -> Workbench:
+    secret = int.from_bytes(os.urandom(8), "little")
+    return BackendWorkbench(task=str(task), backend=name, secret=secret, policy=policy)
+
+
+def main(argv: Sequence[str] | None = None, *, make: MakeWorkbench = real_workbench) -> int:
+    """make: what compiles and measures, for a task's folder, a backend and a way of timing."""
     arguments = _arguments(argv)
     try:
         if arguments.recorded is not None:
             found = json.loads(arguments.recorded.read_text())
             _record(found, arguments.tracking)
         else:
-            found = measure(arguments, workbench)
+            found = measure(arguments, make)
             found["command"] = shlex.join(
                 ["python", "scripts/bench_throughput.py", *(sys.argv[1:] if argv is None else argv)]
             )
@@ -66,6 +74,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--backend", choices=("cpu", "cuda", "hip"), default="cpu")
     parser.add_argument("--gpus", type=_counts, default=(1,), help="how many, as in 1,2,4,8")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each arm, after warm-up")
+    parser.add_argument("--warm-up", type=float, default=5.0, help="seconds before them")
     parser.add_argument("--rounds", type=int, default=2, help="of campaign and bare loop in turn")
     parser.add_argument("--task", default="sgemm")
     parser.add_argument("--size", type=int, default=1024, help="of every dim of the benchmark")
@@ -92,7 +101,7 @@ def _counts(text: str) -> tuple[int, ...]:
     return counts
 
 
-def measure(arguments: argparse.Namespace, workbench: Workbench | None) -> dict[str, Any]:
+def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> dict[str, Any]:
     """All arms that were asked for, in one mapping; progress goes to stderr."""
     present = backend(arguments.backend).device_count()
     if present < max(arguments.gpus):
@@ -106,9 +115,10 @@ def measure(arguments: argparse.Namespace, workbench: Workbench | None) -> dict[
             backend=arguments.backend,
             compile_workers=arguments.compile_workers
             or max(1, cores // max(arguments.gpus) - (1 if arguments.backend != "cpu" else 0)),
-            operators="random" if arguments.candidates == "mix" else "catalog",
+            operators=MIXES[arguments.candidates],
+            warm_up_s=arguments.warm_up,
         )
-        usual = workbench or _workbench(task, arguments.backend, None)
+        usual = make(task, arguments.backend, None)
         found: dict[str, Any] = {
             "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
             "backend": arguments.backend,
@@ -122,7 +132,7 @@ def measure(arguments: argparse.Namespace, workbench: Workbench | None) -> dict[
         }
         if arguments.gpu_ms:
             policy = long_policy(arguments.backend, arguments.gpu_ms)
-            slow = workbench or _workbench(task, arguments.backend, policy)
+            slow = make(task, arguments.backend, policy)
             found["scaling"] = scaling(setting, slow, arguments.gpus, arguments.seconds)
             found["scaling"]["gpu_ms"] = arguments.gpu_ms
         if not arguments.no_faults:
@@ -192,11 +202,6 @@ def one_shape(task: Task, size: int) -> Iterator[Path]:
         values["held_out"] = [dict.fromkeys(task.dims, max(1, size // 2 - 3))]
         file.write_text(yaml.safe_dump(values, sort_keys=False))
         yield copy
-
-
-def _workbench(task: Path, name: BackendName, policy: TimingPolicy | None) -> Workbench:
-    secret = int.from_bytes(os.urandom(8), "little")
-    return BackendWorkbench(task=str(task), backend=name, secret=secret, policy=policy)
 
 
 def _plain(arm: Arm) -> dict[str, Any]:

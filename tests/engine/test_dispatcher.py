@@ -11,7 +11,7 @@ from engine.events import EpochStarted, Evaluated, Event, Fault
 from engine.plant import Plant
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
-from engine.workbench import Blocks, Broken, Built, Measured
+from engine.workbench import Blocks, Broken, Built, Measured, Sick
 from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel import parse_kernel
@@ -57,6 +57,7 @@ class ScriptedLane:
         self.anchors: list[Any] = []
         self.bounds: list[Mapping[str, float]] = []
         self.breaks: dict[str, int] = {}  # kernel id -> how many times its process is lost
+        self.sick: dict[str, int] = {}  # kernel id -> how many times the device is to blame
         self.gate: asyncio.Event | None = None
 
     async def fit(self) -> None:
@@ -74,6 +75,9 @@ class ScriptedLane:
         if self.breaks.get(built.kernel_id, 0):
             self.breaks[built.kernel_id] -= 1
             raise Broken("its process ended unexpectedly")
+        if self.sick.get(built.kernel_id, 0):
+            self.sick[built.kernel_id] -= 1
+            raise Sick("three kernels in a row met a fault")
         speedup = self.speedups.get(built.kernel_id, 1.0)
         return Measured(
             evaluation=passed(built.kernel_id, speedup), verified=speedup > best_speedup
@@ -354,3 +358,20 @@ def test_an_evaluation_is_stored_before_anyone_hears_of_it() -> None:
         assert answer in [event.evaluation for event in journal.of(Evaluated)]
 
     asyncio.run(scenario())
+
+
+def test_a_sick_device_is_not_the_kernels_fault() -> None:
+    async def scene() -> None:
+        identity, candidate = kernel(1)
+        lane, journal = ScriptedLane({identity: 2.0}), MemoryJournal()
+        lane.sick = {identity: 2 * ATTEMPTS}
+        running = dispatcher(lane, journal)
+        await running.begin(SEED)
+        evaluation = await running.evaluate(identity, candidate)
+        assert evaluation.passed
+        assert len(journal.of(Fault)) == 2 * ATTEMPTS
+        state = running.state()
+        assert set(state.latencies_s) == {"compile", "queue", "measure", "commit"}
+        assert state.compile_workers >= 1 and state.bound == "asking"
+
+    asyncio.run(scene())

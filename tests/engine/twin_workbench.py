@@ -1,0 +1,42 @@
+"""The campaign's workbench for the HIP runtime double: kernels come with their cpu twins."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from engine.workbench import BackendWorkbench, Bench, Built, DeviceBench
+from evaluators import hip
+from evaluators.child_evaluator import ChildEvaluator
+from evaluators.device import Compiler, DeviceInfo
+from evaluators.evaluate import compile_kernel, failed
+from evaluators.evaluation import Evaluation, Rejected
+from evaluators.kernel import kernel_id
+from evaluators.task import load_task
+from tests.hip_double.twins import with_twins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwinWorkbench(BackendWorkbench):
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        task = load_task(self.task)
+        try:
+            kernel, compiled = compile_kernel(source, task, _compiler(), "hip")
+        except Rejected as rejected:
+            return failed(kernel_id(source), task, info.device_class, rejected)
+        return Built(kernel=kernel, compiled=compiled)
+
+    def open(self, device: int) -> Bench:
+        return DeviceBench(
+            ChildEvaluator(
+                task=load_task(self.task),
+                backend_name="hip",
+                index=device,
+                secret=self.secret,
+                policy=self.policy,
+                compiler=_compiler(),
+            )
+        )
+
+
+@cache
+def _compiler() -> Compiler:
+    return with_twins(hip.compiler())

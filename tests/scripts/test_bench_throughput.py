@@ -1,0 +1,88 @@
+"""bench_throughput.py: its arithmetic, and all its arms in small on two devices of the double."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.recording import metrics, parameters
+from scripts import bench_throughput
+from tests.evaluators import test_hip_double
+
+ROOT = Path(__file__).parents[2]
+built, double = test_hip_double.built, test_hip_double.double
+SCRIPT = """
+import sys
+from tests.scripts import double_throughput as double
+sys.exit(double.bench_throughput.main(sys.argv[1:], make=double.make))
+"""
+
+
+def script(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(300)
+def test_all_arms_on_two_devices(
+    double: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every evaluator has a child on the GPU that Ray gave it; a killed one's child ends."""
+    double.setenv("HIP_DOUBLE_DEVICES", "2")
+    double.setenv("HIP_DOUBLE_ALIKE", "1")
+    double.setenv("HIP_DOUBLE_LOG", str(tmp_path / "launches"))
+    out = tmp_path / "found.json"
+    script(
+        *("--backend", "hip", "--gpus", "2", "--rounds", "1", "--seconds", "5", "--warm-up", "0.1"),
+        *("--size", "24", "--gpu-ms", "1", "--compile-workers", "1", "--out", str(out)),
+    )
+    found = json.loads(out.read_text())
+    campaign, bare = found["floor"]["arms"]
+    assert (campaign["path"], bare["path"]) == ("campaign", "bare loop")
+    assert campaign["candidates"] > 0 and bare["candidates"] > 0
+    assert campaign["by_status"].get("PASSED", 0) > 0
+    assert "CRASHED" not in campaign["by_status"]
+    assert set(campaign["latencies_ms"]) == {"compile", "queue", "measure", "commit"}
+    assert found["floor"]["ratio"] == pytest.approx(
+        campaign["candidates_per_hour"] / bare["candidates_per_hour"]
+    )
+    (both,) = found["scaling"]["arms"]
+    assert both["devices"] == 2 and both["efficiency"] == 1.0
+    launched = {line.split()[0] for line in (tmp_path / "launches").read_text().splitlines()}
+    assert launched == {"0", "1"}
+    faults = found["faults"]
+    assert faults["children"] >= 1 and faults["gone_s"] is not None
+    assert faults["faults"] >= 1 and faults["passed_after"] > 0
+    assert "CRASHED" not in faults["by_status"]
+    assert "throughput" in str(found["command"])
+
+    drawn = tmp_path / "found.png"
+    arguments = ["--import", str(out), "--tracking", "none", "--plot", str(drawn)]
+    assert bench_throughput.main(arguments) == 0
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    names = {name for name, _, _ in metrics(found)}
+    assert {"campaign_over_bare_loop", "by_devices.gain", "campaign.commit_ms.p95"} <= names
+    assert parameters(found)["backend"] == "hip"
+    assert json.loads(capsys.readouterr().out)["gain on 2"] == 1.0
+
+
+def test_more_devices_than_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench_throughput.main(["--backend", "cpu", "--gpus", "1,4096"]) == 1
+    assert "--gpus 4096: " in capsys.readouterr().err
+
+
+def test_long_candidates_take_the_time_that_was_asked_for() -> None:
+    policy = bench_throughput.long_policy("cuda", 200.0)
+    assert policy.min_blocks == policy.max_blocks
+    assert policy.min_blocks * 2 * policy.interval_us >= 200e3
