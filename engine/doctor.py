@@ -177,7 +177,7 @@ def _gpu(maker: Maker) -> Finding:
 
 def _rocm_compiler() -> Finding:
     """Kernels can be compiled for AMD GPUs on a machine that has none."""
-    from evaluators.rocm import WHAT_TO_DO, ClangToolchain, find_toolchain
+    from evaluators.rocm import FOR_INSPECTION, WHAT_TO_DO, ClangToolchain, find_toolchain
 
     try:
         tools = find_toolchain()
@@ -187,8 +187,7 @@ def _rocm_compiler() -> Finding:
         return Finding(
             what="ROCm's compiler",
             state="absent",
-            found=f"{tools.compiler} at {tools.bin}: compiles for inspection, not what hiprtc "
-            "would generate on the target",
+            found=f"{tools.compiler} at {tools.bin}: {FOR_INSPECTION}",
             todo=WHAT_TO_DO,
         )
     return Finding(what="ROCm's compiler", state="ok", found=f"{tools.compiler} at {tools.hiprtc}")

@@ -12,6 +12,7 @@ from evaluators.device import Compiled, backend
 from evaluators.evaluate import compile_kernel, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel import parse_kernel
+from evaluators.rocm import FOR_INSPECTION
 from evaluators.task import load_task
 
 LOG_LINES = 20
@@ -145,6 +146,8 @@ def _compiled_lines(compiled: Compiled) -> Iterator[str]:
         f"COMPILED  {len(compiled.binaries)} builds for {compiled.arch} by {compiled.engine} "
         f"with {compiled.compiler} in {compiled.seconds:.1f} s"
     )
+    if compiled.backend == "hip" and compiled.compiler.startswith("clang "):
+        yield f"  {compiled.compiler}: {FOR_INSPECTION}"
     for kernel in compiled.resources:
         # Numbers a person compares; --json has the rest.
         plain = {k: v for k, v in kernel.items() if isinstance(v, int | float | str)}

@@ -17,6 +17,8 @@ _FLAGS = (
     *("-no-canonical-prefixes", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output"),
     *("-nogpulib", "-nogpuinc", "-nostdinc", "-O3", "-mcode-object-version=5", "-fuse-cuid=none"),
     *("-fno-crash-diagnostics", "-Wno-c++26-extensions"),
+    # As in hiprtc's LLVM: LDS is what the source declares, a private array is scratch.
+    *("-mllvm", "-disable-promote-alloca-to-lds"),
 )
 _LDS_ERROR = re.compile(
     r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:function )?'(.*)'", re.MULTILINE

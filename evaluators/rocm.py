@@ -11,6 +11,7 @@ from evaluators.device import BackendMissing
 PACKAGES = Path(__file__).resolve().parents[1]
 FETCHED = PACKAGES / ".rocm"
 """Where scripts/rocm_toolchain.sh puts its compiler unless KERNEL_SCIENTIST_ROCM says otherwise."""
+FOR_INSPECTION = "compiles for inspection, not what hiprtc would generate on the target"
 WHAT_TO_DO = "run scripts/rocm_toolchain.sh, or install ROCm and set ROCM_PATH to it"
 
 

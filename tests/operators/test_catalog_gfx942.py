@@ -3,6 +3,7 @@
 import pytest
 
 from evaluators import hip
+from evaluators.clang_amdgcn import ClangChild
 from evaluators.evaluate import compile_kernel
 from evaluators.hiprtc import HiprtcChild
 from evaluators.task import load_task
@@ -12,12 +13,25 @@ from tests.operators.examples import GPU
 TASKS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}
 
 
-@pytest.mark.parametrize("name", [family.name for family in FAMILIES])
+NAMES = [family.name for family in FAMILIES]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_shipped_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None:
+    _compiles(gfx942, name)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", NAMES)
+def test_families_compile_with_the_last_rung_too(clang_amdgcn: ClangChild, name: str) -> None:
+    _compiles(clang_amdgcn, name)
+
+
+def _compiles(child: HiprtcChild | ClangChild, name: str) -> None:
     (kind,) = (family.kind for family in FAMILIES if family.name == name)
     task = load_task(TASKS[kind])
     source = families(task, GPU).sources[name]
-    compiler = hip.compiler(arch="gfx942", child=gfx942)
+    compiler = hip.compiler(arch="gfx942", child=child)
     _, compiled = compile_kernel(source.text, task, compiler, "hip")
     assert compiled.binaries
     for told in compiled.resources:

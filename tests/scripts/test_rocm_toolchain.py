@@ -39,7 +39,7 @@ def test_a_fetched_folder_is_left_alone(tmp_path: Path) -> None:
 def test_an_unknown_rung_is_named(tmp_path: Path) -> None:
     done = run(tmp_path / "rocm", KERNEL_SCIENTIST_ROCM_RUNGS="sarge")
     assert done.returncode == 1
-    assert "names sarge: choose from experimental, forky" in done.stderr.splitlines()[-1]
+    assert "names sarge: choose from experimental, forky, clang" in done.stderr.splitlines()[-1]
     assert not (tmp_path / "rocm").exists()
 
 
@@ -50,7 +50,7 @@ def test_a_mirror_that_does_not_answer_is_named(tmp_path: Path) -> None:
     done = run(
         tmp_path / "rocm",
         KERNEL_SCIENTIST_DEBIAN_MIRROR=mirror,
-        KERNEL_SCIENTIST_ROCM_RUNGS="forky",
+        KERNEL_SCIENTIST_ROCM_RUNGS="forky clang",
     )
     assert done.returncode == 1
     assert done.stdout == ""
