@@ -51,12 +51,13 @@ def main(argv: Sequence[str] | None = None, *, make: MakeWorkbench = real_workbe
             found = json.loads(arguments.recorded.read_text())
             _record(found, arguments.tracking)
         else:
-            found = measure(arguments, make)
-            found["command"] = shlex.join(
-                ["python", "scripts/bench_throughput.py", *(sys.argv[1:] if argv is None else argv)]
-            )
-            if arguments.out is not None:
-                arguments.out.write_text(json.dumps(found, indent=1) + "\n")
+            found = {}
+            given = sys.argv[1:] if argv is None else argv
+            found["command"] = shlex.join(["python", "scripts/bench_throughput.py", *given])
+            for more in measure(arguments, make):
+                found |= more
+                if arguments.out is not None:
+                    arguments.out.write_text(json.dumps(found, indent=1) + "\n")
         if arguments.plot is not None:
             draw(found, arguments.plot)
     except (BackendMissing, Broken, CampaignFailed, ConfigError, TaskError, OSError) as error:
@@ -101,8 +102,8 @@ def _counts(text: str) -> tuple[int, ...]:
     return counts
 
 
-def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> dict[str, Any]:
-    """All arms that were asked for, in one mapping; progress goes to stderr."""
+def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict[str, Any]]:
+    """What was asked for, part by part; progress goes to stderr."""
     present = backend(arguments.backend).device_count()
     if present < max(arguments.gpus):
         raise BackendMissing(
@@ -119,7 +120,7 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> dict[str, Any
             warm_up_s=arguments.warm_up,
         )
         usual = make(task, arguments.backend, None)
-        found: dict[str, Any] = {
+        yield {
             "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M %z}",
             "backend": arguments.backend,
             "task": arguments.task,
@@ -133,12 +134,13 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> dict[str, Any
         if arguments.gpu_ms:
             policy = long_policy(arguments.backend, arguments.gpu_ms)
             slow = make(task, arguments.backend, policy)
-            found["scaling"] = scaling(setting, slow, arguments.gpus, arguments.seconds)
-            found["scaling"]["gpu_ms"] = arguments.gpu_ms
+            added = scaling(setting, slow, arguments.gpus, arguments.seconds)
+            yield {"scaling": {**added, "gpu_ms": arguments.gpu_ms}}
         if not arguments.no_faults:
-            found["faults"] = asdict(killed_evaluator(setting, usual))
-            _say(f"evaluator killed: {found['faults']}")
-    return found
+            seconds = min(10.0, arguments.seconds)
+            killed = asdict(killed_evaluator(setting, usual, seconds=seconds))
+            _say(f"evaluator killed: {killed}")
+            yield {"faults": killed}
 
 
 def floor(setting: Setting, workbench: Workbench, rounds: int, seconds: float) -> dict[str, Any]:

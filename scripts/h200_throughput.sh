@@ -25,7 +25,7 @@ case $count in
     1) how=(--gpus 1 --rounds 2 --seconds 60) ;;
     2 | 3) how=(--gpus 1,2 --rounds 1 --seconds 60) ;;
     4 | 5 | 6 | 7) how=(--gpus 1,2,4 --rounds 1 --seconds 60) ;;
-    *) how=(--gpus 1,2,4,8 --rounds 1 --seconds 60) ;;
+    *) how=(--gpus 1,2,4,8 --rounds 1 --seconds 50) ;;
 esac
 "$python" -c 'import matplotlib' 2>/dev/null && how+=(--plot "$out/throughput_x$count.png") ||
     echo "no matplotlib here: draw later with --import throughput_x$count.json --plot"

@@ -44,7 +44,7 @@ def test_all_arms_on_two_devices(
     double.setenv("HIP_DOUBLE_LOG", str(tmp_path / "launches"))
     out = tmp_path / "found.json"
     script(
-        *("--backend", "hip", "--gpus", "2", "--rounds", "1", "--seconds", "5", "--warm-up", "0.1"),
+        *("--backend", "hip", "--gpus", "2", "--rounds", "1", "--seconds", "3", "--warm-up", "0.1"),
         *("--size", "24", "--gpu-ms", "1", "--compile-workers", "1", "--out", str(out)),
     )
     found = json.loads(out.read_text())
