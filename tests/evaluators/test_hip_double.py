@@ -258,3 +258,11 @@ def test_every_error_of_hip_is_one_sentence() -> None:
         assert name in sentence
         assert "\n" not in sentence
         assert len(sentence) > len(name) + 30
+
+
+def test_code_made_for_inspection_is_not_run(
+    double: pytest.MonkeyPatch, clang_folder: Path, tmp_path: Path
+) -> None:
+    double.setenv("KERNEL_SCIENTIST_ROCM", str(clang_folder))
+    with pytest.raises(AssertionError, match=r"BackendMissing: clang 19\S+ compiles for inspecti"):
+        python(EVALUATE, str(write_task(tmp_path / "small")))
