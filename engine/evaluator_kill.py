@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.snapshot import Snapshot
 from engine.throughput import Setting, campaign_arm
+from engine.watch import alive
 from engine.workbench import Workbench
 
 LOOK_S = 5.0
@@ -79,12 +80,12 @@ class _Killing:
             self._kill(actors[0])
 
     def _kill(self, actor: int) -> None:
-        children = [os.pidfd_open(pid) for pid in _below(actor)]
+        children = list(_below(actor))
         self.children = len(children)
         began = time.monotonic()
         os.kill(actor, signal.SIGKILL)
         while time.monotonic() < began + LOOK_S:
-            if self.gone_s is None and not any(_alive(one) for one in children):
+            if self.gone_s is None and not any(map(alive, children)):
                 self.gone_s = time.monotonic() - began
             used = memory_used_mib()
             if used is not None:
@@ -92,8 +93,6 @@ class _Killing:
             if self.gone_s is not None and time.monotonic() > began + 1.0:
                 break
             time.sleep(0.01)
-        for one in children:
-            os.close(one)
 
 
 def memory_used_mib() -> int | None:
@@ -104,14 +103,6 @@ def memory_used_mib() -> int | None:
     told = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False)
     values = told.stdout.split()
     return sum(map(int, values)) if values and all(one.isdigit() for one in values) else None
-
-
-def _alive(descriptor: int) -> bool:
-    try:
-        signal.pidfd_send_signal(descriptor, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def _below(root: int) -> dict[int, str]:

@@ -5,6 +5,7 @@ import select
 import signal
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,9 @@ class Driver:
         return cls(os.getpid(), _node(), owns_ray)
 
 
+LOOK_EVERY_S = 0.2
+"""Where a process's end can't be waited for."""
+
 _watched: set[int] = set()
 
 
@@ -42,14 +46,27 @@ def live_with(driver: Driver, *, clear_up: bool = False) -> None:
     except ProcessLookupError:
         _end(agents)
         return
-    threading.Thread(target=_wait, args=(descriptor, agents), daemon=True).start()
+    except OSError:
+        descriptor = -1  # a sandbox's kernel has none
+    threading.Thread(target=_wait, args=(driver.pid, descriptor, agents), daemon=True).start()
 
 
-def _wait(descriptor: int, agents: list[int]) -> None:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)  # readable once the process has ended
-    poll.poll()
+def _wait(pid: int, descriptor: int, agents: list[int]) -> None:
+    if descriptor >= 0:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)  # readable once the process has ended
+        poll.poll()
+    while descriptor < 0 and alive(pid):
+        time.sleep(LOOK_EVERY_S)
     _end(agents)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of this node still runs; one that only waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "XZ"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _end(agents: list[int]) -> None:
@@ -69,8 +86,8 @@ def _agents() -> list[int]:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             if parent == os.getppid() and b"agent" in (entry / "cmdline").read_bytes().lower():
                 found.append(os.pidfd_open(int(entry.name)))
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it ended while we looked
+        except OSError:
+            continue  # it ended while we looked, or nothing can be waited for here
     return found
 
 
