@@ -177,6 +177,7 @@ def test_an_installed_rocm_comes_before_the_fetched_one(tmp_path: Path) -> None:
     (tmp_path / ".info").mkdir()
     (tmp_path / ".info" / "version").write_text("7.1.0-20\n")
     found = find_toolchain({"ROCM_HOME": str(tmp_path)})
+    assert isinstance(found, Toolchain)
     assert (found.loader, found.comgr, found.version) == (None, None, "7.1.0-20")
 
 
