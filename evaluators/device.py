@@ -29,7 +29,7 @@ class DeviceInfo:
     backend: BackendName
     name: str
     arch: str  # gfx942, sm_90, x86-64
-    engine: str  # what executes launches: "hip", "cuda", "cpu-threads", "cpu-fission"
+    engine: str  # what executes launches: "hip", "cuda", "cpu-fission"
     compiler: str  # "g++ 12.2.0", "hiprtc 7.2", "nvrtc 13.0"
     wavefront: int
     lds_bytes: int  # a block's limit, static + dynamic
