@@ -5,13 +5,13 @@ launches:
     block: [16, 16]
     args: [a, b, c, M, N, K]
 ---*/
-// Waits for a value that nobody writes.
+// Counts up to a number that a float never reaches by ones.
 __global__ void sgemm(const float* a, const float* b, float* c, int M, int N, int K) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
-    volatile const float* never = a;
-    while (never[0] == never[0]) {}
     if (row >= M || col >= N) return;
+    c[row * N + col] = 0.0f;
+    while (c[row * N + col] < 1e30f) c[row * N + col] += 1.0f;
     float sum = 0.0f;
     for (int k = 0; k < K; ++k) sum += a[row * K + k] * b[k * N + col];
     c[row * N + col] = sum;
