@@ -188,8 +188,11 @@ class Dispatcher:
             device_s = measured.evaluation.seconds.get("device", 0.0)
             self._pace.took("measure", device_s)
             self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
+            if not measured.verified:
+                self._work(self._finish(job, measured))  # the device does not wait for the disk
+                continue
             await self._finish(job, measured)
-            if measured.verified and not self._linking and self._outgrown():
+            if not self._linking and self._outgrown():
                 self._linking = True
                 self._work(self._link(job.built, lane))
 
