@@ -95,7 +95,7 @@ class InstantBench:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--evaluations", type=int, default=3000)
-    parser.add_argument("--islands", type=int, default=1)
+    parser.add_argument("--islands", type=int, default=2)
     parser.add_argument("--cycles-in-flight", type=int, default=8)
     parser.add_argument("--binary-bytes", type=int, default=30_000)
     parser.add_argument("--operators", choices=("random", "catalog"), default="random")
