@@ -86,6 +86,9 @@ class GatewayActor:
         return GatewayState(spending=self._begun.spending(), over=self._begun.over)
 
     async def drain(self) -> None:
+        """Return when all that was asked is settled and stored; nothing more is answered."""
+        self._begun.stop("the campaign has ended")
+        await self._begun.settled()
         await self._journal.flush()
 
 

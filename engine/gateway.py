@@ -102,6 +102,10 @@ class Gateway:
     def spending(self) -> Spending:
         return self._ledger.spending()
 
+    async def settled(self) -> None:
+        """Return when nothing is asked any more: after stop(), that every call is accounted for."""
+        await asyncio.gather(*self._asking, return_exceptions=True)
+
     async def close(self) -> None:
         for endpoint in set(self._endpoints.values()):
             await endpoint.close()
@@ -165,6 +169,7 @@ class Gateway:
         async with self._slots:
             reserved = await self._reserve(request, name)
             try:
+                await self._journal.commit(reserved)
                 reply = await endpoint.call(request, self._config.options(name))
             except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
@@ -192,7 +197,7 @@ class Gateway:
             return reply
 
     async def _reserve(self, request: Request, name: str) -> CallReserved:
-        """Wait until the call fits the budget, and store its reservation. Raises CallsOver."""
+        """Wait until the call fits the budget, and count it as spent. Raises CallsOver."""
         model = self._config.models[name]
         prompt_tokens = most_tokens(request.prompt.messages)
         tokens = prompt_tokens + model.max_tokens
@@ -220,8 +225,7 @@ class Gateway:
             )
             self._numbers[request.key] += 1
             self._ledger.take(reserved)
-        await self._journal.commit(reserved)
-        return reserved
+            return reserved
 
     async def _settle(self, event: CallReplied | CallFailed) -> None:
         await self._journal.commit(event)

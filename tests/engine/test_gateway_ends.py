@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.calls import CallFailed, CallReserved
+from engine.calls import CallEvent, CallFailed, CallReserved
 from engine.gateway import CallsOver, Gateway
 from engine.ledger import CallBudget
 from engine.preflight import preflight
@@ -145,5 +145,37 @@ def test_a_question_that_is_cancelled_is_counted() -> None:
         assert failed.failure is Failure.CANCELLED
         assert failed.tokens == journal.of(CallReserved)[0].tokens
         assert gate.spending().in_flight == 0
+
+    asyncio.run(go())
+
+
+class SlowJournal(MemoryJournal):
+    """A commit returns only when the disk is let go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.disk = asyncio.Event()
+
+    async def commit(self, event: CallEvent) -> None:
+        self.events.append(event)
+        await self.disk.wait()
+
+
+def test_a_call_cut_off_before_it_was_sent_is_accounted_for() -> None:
+    async def go() -> None:
+        journal = SlowJournal()
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, journal)
+            call = asyncio.create_task(gate.complete(question()))
+            while not journal.of(CallReserved):
+                await asyncio.sleep(0.005)
+            gate.stop("the evaluations are spent")
+            await gate.settled()
+            assert [failed.failure for failed in journal.of(CallFailed)] == [Failure.CANCELLED]
+            assert gate.spending().in_flight == 0
+            with pytest.raises(CallsOver):
+                await call
+            assert server.calls == 0
+            await gate.close()
 
     asyncio.run(go())
