@@ -44,7 +44,7 @@ COMMIT_EVERY_S = 0.002
 TRACKED_AT_ONCE = 500
 """Events that the tracker reads at a time."""
 
-COMPILES_PER_PROCESS = 500
+COMPILES_PER_PROCESS = 5000
 """A compile process is replaced after so many, whatever a compiler may leak."""
 
 
@@ -137,13 +137,15 @@ class DispatcherActor:
         anchor: Candidate | None,
     ) -> Evaluation:
         """See Dispatcher.begin()."""
-        task: Any = ray.remote(num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS)(
-            compile_source
-        )
+        workbench, driver, cores = self._workbench, self._driver, layout.compile_cores
+
+        # What all compile tasks share goes with the function, once, and not with each call.
+        @ray.remote(num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS)
+        def compile_task(source: str) -> Built | Evaluation:
+            return compile_source(workbench, info, source, driver, cores)
 
         async def compile(source: str) -> Built | Evaluation:
-            call = task.remote(self._workbench, info, source, self._driver, layout.compile_cores)
-            return await reply(call)
+            return await reply(compile_task.remote(source))
 
         plant = Plant(
             task_hash=load_task(config.task).hash,

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from evaluators.evaluation import Rejected
@@ -30,6 +31,7 @@ def kernel_id(text: str) -> str:
         return _digest(_normalised(text))
 
 
+@lru_cache(maxsize=64)  # one text is parsed where it is written, named, planned and compiled
 def parse_kernel(text: str) -> "KernelSource":
     """Read and validate a kernel file. Raises Rejected(INVALID) with line and reason."""
     if len(text) > MAX_CHARACTERS:

@@ -1,6 +1,8 @@
 """YAML in which every key and item knows its line, without aliases, duplicates or bombs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import yaml
@@ -106,7 +108,8 @@ def load(text: str) -> Any:
     return None if node is None else _build(loader, node)
 
 
-def spans(text: str) -> dict[str, Span]:
+@lru_cache(maxsize=64)  # a family's file is asked for at every draw of its parameters
+def spans(text: str) -> Mapping[str, Span]:
     """Spans of the top-level mapping's values."""
     _, node = _compose(text)
     if not isinstance(node, yaml.MappingNode):
