@@ -209,11 +209,7 @@ class ChildEvaluator:
 
     def _environment(self) -> dict[str, str]:
         """No secrets; one device; one thread for numpy."""
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if name in _KEPT or name.startswith(_KEPT_PREFIXES)
-        }
+        kept = device_variables()
         variable = VISIBLE.get(self.backend)
         if variable:
             shown = os.environ.get(variable)
@@ -235,6 +231,15 @@ class ChildEvaluator:
         if self._child is not None:
             self._child.end()
             self._child = None
+
+
+def device_variables() -> dict[str, str]:
+    """Of this process's environment: what devices and their libraries need, and no secrets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
 
 
 def _value(reply: Reply) -> Any:

@@ -1,23 +1,15 @@
 """Profiles one kernel file with ncu or rocprofv3, where they are, and says what to try."""
 
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluators.device import BackendName, backend
-from evaluators.profile_tables import (
-    NCU_METRICS,
-    ROCPROF_GROUPS,
-    BadTable,
-    KernelProfile,
-    read_ncu,
-    read_rocprof,
-)
+from evaluators.device import BackendName, DeviceInfo, backend
+from evaluators.profile_run import NoRights, find_tool, run_ncu, run_rocprof
+from evaluators.profile_tables import BadTable, KernelProfile
 
 DEADLINE_S = 300.0
 TOOLS = {"cuda": "ncu", "hip": "rocprofv3"}
@@ -31,10 +23,15 @@ SECTORS = 6.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """reason: why there is nothing, in one sentence; else empty."""
+    """reason: why there is nothing, in one sentence; else empty. seconds: how long it took.
+
+    hopeless: there is no tool here, or it has no rights; no other kernel would fare better.
+    """
 
     kernels: tuple[KernelProfile, ...] = ()
     reason: str = ""
+    hopeless: bool = False
+    seconds: float = 0.0
 
     @property
     def advice(self) -> tuple[str, ...]:
@@ -43,29 +40,61 @@ class Profile:
         return tuple(sentence for kernel in ordered for sentence in advice(kernel))
 
 
-def profile(file: Path, task: str | Path, backend_name: BackendName, *, shape: str = "") -> Profile:
-    """One kernel file on its largest benchmark shape, or on the one of that label."""
+def profile(
+    file: Path,
+    task: str | Path,
+    backend_name: BackendName,
+    *,
+    shape: str = "",
+    info: DeviceInfo | None = None,
+    deadline_s: float = DEADLINE_S,
+) -> Profile:
+    """One kernel file on its largest benchmark shape, or on the one of that label.
+
+    Nothing else should run on the device meanwhile. info: of the device, which is else opened
+    here to learn it. deadline_s: for all runs of the profiler together. Whatever goes wrong
+    with the profiler is the Profile's reason.
+    """
     tool = TOOLS.get(backend_name)
     if tool is None:
-        return Profile(reason=f"kernels on {backend_name} are not profiled")
-    found = shutil.which(tool) or shutil.which(tool, path=os.pathsep.join(_usual_places()))
+        return Profile(reason=f"kernels on {backend_name} are not profiled", hopeless=True)
+    found = find_tool(tool)
     if found is None:
-        return Profile(reason=f"{tool} is not on PATH, so there is no profile")
+        return Profile(reason=f"{tool} is not on PATH, so there is no profile", hopeless=True)
     target = ["--task", str(task), "--backend", backend_name, "--shape", shape]
     target = [sys.executable, "-m", "evaluators.profile_target", str(file.resolve()), *target]
-    with tempfile.TemporaryDirectory() as folder:
+    began = time.monotonic()
+    until = began + deadline_s
+    # A tool that is ended in the middle may leave what still writes.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             if backend_name == "cuda":
-                return Profile(kernels=_run_ncu(found, target, Path(folder)))
-            return Profile(kernels=_run_rocprof(found, target, Path(folder)))
+                made = Profile(kernels=run_ncu(found, target, Path(folder), until=until))
+            else:
+                peak = (info or _info(backend_name)).peak_bytes_per_s.get("dram")
+                kernels = run_rocprof(
+                    found, target, Path(folder), until=until, peak_bytes_per_s=peak
+                )
+                made = Profile(kernels=kernels)
         except BadTable as bad:
-            return Profile(reason=str(bad))
+            made = Profile(reason=str(bad), hopeless=isinstance(bad, NoRights))
+        except OSError as error:
+            made = Profile(reason=f"{tool} could not be run: {error}")
+    return replace(made, seconds=time.monotonic() - began)
 
 
-def _usual_places() -> list[str]:
-    """Where the vendors' installers put their tools, the newest first."""
-    nsight = sorted(map(str, Path("/opt/nvidia/nsight-compute").glob("*")), reverse=True)
-    return ["/opt/rocm/bin", "/usr/local/cuda/bin", *nsight]
+def profile_source(
+    source: str, task: str | Path, backend_name: BackendName, *, info: DeviceInfo, deadline_s: float
+) -> Profile:
+    """See profile(), for a kernel's text."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.hip"
+        file.write_text(source, encoding="utf-8")
+        return profile(file, task, backend_name, info=info, deadline_s=deadline_s)
+
+
+def _info(backend_name: BackendName) -> DeviceInfo:
+    return backend(backend_name).open_device(0).info
 
 
 def advice(kernel: KernelProfile) -> tuple[str, ...]:
@@ -145,58 +174,3 @@ def _occupancy(kernel: KernelProfile, occupancy: float) -> str:
         f"occupancy is {occupancy:.0f}%, held down by registers or LDS{registers}: smaller tiles "
         "or __launch_bounds__ would let more wavefronts in, if latency is what binds."
     )
-
-
-def _run_ncu(tool: str, target: Sequence[str], folder: Path) -> tuple[KernelProfile, ...]:
-    log = folder / "ncu.csv"
-    done = _run(
-        [
-            *(tool, "--csv", "--page", "raw", "--print-units", "base"),
-            # Locked clocks need rights, and would not be the clocks that kernels are timed at.
-            *("--clock-control", "none", "--target-processes", "application-only"),
-            *("--log-file", str(log), "--metrics", ",".join(NCU_METRICS)),
-            *target,
-        ]
-    )
-    text = log.read_text(errors="replace") if log.exists() else ""
-    if "ERR_NVGPUCTRPERM" in text + done:
-        raise BadTable(
-            "ncu may not read the GPU's counters: run it as root, or load the driver with "
-            "NVreg_RestrictProfilingToAdminUsers=0"
-        )
-    return read_ncu(text or done)
-
-
-def _run_rocprof(tool: str, target: Sequence[str], folder: Path) -> tuple[KernelProfile, ...]:
-    texts: list[str] = []
-    said = ""
-    for number, group in enumerate(ROCPROF_GROUPS):
-        place = folder / str(number)
-        options = ["--output-format", "csv", "-d", str(place), "-o", "profile"]
-        said = _run([tool, *options, "--pmc", *group, "--", *target])
-        texts += [file.read_text() for file in place.glob("**/*counter_collection.csv")]
-    if not texts:
-        last = next((line for line in reversed(said.splitlines()) if line.strip()), "nothing")
-        raise BadTable(f"rocprofv3 wrote no table; it said: {last.strip()[:300]}")
-    peak = backend("hip").open_device(0).info.peak_bytes_per_s.get("dram")
-    return read_rocprof(texts, peak_bytes_per_s=peak)
-
-
-def _run(command: Sequence[str]) -> str:
-    """What it printed. Raises BadTable when it takes too long."""
-    root = str(Path(__file__).resolve().parents[1])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
-    try:
-        done = subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=DEADLINE_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise BadTable(f"{command[0]} took longer than {DEADLINE_S:g} s") from None
-    return done.stdout + done.stderr

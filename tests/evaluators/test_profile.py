@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evaluators.profile import Profile, advice, profile
+from engine.watch import alive
+from evaluators.profile import Profile, advice, profile, profile_source
+from evaluators.profile_run import find_tool
 from evaluators.profile_tables import (
     NCU_METRICS,
     ROCPROF_GROUPS,
@@ -18,6 +21,7 @@ from evaluators.profile_tables import (
 )
 from evaluators.profile_target import shape_of
 from evaluators.task import SHIPPED, load_task
+from scripts.bench_engine import INFO
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ROCPROF = sorted(FIXTURES.glob("rocprof_*_counter_collection.csv"))
@@ -37,6 +41,14 @@ NCU = """
 assert "--clock-control none" in " ".join(arguments)
 log = arguments[arguments.index("--log-file") + 1]
 shutil.copy(here / {fixture!r}, log)
+"""
+ROCPROFV3 = """
+place = pathlib.Path(arguments[arguments.index("-d") + 1])
+place.mkdir()
+counters = arguments[arguments.index("--pmc") + 1 : arguments.index("--")]
+for file in here.glob("rocprof_*_counter_collection.csv"):
+    if '"' + counters[0] + '"' in file.read_text():
+        shutil.copy(file, place)
 """
 
 
@@ -169,8 +181,10 @@ def test_absent_tools_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     found = profile(SOFTMAX, "softmax", "cpu")
     assert (found.kernels, found.reason) == ((), "kernels on cpu are not profiled")
-    if not Path("/usr/local/cuda/bin/ncu").exists():
-        assert profile(SOFTMAX, "softmax", "cuda").reason.startswith("ncu is not on PATH")
+    assert found.hopeless
+    if find_tool("ncu") is None:
+        found = profile(SOFTMAX, "softmax", "cuda")
+        assert found.reason.startswith("ncu is not on PATH") and found.hopeless
 
 
 @pytest.mark.parametrize(
@@ -184,14 +198,76 @@ def test_absent_tools_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_how_ncu_is_called(
     fixture: str, reason: str, kernels: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tool = tmp_path / "ncu"
     write = NCU.format(fixture=fixture)
-    tool.write_text(TOOL.format(python=sys.executable, fixtures=str(FIXTURES), write=write))
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    put_tool(tmp_path / "ncu", write, monkeypatch)
     found = profile(SOFTMAX, "softmax", "cuda")
     assert len(found.kernels) == kernels, found.reason
     assert found.reason.startswith(reason)
+    assert found.hopeless == (kernels == 0)
+    assert found.seconds > 0
+
+
+def put_tool(tool: Path, write: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On PATH, before any real one."""
+    tool.write_text(TOOL.format(python=sys.executable, fixtures=str(FIXTURES), write=write))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tool.parent), prepend=":")
+
+
+def test_how_rocprofv3_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_tool(tmp_path / "rocprofv3", ROCPROFV3, monkeypatch)
+    device = replace(INFO, peak_bytes_per_s={"dram": 5.3e12})
+    found = profile_source(SOFTMAX.read_text(), "softmax", "hip", info=device, deadline_s=60.0)
+    assert found.kernels == rocprof(), found.reason
+    assert found.advice[0].startswith("void gemm<32, 128, 128, 64>")
+    assert not found.hopeless
+
+
+@pytest.mark.parametrize(
+    ("write", "reason"),
+    [
+        ("sys.exit('its driver is too old')", "ncu: no table in its output"),
+        ("os.kill(os.getpid(), 11)", "ncu: no table in its output"),
+        ('print(\'"ID"\\n"",""\\n"0","k"\')', "ncu: its table can't be read: 'Kernel Name'"),
+    ],
+)
+def test_a_profiler_that_breaks_is_a_reason(
+    write: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_tool(tmp_path / "ncu", f"import os\n{write}", monkeypatch)
+    found = profile(SOFTMAX, "softmax", "cuda")
+    assert (found.kernels, found.reason, found.hopeless) == ((), reason, False)
+
+
+def test_a_profiler_that_hangs_is_ended_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = f"""
+import time
+child = subprocess.Popen(["sleep", "600"])
+pathlib.Path({str(tmp_path / "child")!r}).write_text(str(child.pid))
+time.sleep(600)
+"""
+    put_tool(tmp_path / "ncu", write, monkeypatch)
+    found = profile(SOFTMAX, "softmax", "cuda", deadline_s=2.0)
+    assert (found.reason, found.hopeless) == ("ncu was ended at its deadline", False)
+    child = int((tmp_path / "child").read_text())
+    until = time.monotonic() + 10
+    while alive(child) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def test_a_profiler_sees_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = tmp_path / "seen"
+    write = f"import os\npathlib.Path({str(seen)!r}).write_text(repr(dict(os.environ)))"
+    put_tool(tmp_path / "ncu", write, monkeypatch)
+    monkeypatch.setenv("KEY_OF_THIS_TEST", "sk-of-this-test")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    profile(SOFTMAX, "softmax", "cuda")
+    told = seen.read_text()
+    assert "sk-of-this-test" not in told
+    assert "'CUDA_VISIBLE_DEVICES': '3'" in told
 
 
 def test_what_the_profiler_watches_runs() -> None:
