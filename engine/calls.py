@@ -1,7 +1,7 @@
 """What a campaign's log holds of its model calls: reserved, replied, failed, given up."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from operators.question import Failure, Message, Reply, Role
 
@@ -100,3 +100,13 @@ class TurnedAway:
 
 
 CallEvent = CallReserved | CallReplied | CallFailed | GivenUp | TurnedAway
+
+
+class CallJournal(Protocol):
+    """Where call events go; both ways keep the order of the calls."""
+
+    def post(self, event: CallEvent) -> None:
+        """Store it soon."""
+
+    async def commit(self, event: CallEvent) -> None:
+        """Return when it is stored, and all events before it."""

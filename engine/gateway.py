@@ -7,9 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.calls import CallFailed, CallJournal, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.ledger import CallBudget, CallHistory, Ledger, Spending
 from engine.llm_config import Llm
 from engine.preflight import endpoints
@@ -22,6 +22,7 @@ from operators.question import (
     ModelUnavailable,
     Reply,
     Request,
+    Role,
     Unanswered,
 )
 
@@ -32,22 +33,14 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
 LONGEST_RETRY_AFTER_S = 600.0
 TRIES_AT_FIRST_CONTACT = 3
+NEEDED_ROLES = frozenset({"designer", "writer"})
+"""Where even their shortest prompts are too long from the start, a campaign is of no use."""
 MOST_UNSUPPORTED = 12
 """Options and roles that one question may find refused, before it is given up."""
 
 
 class CallsOver(Exception):
     """No further question is answered: the budget is spent, or the campaign ends. One sentence."""
-
-
-class CallJournal(Protocol):
-    """Where call events go; both ways keep the order of the calls."""
-
-    def post(self, event: CallEvent) -> None:
-        """Store it soon."""
-
-    async def commit(self, event: CallEvent) -> None:
-        """Return when it is stored, and all events before it."""
 
 
 class Gateway:
@@ -71,6 +64,7 @@ class Gateway:
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
         self._numbers: Counter[str] = Counter()  # calls reserved, by open question
+        self._too_long: Counter[tuple[Role, str]] = Counter()  # shortest prompts refused
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
         self._asking: set[asyncio.Task[Reply | Unanswered]] = set()
@@ -247,7 +241,7 @@ class Gateway:
         )
 
     async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
-        if failed.kind in FATAL:
+        if failed.kind in FATAL or self._never_fits(request, failed):
             self._over = self._over or ModelUnavailable(failed.reason)
             raise self._over
         times = f" ({calls} calls)" if calls > 1 else ""
@@ -263,6 +257,18 @@ class Gateway:
         )
         del self._numbers[request.key]
         return Unanswered(kind=failed.kind, reason=reason)
+
+    def _never_fits(self, request: Request, failed: NoReply) -> bool:
+        """Whether a role that is needed asks in vain: prompts only grow as a campaign goes on."""
+        if failed.kind is not Failure.CONTEXT_TOO_LONG or not request.shortened:
+            return False
+        asked = request.role, self._config.model_name(request.role, request.model)
+        self._too_long[asked] += 1
+        return (
+            request.role in NEEDED_ROLES
+            and asked not in self._ledger.answered
+            and self._too_long[asked] >= TRIES_AT_FIRST_CONTACT
+        )
 
     def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
         """An endpoint may be away for outage_s once it has answered, else for a few seconds."""

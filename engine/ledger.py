@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
-from operators.question import Reply, Unanswered
+from operators.question import Reply, Role, Unanswered
+
+_SPENT = "the budget of {limit:g} {name} is spent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +17,13 @@ class CallBudget:
     calls: int | None = None
     tokens: int | None = None
     dollars: float | None = None
+
+    def spent(self, reason: str) -> str:
+        """Which limit a shortage() speaks of; empty when it is another's reason."""
+        for name, limit in asdict(self).items():
+            if limit is not None and reason.startswith(_SPENT.format(limit=limit, name=name)):
+                return name
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +43,10 @@ class Spending:
 
 
 class Ledger:
-    """Told of every call event in order."""
+    """Told of every call event in order. answered: roles and models that replied once."""
 
     def __init__(self) -> None:
+        self.answered: set[tuple[Role, str]] = set()
         self._calls = 0
         self._tokens = 0
         self._dollars = 0.0
@@ -52,6 +62,8 @@ class Ledger:
             case CallReplied():
                 reply = event.reply
                 self._replies += 1
+                if reserved := self._open.get(event.key):
+                    self.answered.add((reserved.role, reserved.model))
                 tokens = reply.prompt_tokens + reply.completion_tokens
                 self._settle(event.key, tokens, reply.dollars)
             case CallFailed():
@@ -89,7 +101,7 @@ class Ledger:
         ):
             if limit is not None and spent + needed > limit:
                 return (
-                    f"the budget of {limit:g} {name} is spent: {_figure(spent)} are used, and the "
+                    f"{_SPENT.format(limit=limit, name=name)}: {_figure(spent)} are used, and the "
                     f"next call may take {_figure(needed)}"
                 )
         return ""

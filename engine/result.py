@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.ledger import CallBudget
 from engine.lineage import lineage, technique
 from engine.progress import calls_text, verdicts
 from engine.replay import Replay
@@ -36,7 +37,11 @@ def result_lines(
         yield from _found(summary, summary.best, replay)
     yield ""
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
-    yield f"go on      {command('kernel-scientist', 'resume', shown(run_dir))}"
+    budget, limit, asked = _spent(summary, replay)
+    more = [f"budgets.{budget}={2 * limit:g}"] if budget else []
+    resume = command("kernel-scientist", "resume", shown(run_dir), *more)
+    if not asked:
+        yield f"go on      {resume}"
     if trouble:
         yield f"MLflow     was not told everything: {trouble}; later, tell it with"
         yield f"           {command('kernel-scientist', 'track', shown(run_dir))}"
@@ -52,6 +57,22 @@ def result_lines(
             "           "
             + command("kernel-scientist", "evaluate", best, "--task", task, "--backend", backend)
         )
+    if asked:
+        yield f"the budget of {limit:g} {budget} is spent; go on with twice that by {resume}"
+
+
+def _spent(summary: Summary, replay: Replay) -> tuple[str, float, bool]:
+    """The budget that ended the campaign, its limit, and whether it is one of the models' calls;
+    an empty name when it was none."""
+    budgets = {key: value for key, value in replay.budgets.items() if value is not None}
+    of_calls = {key: budgets.get(key) for key in ("calls", "tokens", "dollars")}
+    if name := CallBudget(**of_calls).spent(summary.ended):
+        return name, budgets[name], True
+    used = {"evaluations": summary.evaluations["total"], "wall_time_s": summary.elapsed_s}
+    for name, value in used.items():
+        if name in budgets and value >= budgets[name]:
+            return name, budgets[name], False
+    return "", 0.0, False
 
 
 def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:

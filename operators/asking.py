@@ -39,7 +39,7 @@ async def ask(
     outcomes of complete(), so that stored outcomes give the same result again.
     """
 
-    def request(attempt: int, prompt: Prompt) -> Request:
+    def request(attempt: int, prompt: Prompt, *, shortened: bool = False) -> Request:
         return Request(
             key=f"{context.key}/{role}/{attempt}",
             role=role,
@@ -47,12 +47,13 @@ async def ask(
             cycle=context.cycle,
             prompt=prompt,
             schema=schema,
+            shortened=shortened,
         )
 
     asked = request(0, render(1.0))
     outcome = await model.complete(asked)
     if isinstance(outcome, Unanswered) and outcome.kind is Failure.CONTEXT_TOO_LONG:
-        shorter = request(1, render(SHORTENED))
+        shorter = request(1, render(SHORTENED), shortened=True)
         if shorter.prompt.characters < asked.prompt.characters:
             asked = shorter
             outcome = await model.complete(asked)

@@ -120,7 +120,8 @@ class Endpoint:
         options: ModelOptions | None,
         body: Mapping[str, Any],
     ) -> NoReply:
-        said = self._key.redact(one_line(error.message))
+        told = error.message.removeprefix(f"Error code: {error.status_code} - ")
+        said = self._key.redact(one_line(told))
         model = options.model if options else ""
         match error.status_code:
             case 401 | 403:
@@ -151,7 +152,9 @@ class Endpoint:
                 )
         if context_too_long(said):
             return NoReply(
-                Failure.CONTEXT_TOO_LONG, f"the prompt is too long for {model!r} ({said})"
+                Failure.CONTEXT_TOO_LONG,
+                f"the prompt is too long for {model!r} ({said}); serve it with a longer context, "
+                "or lower its max_tokens in llm.models",
             )
         refused = refused_option(f"{said} {error.param or ''}", body)
         if refused:

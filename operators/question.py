@@ -93,6 +93,7 @@ class Request:
 
     model: a name from the configuration's models; empty: the role's own.
     schema: JSON schema of the reply, for endpoints that take one.
+    shortened: a longer prompt for the same was too long; there is no shorter one than this.
     """
 
     key: str
@@ -102,6 +103,7 @@ class Request:
     prompt: Prompt
     schema: Mapping[str, Any] | None = None
     model: str = ""
+    shortened: bool = False
 
     @property
     def prompt_hash(self) -> str:

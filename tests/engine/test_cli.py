@@ -123,6 +123,8 @@ def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
     assert "evaluate" in result.stdout.splitlines()[-1]
     summary = json.loads((tmp_path / "once" / "summary.json").read_text())
     assert summary["evaluations"]["total"] == 2
+    [go_on] = [one for one in result.stdout.splitlines() if one.startswith("go on ")]
+    assert go_on.endswith(f"resume {tmp_path / 'once'} budgets.evaluations=4")
     assert [path.name for path in tmp_path.iterdir()] == ["once"]
 
     again = kernel_scientist("run", ROOT / "configs" / "quickstart.yaml", *arguments[2:])

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,17 @@ from engine.calls import CallEvent, CallFailed, CallReserved
 from engine.gateway import CallsOver, Gateway
 from engine.ledger import CallBudget
 from engine.preflight import preflight
-from operators.question import Failure, ModelUnavailable, Reply
-from tests.engine.call_log import MemoryJournal, gateway, question, section
+from operators.question import (
+    Failure,
+    Message,
+    ModelUnavailable,
+    Prompt,
+    Reply,
+    Request,
+    Role,
+    Unanswered,
+)
+from tests.engine.call_log import MemoryJournal, gateway, history, question, section
 from tests.scripted_server import Script, ScriptedServer
 
 
@@ -177,5 +187,50 @@ def test_a_call_cut_off_before_it_was_sent_is_accounted_for() -> None:
                 await call
             assert server.calls == 0
             await gate.close()
+
+    asyncio.run(go())
+
+
+def too_long(number: int, role: Role, *, shortened: bool) -> Request:
+    asked = question(number)
+    long = Prompt(messages=(Message(role="user", content="x" * 9000),), template="t")
+    return replace(asked, role=role, prompt=long, shortened=shortened)
+
+
+@pytest.mark.parametrize("role", ["designer", "writer", "selector", "repair"])
+def test_a_needed_role_whose_shortest_prompts_never_fit_ends_the_campaign(role: Role) -> None:
+    async def go() -> None:
+        async with ScriptedServer(Script(rule=OK, context_characters=8000)) as server:
+            gate = gateway(server, MemoryJournal())
+            for number in range(9):  # a shorter one may fit
+                outcome = await gate.complete(too_long(number, role, shortened=False))
+                assert isinstance(outcome, Unanswered)
+            for number in range(10, 12):
+                outcome = await gate.complete(too_long(number, role, shortened=True))
+                assert isinstance(outcome, Unanswered)
+            asked = gate.complete(too_long(20, role, shortened=True))
+            if role in ("designer", "writer"):
+                with pytest.raises(ModelUnavailable, match=r"too long .* a longer context"):
+                    await asked
+            else:
+                assert isinstance(await asked, Unanswered)
+            await gate.close()
+
+    asyncio.run(go())
+
+
+def test_prompts_that_have_become_too_long_end_no_campaign() -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK, context_characters=8000)) as server:
+            gate = gateway(server, journal)
+            assert isinstance(await gate.complete(question(0)), Reply)
+            await gate.close()
+            resumed = gateway(server, MemoryJournal())
+            resumed.restore(history(journal.events))
+            for number in range(1, 9):
+                outcome = await resumed.complete(too_long(number, "writer", shortened=True))
+                assert isinstance(outcome, Unanswered)
+            await resumed.close()
 
     asyncio.run(go())
