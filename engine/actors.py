@@ -20,6 +20,7 @@ from engine.events import Row
 from engine.island import Island
 from engine.journal import StoreJournal, reply
 from engine.plant import Plant
+from engine.profiles import Profiled, limits_of
 from engine.quarantine import QuarantinedLane
 from engine.replay import History
 from engine.scoreboard import Scoreboard
@@ -112,6 +113,7 @@ class DispatcherActor:
             QuarantinedLane(RayLane(workbench, device, driver, gpus)) for device in devices
         ]
         self._dispatcher: Dispatcher | None = None
+        self._islands: Sequence[ActorHandle[Any]] = ()
 
     async def open(self) -> list[DeviceInfo]:
         """What the devices are, once all are open; those in quarantine are left out.
@@ -157,9 +159,21 @@ class DispatcherActor:
             publish=publish,
             journal=self._journal,
             budget=config.budgets.evaluations,
+            patience_s=config.devices.patience_s,
+            profiles=limits_of(config, self._tell),
         )
         self._dispatcher = Dispatcher(plant, scores)
         return await self._dispatcher.begin(baseline, anchor)
+
+    def _tell(self, profiled: Profiled) -> None:
+        for island in self._islands:
+            island.learn.remote(profiled)
+
+    async def meet(self, islands: Sequence[ActorHandle[Any]], scores: Scoreboard) -> None:
+        """The islands, once they have begun: they may have missed profiles that were stored."""
+        self._islands = islands
+        for profiled in scores.profiles.values():
+            self._tell(profiled)
 
     @property
     def _begun(self) -> Dispatcher:
@@ -252,6 +266,9 @@ class IslandActor:
 
     async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
         self._begun.receive(source, round, elites)
+
+    async def learn(self, profiled: Profiled) -> None:
+        self._begun.learn(profiled)
 
     async def state(self) -> IslandState:
         return self._begun.state()

@@ -73,6 +73,24 @@ class OperatorMix(_Section):
 class Devices(_Section):
     ids: tuple[int, ...] | None = None  # None: all GPUs, or on cpu the last half of the cores
     compile_workers: int | None = Field(default=None, ge=1)  # None: the cores that measure nothing
+    patience_s: float = Field(default=1800, gt=0)  # all left alone after faults: then it ends
+
+
+class Profiles(_Section):
+    """New bests that ncu or rocprofv3 looks at, where it is installed; "off": none."""
+
+    most: int = Field(default=12, ge=0)  # over all sessions
+    share: float = Field(default=0.05, gt=0, le=1)  # of the devices' time, at most
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_word(cls, value: Any) -> Any:
+        if isinstance(value, str | bool):  # YAML reads a bare off as false
+            words = {"off": {"most": 0}, False: {"most": 0}, "elites": {}}
+            if value not in words:
+                raise ValueError(f"write elites, off, or most and share, not {value!r}")
+            return words[value]
+        return value
 
 
 class Tracking(_Section):
@@ -115,6 +133,7 @@ class CampaignConfig(_Section):
         default=(OperatorMix(),), min_length=1
     )  # islands in turn
     devices: Devices = Devices()
+    profiles: Profiles = Profiles()
     tracking: Tracking = Tracking()
     snapshots: Snapshots = Snapshots()
     ray: RayCluster = RayCluster()

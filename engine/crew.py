@@ -114,6 +114,7 @@ class Crew:
                 for index, island in enumerate(self._islands)
             ]
         )
+        answer(self._dispatcher.meet.remote(self._islands, scores))
 
     def start(self) -> list[Any]:
         """Let every island run; one reference each, to what it ended with."""

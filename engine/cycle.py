@@ -34,13 +34,14 @@ class Cycle:
     """Everything that decides what a cycle does, besides the random key.
 
     individuals: what operators may look up, as it was when the cycle started; all of the
-    tournament is in it.
+    tournament is in it. profiles: what profilers said by then, by kernel id.
     """
 
     number: int
     operator: str
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
+    profiles: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

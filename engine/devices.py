@@ -13,10 +13,14 @@ from engine.watch import Driver, live_with
 from engine.workbench import Bench, Blocks, Broken, Built, Measured, Sick, Workbench
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
+from evaluators.profile import Profile, profile_source
 from evaluators.telemetry import VISIBLE
 from evaluators.timing import Anchor
 
 _T = TypeVar("_T")
+
+PROFILE_DEADLINE_S = 120.0
+"""For all runs of a profiler over one kernel; ncu takes seconds, rocprofv3 runs six times."""
 
 
 class EvaluatorActor:
@@ -50,6 +54,16 @@ class EvaluatorActor:
 
     def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
         return self._bench.link(built, self._fetch(anchor))
+
+    def profile(self, built: Built, task: str) -> Profile:
+        """In this actor's turn, so that nothing is measured on the device meanwhile."""
+        return profile_source(
+            built.kernel.text,
+            task,
+            built.compiled.backend,
+            info=self._bench.info,
+            deadline_s=PROFILE_DEADLINE_S,
+        )
 
     def _fetch(self, anchor: "AnchorRef") -> Anchor:
         """Once an epoch, not once a call."""
@@ -98,6 +112,10 @@ class RayLane:
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         actor = self._actor
         return await self._guarded(actor, actor.link.remote(built, anchor))
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        actor = self._actor
+        return await self._guarded(actor, actor.profile.remote(built, task))
 
     async def _guarded(self, actor: Any, call: Awaitable[_T]) -> _T:
         try:

@@ -5,10 +5,13 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from engine.events import EpochStarted, Evaluated, Fault
+from engine.epochs import Epochs
+from engine.events import Evaluated, Fault
 from engine.job import CampaignFailed, Job, crashed, unfit
 from engine.pace import Pace
+from engine.patience import wait_for_devices
 from engine.plant import Lane, Plant
+from engine.profiling import Profiling
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
 from engine.snapshot import DispatcherState
@@ -19,9 +22,6 @@ from operators.individual import Candidate
 __all__ = ["CampaignFailed", "Dispatcher"]
 
 _T = TypeVar("_T")
-
-EPOCH_GAIN = 1.5
-"""A kernel that is this much faster than the anchor becomes the next anchor."""
 
 ATTEMPTS = 3
 """Processes that one kernel may take with it before that is its verdict."""
@@ -46,8 +46,8 @@ class Dispatcher:
         self._workers: set[asyncio.Task[None]] = set()
         self._pace = Pace(lanes=len(plant.lanes), most_workers=plant.compile_workers)
         self._compile_workers = 0
-        self._anchor: Any = None
-        self._linking = False
+        self._epochs = Epochs(plant, scoreboard, self._patiently)
+        self._profiling = Profiling(plant, scoreboard)
         self._stopped = False
         self._failure: BaseException | None = None
         self._asked = 0
@@ -76,10 +76,10 @@ class Dispatcher:
         if not evaluation.passed:
             raise unfit(evaluation)
         if self._scores.epoch < 0:
-            await self._start_epoch(EpochStarted(number=0, anchor_id=built.kernel_id), built)
+            await self._epochs.begin(built)
         else:
-            resumed = built if anchor is None else await self._compiled(anchor)
-            self._anchor = self._plant.publish(resumed, self._scores.links)
+            self._epochs.go_on(built if anchor is None else await self._compiled(anchor))
+        self._work(wait_for_devices(self._plant.lanes, self._plant.patience_s))
         for lane in self._plant.lanes:
             for _ in range(CALLS_PER_LANE):
                 self._work(self._measure_all(lane))
@@ -110,6 +110,7 @@ class Dispatcher:
     def stop(self) -> None:
         """Take nothing more, and drop what no device has begun."""
         self._stopped = True
+        self._profiling.stop()
         for job in list(self._jobs.values()):
             if not job.measuring:
                 self._drop(job, Stopped())
@@ -131,7 +132,7 @@ class Dispatcher:
             ready=ready,
             measuring=measuring,
             faults=self._faults,
-            device_busy_s=self._device_s,
+            device_busy_s=self._device_s + self._epochs.device_s + self._profiling.device_s,
             latencies_s=self._pace.latencies(),
             compile_workers=self._pace.workers,
             bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
@@ -177,10 +178,14 @@ class Dispatcher:
             job = await self._ready.get()
             if job.done.done() or job.built is None:
                 continue
+            if not lane.free:  # that came while this waited for work
+                self._ready.put_nowait(job)
+                continue
             best = self._scores.best.speedup if self._scores.best else 0.0
+            anchor, bounds = self._epochs.anchor, self._scores.bounds()
             job.measuring = True
             try:
-                measured = await lane.measure(job.built, self._anchor, self._scores.bounds(), best)
+                measured = await lane.measure(job.built, anchor, bounds, best)
             except Broken as error:
                 job.measuring = False
                 await self._lost(job, lane.name, error, self._ready)
@@ -192,9 +197,9 @@ class Dispatcher:
                 self._work(self._finish(job, measured))  # the device does not wait for the disk
                 continue
             await self._finish(job, measured)
-            if not self._linking and self._outgrown():
-                self._linking = True
-                self._work(self._link(job.built, lane))
+            if self._epochs.outgrown():
+                self._work(self._epochs.link(job.built, lane))
+            self._work(self._profiling.look(job.built, lane))
 
     async def _finish(self, job: Job, measured: Measured) -> None:
         await self._store(measured)
@@ -211,35 +216,6 @@ class Dispatcher:
         self._scores.apply(event)
         self._evaluated += 1
         self._device_s += measured.evaluation.seconds.get("device", 0.0)
-
-    # --- anchors ----------------------------------------------------------------------------
-
-    def _outgrown(self) -> bool:
-        best = self._scores.best
-        return best is not None and best.speedup >= EPOCH_GAIN * self._scores.speedup_of_anchor()
-
-    async def _link(self, built: Built, lane: Lane) -> None:
-        began = time.monotonic()
-        try:
-            blocks = await self._patiently(lane.name, lambda: lane.link(built, self._anchor))
-        except Sick:
-            blocks = None  # the next kernel that is faster still is linked elsewhere
-        device_s = time.monotonic() - began
-        self._device_s += device_s
-        if blocks is not None:
-            event = EpochStarted(
-                number=self._scores.epoch + 1,
-                anchor_id=built.kernel_id,
-                link=blocks,
-                device_s=device_s,
-            )
-            await self._start_epoch(event, built)
-        self._linking = False
-
-    async def _start_epoch(self, event: EpochStarted, built: Built) -> None:
-        await self._plant.journal.commit(event)
-        self._scores.apply(event)
-        self._anchor = self._plant.publish(built, self._scores.links)
 
     # --- what goes wrong --------------------------------------------------------------------
 

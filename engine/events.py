@@ -1,16 +1,15 @@
 """What a campaign's log is made of: one frozen class a kind of event, and its row in the store."""
 
-import json
-import math
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Protocol, get_args
 
 from pydantic import TypeAdapter
 
 from engine.calls import CallEvent
+from engine.event_body import body_of
+from engine.profiles import ProfileEvent
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection
@@ -249,6 +248,7 @@ Event = (
     | EpochStarted
     | Fault
     | CallEvent
+    | ProfileEvent
 )
 
 
@@ -272,32 +272,9 @@ def _adapter(kind: str) -> TypeAdapter[Event]:
 
 def to_row(event: Event) -> Row:
     """The event as the store keeps it; from_row is the inverse."""
-    try:
-        body = json.dumps(event, default=_plain, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        body = json.dumps(_finite(event), separators=(",", ":"), allow_nan=False)
     island, cycle = getattr(event, "island", None), getattr(event, "cycle", None)
-    return event.kind, event.key, island, cycle, body
+    return event.kind, event.key, island, cycle, body_of(event)
 
 
 def from_row(kind: str, body: str) -> Event:
     return _adapter(kind).validate_json(body)
-
-
-def _plain(value: object) -> dict[str, Any]:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in fields(value)}
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} can't be stored")
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no infinity: the largest float stands for it, and for what is not a number."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return math.copysign(sys.float_info.max, value)
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    if isinstance(value, Mapping) or is_dataclass(value):
-        return {key: _finite(one) for key, one in _plain(value).items()}
-    return value

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 
-from engine.dispatcher import EPOCH_GAIN
+from engine.epochs import EPOCH_GAIN
 from engine.events import EpochStarted, Evaluated
 from engine.scoreboard import Scoreboard
 from engine.workbench import Bench, Built, Workbench

@@ -20,6 +20,7 @@ from engine.events import (
 )
 from engine.migration import destinations
 from engine.population import Population
+from engine.profiles import Learned, Profiled
 from engine.setting import Setting, Stopped
 from engine.snapshot import IslandState
 from evaluators.evaluation import Evaluation
@@ -48,6 +49,7 @@ class Island:
         self._mix = setting.config.operators_of(index)
         self._population = Population(setting.config.islands.capacity)
         self._individuals: dict[str, Individual] = {}  # what operators may look up
+        self._profiles: dict[str, tuple[str, ...]] = {}  # advice by kernel id
         self._known: set[str] = set()  # every kernel id drafted or received here
         self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
         self._told: set[str] = set()  # keys of those that became of something
@@ -95,6 +97,13 @@ class Island:
         self._setting.journal.post(event)
         self._take_in(elites)
 
+    def learn(self, profiled: Profiled) -> None:
+        """Take a profile's advice in; cycles that have begun go on without it."""
+        if profiled.kernel_id not in self._profiles:
+            self._profiles[profiled.kernel_id] = profiled.advice
+            event = Learned(island=self.index, kernel_id=profiled.kernel_id)
+            self._setting.journal.post(event)
+
     def state(self) -> IslandState:
         best = next(iter(self._population), None)
         return IslandState(
@@ -120,6 +129,8 @@ class Island:
                     self._take_in(individuals)
                 case Migrated():
                     self._take_in(individuals)
+                case Profiled():
+                    self._profiles[event.kernel_id] = event.advice
                 case CycleStarted():
                     members = {member.id: member for member in self._population}
                     chosen = tuple(members[one] for one in event.tournament)
@@ -163,6 +174,7 @@ class Island:
             operator=operator,
             tournament=tournament,
             individuals={**self._individuals, **{one.id: one for one in tournament}},
+            profiles=dict(self._profiles),
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -298,6 +310,7 @@ class Island:
             cycle=cycle.number,
             key=f"i{self.index}/c{cycle.number}/{name}",
             individuals=cycle.individuals,
+            profiles=cycle.profiles,
         )
 
 

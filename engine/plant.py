@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.events import Journal
+from engine.profiles import ProfileLimits
 from engine.workbench import Blocks, Built, Measured
 from evaluators.evaluation import Evaluation
+from evaluators.profile import Profile
 
 
 class Lane(Protocol):
@@ -16,10 +18,18 @@ class Lane(Protocol):
 
     @property
     def well(self) -> bool:
-        """Whether the device can be given work now."""
+        """Whether the device works, as far as is known."""
+
+    @property
+    def trouble(self) -> str:
+        """Why it is left alone, in a clause; empty when it is well."""
+
+    @property
+    def free(self) -> bool:
+        """Whether the device may be given work now: it is well, and no profiler is at it."""
 
     async def fit(self) -> None:
-        """Return when it can."""
+        """Return when it is free."""
 
     async def measure(
         self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
@@ -28,6 +38,9 @@ class Lane(Protocol):
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         """None when the kernel no longer passes. Raises Broken."""
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        """After what was given to the device before; it is not free meanwhile. Raises Broken."""
 
 
 Compile = Callable[[str], Awaitable[Built | Evaluation]]
@@ -39,7 +52,10 @@ Publish = Callable[[Built, tuple[Blocks, ...]], Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plant:
-    """What a dispatcher works with. budget: evaluations over all sessions; None: no bound."""
+    """What a dispatcher works with. budget: evaluations over all sessions; None: no bound.
+
+    patience_s: without any device that is well. profiles: None where none are made.
+    """
 
     task_hash: str
     device_class: str
@@ -50,3 +66,5 @@ class Plant:
     publish: Publish
     journal: Journal
     budget: int | None
+    patience_s: float
+    profiles: ProfileLimits | None

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.campaign import STORE
-from engine.replay import replay
+from engine.replay import Replay, replay
 from evaluators.device import backend
 from evaluators.task import load_task
 from operators.individual import Individual
@@ -20,16 +20,21 @@ def prompt_text(task: str, role: Role, backend_name: str, run_dir: Path | None) 
     loaded = load_task(task)
     device = backend(backend_name).open_device(0)
     try:
-        shown = _individuals(run_dir) if run_dir is not None else []
-        prompt = preview(role, loaded, device.info, shown)
+        whole = replay(run_dir / STORE) if run_dir is not None else None
+        shown = _individuals(whole) if whole else []
+        prompt = preview(role, loaded, device.info, shown, profiles=_profiles(whole))
     finally:
         device.close()
     return "\n\n".join(f"[{one.role}]\n{one.content}" for one in prompt.messages)
 
 
-def _individuals(run_dir: Path) -> list[Individual]:
+def _profiles(whole: Replay | None) -> dict[str, tuple[str, ...]]:
+    found = whole.scores.profiles.values() if whole else ()
+    return {profiled.kernel_id: profiled.advice for profiled in found}
+
+
+def _individuals(whole: Replay) -> list[Individual]:
     """Everything that was evaluated, the fastest first, failures last."""
-    whole = replay(run_dir / STORE)
     known = whole.scores.evaluations
     drafts = [draft for draft in whole.first_drafts.values() if draft.kernel_id in known]
     individuals = [draft.individual(known[draft.kernel_id]) for draft in drafts]

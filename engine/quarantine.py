@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from engine.workbench import Blocks, Broken, Built, Measured, Sick
 from evaluators.device import DeviceInfo
+from evaluators.profile import Profile
 
 _T = TypeVar("_T")
 
@@ -27,6 +28,8 @@ class Probed(Protocol):
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None: ...
 
+    async def profile(self, built: Built, task: str) -> Profile: ...
+
     async def info(self) -> DeviceInfo:
         """What the device is, once it has computed a known answer. Raises Broken."""
 
@@ -41,11 +44,18 @@ class QuarantinedLane:
         self._faults = 0
         self._well = asyncio.Event()
         self._well.set()
+        self._unwatched = asyncio.Event()  # no profiler is at the device
+        self._unwatched.set()
+        self.trouble = ""
         self._probing: asyncio.Task[None] | None = None
 
     @property
     def well(self) -> bool:
         return self._well.is_set()
+
+    @property
+    def free(self) -> bool:
+        return self._well.is_set() and self._unwatched.is_set()
 
     async def info(self) -> DeviceInfo | None:
         """None when the device starts in quarantine."""
@@ -57,7 +67,9 @@ class QuarantinedLane:
 
     async def fit(self) -> None:
         """Return when the device may be given work."""
-        await self._well.wait()
+        while not self.free:
+            await self._well.wait()
+            await self._unwatched.wait()
 
     async def measure(
         self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
@@ -66,6 +78,14 @@ class QuarantinedLane:
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         return await self._watched(lambda: self._lane.link(built, anchor))
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        """A profiler's own faults are no fault of the device."""
+        self._unwatched.clear()
+        try:
+            return await self._lane.profile(built, task)
+        finally:
+            self._unwatched.set()
 
     async def _watched(self, work: Callable[[], Awaitable[_T]]) -> _T:
         if not self.well:
@@ -83,6 +103,7 @@ class QuarantinedLane:
     def _leave_alone(self, error: Broken) -> None:
         if self._well.is_set():
             self._well.clear()
+            self.trouble = str(error)
             self._probing = asyncio.get_running_loop().create_task(self._probe())
 
     async def _probe(self) -> None:
@@ -93,7 +114,9 @@ class QuarantinedLane:
             pause_s = min(2 * pause_s, LAST_PROBE_S)
             try:
                 await self._lane.info()
-            except Broken:
+            except Broken as error:
+                self.trouble = str(error)
                 continue
             self._faults = 0
+            self.trouble = ""
             self._well.set()

@@ -21,6 +21,7 @@ from engine.events import (
     SessionStarted,
 )
 from engine.ledger import CallHistory
+from engine.profiles import Learned, Profiled
 from engine.scoreboard import Scoreboard
 from engine.store import Stored, StoreError, read_events
 from operators.individual import Individual
@@ -104,12 +105,14 @@ class Replay:
             self.sessions[-1].device_s += event.evaluation.seconds.get("device", 0.0)
             self.first_evaluated_at = self.first_evaluated_at or stored.at
             self.last_evaluated_at = stored.at
-        elif isinstance(event, EpochStarted):
+        elif isinstance(event, EpochStarted | Profiled):
             self.sessions[-1].device_s += event.device_s
         if self.sessions:
             self.sessions[-1].ended_at = stored.at
         if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated):
             self._own.setdefault(event.island, []).append(event)
+        elif isinstance(event, Learned):
+            self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
 
     def _individuals(self, event: Event) -> tuple[Individual, ...]:
         keys: Sequence[str] = ()

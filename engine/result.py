@@ -86,6 +86,10 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
         light = best.speed_of_light.get(label)
         of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
         yield (f"  {label:{width}}  {seed_us:11.1f} µs -> {time_us:10.1f} µs{of_light}")
+    profiled = replay.scores.profiles.get(best.id)
+    if profiled:
+        yield "what a profiler says of it, on the largest shape:"
+        yield from (f"  {sentence}" for sentence in profiled.advice)
     yield "how it came about:"
     steps = lineage(replay, best.id)
     for step, evaluation in steps[-STEPS_SHOWN:]:

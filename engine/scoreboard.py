@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from engine.events import EpochStarted, Evaluated, Event
+from engine.profiles import Profiled
 from evaluators.evaluation import Evaluation
 
 
@@ -19,12 +20,13 @@ class Best:
 
 
 class Scoreboard:
-    """Evaluations by kernel id, the best, the best on each shape, and the anchors."""
+    """Evaluations and profiles by kernel id, the best, also on each shape, and the anchors."""
 
     def __init__(self) -> None:
         self.evaluations: dict[str, Evaluation] = {}
         self.by_status: Counter[str] = Counter()
         self.best: Best | None = None
+        self.profiles: dict[str, Profiled] = {}  # by kernel id, those that say something
         self.epoch = -1
         self.anchor_id = ""
         self.links: tuple[Mapping[str, tuple[float, ...]], ...] = ()  # seed .. current anchor
@@ -37,6 +39,8 @@ class Scoreboard:
                 self._evaluated(event)
             case EpochStarted():
                 self._epoch_started(event)
+            case Profiled() if event.advice:
+                self.profiles[event.kernel_id] = event
             case _:
                 pass  # nothing else changes what is known of kernels
 

@@ -50,6 +50,13 @@ CREATE VIEW IF NOT EXISTS individuals AS SELECT
     d.key, d.island, d.cycle, d.slot, d.kernel_id, d.origin, d.parents, d.technique,
     e.status, e.reason, e.speedup, e.ci95_low, e.ci95_high, e.times_us, d.source
 FROM drafts d JOIN evaluations e ON e.kernel_id = d.kernel_id AND e.number = 0;
+CREATE VIEW IF NOT EXISTS profiles AS SELECT
+    seq, at,
+    json_extract(body, '$.kernel_id') AS kernel_id,
+    json_extract(body, '$.advice') AS advice,
+    json_extract(body, '$.reason') AS reason,
+    json_extract(body, '$.device_s') AS device_s
+FROM events WHERE kind = 'profiled';
 CREATE VIEW IF NOT EXISTS faults AS SELECT
     seq, at, json_extract(body, '$.where') AS place, json_extract(body, '$.message') AS message
 FROM events WHERE kind = 'fault';

@@ -17,6 +17,7 @@ class Context:
 
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
+    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
     """
 
     task: Task
@@ -27,6 +28,7 @@ class Context:
     key: str
     individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
     knowledge: str = ""
+    profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Prompts outside of a campaign: what a role is sent, with the seed or given kernels shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
@@ -34,13 +34,14 @@ def preview(
     individuals: Sequence[Individual] = (),
     *,
     knowledge: str = "",
+    profiles: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Prompt:
     """What role is sent. individuals: of a campaign, best first; none: the naive seed, unmeasured.
 
     The first is the Base, the second, if there is one, the Reference; for repair the first
     that failed is shown, else a stand-in that says so.
     """
-    scene = Scene(task=task, device=device, knowledge=knowledge)
+    scene = Scene(task=task, device=device, knowledge=knowledge, profiles=profiles or {})
     shown = list(individuals) or [_seed(task, device, Status.STOPPED_EARLY, "not measured yet")]
     known = {one.id: one for one in shown}
     passed = [one for one in shown if one.evaluation.passed] or shown

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +16,7 @@ from evaluators.task import Task
 from operators.individual import Experiment, Individual
 from operators.knowledge.digest import knowledge_of
 from operators.operator import Context
-from operators.prompts.tables import Listing, clip, ledger, listing, table, verdict
+from operators.prompts.tables import Listing, clip, ledger, listing, profile_lines, table, verdict
 from operators.question import Malformed, Message, Prompt, Role
 
 PERSONAS: Mapping[Role, str] = {
@@ -44,17 +44,25 @@ MOST_TRIED = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """What every prompt of a campaign shares. share: of the usual length, 1.0 or less."""
+    """What every prompt of a campaign shares. share: of the usual length, 1.0 or less.
+
+    profiles: a profiler's advice by kernel id, of those that it looked at.
+    """
 
     task: Task
     device: DeviceInfo
     knowledge: str = ""  # the campaign's own findings, after what the package knows
     share: float = 1.0
+    profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, context: Context, share: float) -> Self:
         return cls(
-            task=context.task, device=context.device, knowledge=context.knowledge, share=share
+            task=context.task,
+            device=context.device,
+            knowledge=context.knowledge,
+            share=share,
+            profiles=context.profiles,
         )
 
     @property
@@ -76,6 +84,11 @@ def selector_prompt(
         scene,
         "selector",
         table=table(tournament, known),
+        profiles={
+            one.id: profile_lines(scene.profiles[one.id])
+            for one in tournament
+            if one.id in scene.profiles
+        },
         others=table(others[-MOST_OTHERS:], known) if others and scene.roomy else "",
     )
 
@@ -206,7 +219,8 @@ def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
 
 
 def _listing(scene: Scene, one: Individual, known: Mapping[str, Individual]) -> Listing:
-    return listing(one, known, scene.limit(SOURCE_CHARACTERS))
+    advice = scene.profiles.get(one.id, ())
+    return listing(one, known, scene.limit(SOURCE_CHARACTERS), profile=advice)
 
 
 def _second(

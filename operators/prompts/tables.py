@@ -11,6 +11,8 @@ LINE_CHARACTERS = 160
 REASON_CHARACTERS = 1_500
 REPORT_CHARACTERS = 1_200
 EXPERIMENT_CHARACTERS = 1_200
+PROFILE_CHARACTERS = 400  # of one sentence
+MOST_PROFILE_LINES = 8
 
 
 def clip(text: str, limit: int) -> str:
@@ -115,11 +117,14 @@ class Listing:
     report: str
     times: str
     resources: tuple[str, ...]
+    profile: tuple[str, ...]
     source: str
 
 
-def listing(one: Individual, known: Mapping[str, Individual], limit: int) -> Listing:
-    """limit: characters of source."""
+def listing(
+    one: Individual, known: Mapping[str, Individual], limit: int, *, profile: Sequence[str] = ()
+) -> Listing:
+    """limit: characters of source; profile: a profiler's advice."""
     experiment = ""
     if one.experiment is not None:
         experiment = clip(
@@ -137,6 +142,7 @@ def listing(one: Individual, known: Mapping[str, Individual], limit: int) -> Lis
         report=clip(one.report.strip(), REPORT_CHARACTERS),
         times=_times(one, known),
         resources=_resources(one.evaluation),
+        profile=profile_lines(profile),
         source=clip(one.candidate.source.strip(), limit),
     )
 
@@ -162,6 +168,11 @@ def _resources(evaluation: Evaluation) -> tuple[str, ...]:
     """Advice that the compiler's numbers give, each sentence once."""
     said = [sentence for kernel in evaluation.resources for sentence in kernel.get("advice", ())]
     return tuple(dict.fromkeys(said))[:6]
+
+
+def profile_lines(advice: Sequence[str]) -> tuple[str, ...]:
+    """A profiler's first sentences, of the kernels that take longest, each on one line."""
+    return tuple(one_line(sentence, PROFILE_CHARACTERS) for sentence in advice[:MOST_PROFILE_LINES])
 
 
 def verdict(failed: Individual) -> str:

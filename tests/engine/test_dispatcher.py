@@ -9,12 +9,14 @@ import pytest
 from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher
 from engine.events import EpochStarted, Evaluated, Event, Fault
 from engine.plant import Plant
+from engine.profiles import ProfileLimits
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
 from engine.workbench import Blocks, Broken, Built, Measured, Sick
 from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel import parse_kernel
+from evaluators.profile import Profile
 from evaluators.task import load_task
 from operators.individual import Candidate
 
@@ -51,7 +53,8 @@ class ScriptedLane:
 
     def __init__(self, speedups: Mapping[str, float]) -> None:
         self.name = "device 0"
-        self.well = True
+        self.well = self.free = True
+        self.trouble = ""
         self.speedups = speedups
         self.measured: list[str] = []
         self.anchors: list[Any] = []
@@ -87,6 +90,9 @@ class ScriptedLane:
         await asyncio.sleep(0)
         return {"a": (0.5, 0.5)}
 
+    async def profile(self, built: Built, task: str) -> Profile:
+        raise AssertionError("no profile was asked for")
+
 
 def passed(kernel_id: str, speedup: float) -> Evaluation:
     return Evaluation(
@@ -116,6 +122,8 @@ def dispatcher(
     compile: Callable[[str], Awaitable[Built | Evaluation]] = compile_at_once,
     budget: int | None = None,
     scores: Scoreboard | None = None,
+    patience_s: float = 1800.0,
+    profiles: ProfileLimits | None = None,
 ) -> Dispatcher:
     plant = Plant(
         task_hash=TASK.hash,
@@ -127,6 +135,8 @@ def dispatcher(
         publish=lambda built, links: (built.kernel_id, len(links)),
         journal=journal,
         budget=budget,
+        patience_s=patience_s,
+        profiles=profiles,
     )
     return Dispatcher(plant, scores or Scoreboard())
 

@@ -10,6 +10,7 @@ from engine.quarantine import FAULTS, QuarantinedLane
 from engine.workbench import Blocks, Broken, Built, Measured, Sick
 from evaluators.device import Compiled, DeviceInfo
 from evaluators.kernel import parse_kernel
+from evaluators.profile import Profile
 from evaluators.task import load_task
 from scripts.bench_engine import INFO
 from tests.engine.test_dispatcher import passed
@@ -46,6 +47,9 @@ class FailingLane:
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         return None
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        return Profile(reason="nothing to see")
 
 
 async def measure(lane: QuarantinedLane) -> bool:
