@@ -54,6 +54,13 @@ def test_tracking_defaults_to_a_file_beside_the_runs(file: Path, tmp_path: Path)
     assert other.tracking_uri == "http://127.0.0.1:5000"
 
 
+def test_profiles_in_a_word(file: Path) -> None:
+    assert load_config(file).profiles.most > 0
+    assert load_config(file, ["profiles=elites"]).profiles == load_config(file).profiles
+    assert load_config(file, ["profiles=off"]).profiles.most == 0
+    assert load_config(file, ["profiles.most=3"]).profiles.most == 3
+
+
 def test_islands_take_their_operators_in_turn() -> None:
     config = parse_config(
         {"task": "sgemm", "operators": [{"kind": "catalog"}, {"kind": "random"}]}, where="test"
@@ -84,6 +91,8 @@ def test_islands_take_their_operators_in_turn() -> None:
             [],
             ["operators.0", "must be above 0"],
         ),
+        ("task: sgemm\nprofiles: often", [], ["profiles: write elites, off", "'often'"]),
+        ("task: sgemm\ndevices: {patience_s: 0}", [], ["devices.patience_s", "greater than 0"]),
         ("- a", [], ["campaign.yaml", "mapping"]),
         ("task: [", [], ["campaign.yaml", "not valid YAML at line"]),
         ("task: sgemm", ["seed"], ["'seed' is no override", "key=value"]),

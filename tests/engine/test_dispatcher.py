@@ -8,7 +8,7 @@ import pytest
 
 from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher
 from engine.events import EpochStarted, Evaluated, Event, Fault
-from engine.plant import Plant
+from engine.plant import Lane, Plant
 from engine.profiles import ProfileLimits
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
@@ -116,7 +116,7 @@ async def compile_at_once(source: str) -> Built | Evaluation:
 
 
 def dispatcher(
-    lane: ScriptedLane,
+    lane: Lane,
     journal: MemoryJournal,
     *,
     compile: Callable[[str], Awaitable[Built | Evaluation]] = compile_at_once,
