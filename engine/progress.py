@@ -16,6 +16,7 @@ from engine.snapshot import Snapshot
 from evaluators.evaluation import Status
 
 LINE_EVERY_S = 5.0
+COMPILE_BOUND = "compile-bound"
 
 Observer = Callable[[Snapshot], None]
 
@@ -41,12 +42,10 @@ class PlainLines:
         self._written_at = 0.0
         self._phase = ""
         self._best_id = ""
-        self._trouble = ""
+        self._told: set[str] = set()
 
     def __call__(self, snapshot: Snapshot) -> None:
-        if snapshot.tracking_trouble and not self._trouble:
-            self._write(f"warning: {snapshot.tracking_trouble}; the campaign goes on without it")
-        self._trouble = snapshot.tracking_trouble
+        self._warn(snapshot)
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
@@ -54,6 +53,43 @@ class PlainLines:
         if news or now - self._written_at >= LINE_EVERY_S:
             self._written_at, self._phase, self._best_id = now, snapshot.phase, best_id
             self._write(line(snapshot))
+
+    def _warn(self, snapshot: Snapshot) -> None:
+        """Of each trouble once, and again when it comes again; compiling comes and goes: once."""
+        now = dict(troubles(snapshot))
+        for kind, sentence in now.items():
+            if kind not in self._told:
+                self._write(f"warning: {sentence}")
+        self._told = set(now) | (self._told & {COMPILE_BOUND})
+
+
+def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """What a person may want to do something about: a name for it, and a sentence."""
+    dispatcher = snapshot.dispatcher
+    if dispatcher.quarantined:
+        yield (
+            quarantine_text(snapshot),
+            f"{quarantine_text(snapshot)}: left alone after faults, probed, and taken back when "
+            "it computes a known answer; the faults are in the store's table faults, and "
+            "'kernel-scientist doctor --device' looks at a device",
+        )
+    if snapshot.phase == "running" and dispatcher.bound == "compile":
+        count = dispatcher.compile_workers
+        workers = f"{count} compile workers make" if count > 1 else "1 compile worker makes"
+        yield (
+            COMPILE_BOUND,
+            f"{COMPILE_BOUND}: {workers} fewer kernels than the devices could measure; give the "
+            "campaign more CPU cores, or raise devices.compile_workers where cores are idle",
+        )
+    if snapshot.tracking_trouble:
+        yield "tracking", f"{snapshot.tracking_trouble}; the campaign goes on without it"
+
+
+def quarantine_text(snapshot: Snapshot) -> str:
+    """ "1 of 8 devices in quarantine"."""
+    count = snapshot.devices
+    of = f"{count} devices" if count > 1 else "1 device"
+    return f"{snapshot.dispatcher.quarantined} of {of} in quarantine"
 
 
 def line(snapshot: Snapshot) -> str:
@@ -75,6 +111,10 @@ def line(snapshot: Snapshot) -> str:
         parts.append(f"models: {calls_text(snapshot.calls)}")
     if snapshot.dispatcher.faults:
         parts.append(f"{snapshot.dispatcher.faults} faults")
+    if snapshot.dispatcher.quarantined:
+        parts.append(quarantine_text(snapshot))
+    if snapshot.phase == "running" and snapshot.dispatcher.bound == "compile":
+        parts.append(f"{COMPILE_BOUND} ({snapshot.dispatcher.compile_workers} workers)")
     if snapshot.phase == "running":
         parts.append(f"left: {left_text(snapshot)}")
     else:
@@ -108,8 +148,7 @@ def table(snapshot: Snapshot) -> Table:
     if dispatcher.faults:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows.append(("left", left_text(snapshot)))
-    if snapshot.tracking_trouble:
-        rows.append(("warning", f"{snapshot.tracking_trouble}; the campaign goes on without it"))
+    rows += [("warning", sentence) for _, sentence in troubles(snapshot)]
     grid = Table.grid(padding=(0, 2))
     for name, value in rows:
         grid.add_row(Text(name, style="bold"), Text(value))

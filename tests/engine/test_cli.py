@@ -219,6 +219,9 @@ def snapshot(**changes: Any) -> Snapshot:
         "measuring": 1,
         "faults": 0,
         "device_busy_s": 15.0,
+        "compile_workers": 3,
+        "bound": "device",
+        "quarantined": 0,
     }
     dispatcher |= {key: changes.pop(key) for key in [*changes] if key in dispatcher}
     island = IslandState(
@@ -291,6 +294,31 @@ def test_trouble_with_tracking_is_told_once() -> None:
     assert len(lines) == 2
 
 
+def test_quarantine_and_compiling_are_shown_when_they_matter() -> None:
+    text = line(snapshot())
+    assert "quarantine" not in text and "compile" not in text.lower().replace("compile_error", "")
+    assert "2 of 8 devices in quarantine" in line(snapshot(quarantined=2, devices=8))
+    assert "compile-bound (3 workers)" in line(snapshot(bound="compile"))
+    assert "compile-bound" not in line(snapshot(bound="compile", phase="stopping"))
+
+
+def test_warnings_come_once_and_again_when_it_is_worse() -> None:
+    lines: list[str] = []
+    show = PlainLines(lines.append, clock=lambda: 100.0)
+    for quarantined in (0, 1, 1, 2, 0, 1):
+        show(snapshot(quarantined=quarantined, devices=8))
+    warnings = [one for one in lines if one.startswith("warning: ")]
+    assert [one.split()[1] for one in warnings] == ["1", "2", "1"]
+    assert "of 8 devices in quarantine: left alone after faults" in warnings[0]
+    assert "kernel-scientist doctor --device" in warnings[0]
+    lines.clear()
+    for bound in ("", "compile", "asking", "compile", "device", "compile"):
+        show(snapshot(bound=bound))
+    (warning,) = [one for one in lines if one.startswith("warning: ")]
+    assert warning.startswith("warning: compile-bound: 3 compile workers make fewer kernels than")
+    assert "devices.compile_workers" in warning
+
+
 def test_a_stream_that_is_no_terminal_gets_plain_lines() -> None:
     stream = io.StringIO()
     with progress(stream) as show:
@@ -303,11 +331,14 @@ def test_a_terminal_gets_a_table_with_the_same_figures() -> None:
 
     console = Console(file=io.StringIO(), width=120)
     with console.capture() as captured:
-        console.print(table(snapshot(tracking_trouble="MLflow is away")))
-    text = captured.get()
+        changes = {"quarantined": 1, "bound": "compile", "compile_workers": 1}
+        console.print(table(snapshot(tracking_trouble="MLflow is away", **changes)))
+    text = " ".join(captured.get().split())
     assert "4.50x [4.25, 4.75]" in text  # no part of it is taken for markup
     assert "5 passed, 3 COMPILE_ERROR, 2 WRONG" in text
     assert "MLflow is away" in text
+    assert "1 of 1 device in quarantine: left alone after faults" in text
+    assert "compile-bound: 1 compile worker makes fewer kernels" in text
 
 
 # --- the result -------------------------------------------------------------------------------
