@@ -97,6 +97,29 @@ def test_the_repairer_sees_the_verdict_and_a_trimmed_log() -> None:
     assert TILE.candidate.source.strip() in text
 
 
+def test_a_profilers_advice_stands_beside_the_compilers() -> None:
+    advice = ("sgemm (250 us): bound by latency.", "94% of LDS cycles are lost to bank conflicts.")
+    known = replace(
+        TILE,
+        evaluation=replace(
+            TILE.evaluation, resources=({"advice": ["160 VGPRs: 3 waves a SIMD."]},)
+        ),
+    )
+    scene = Scene(task=SGEMM, device=DEVICE, profiles={TILE.id: advice, "gone": ("not here",)})
+    shown = f"- measured by a profiler on the largest shape: {advice[0]}"
+    for prompt in (
+        designer_prompt(scene, known, SEED, KNOWN, avenues=10, experiments=5),
+        writer_prompt(scene, known, SEED, EXPERIMENT, KNOWN),
+        crossover_prompt(scene, known, SEED, KNOWN),
+    ):
+        lines = text_of(prompt).splitlines()
+        assert lines.index(shown) == lines.index("- 160 VGPRs: 3 waves a SIMD.") + 1
+        assert lines.count(shown) == 1 and "not here" not in text_of(prompt)
+    text = text_of(selector_prompt(scene, [TILE, SEED], KNOWN))
+    assert f"- {TILE.id}: {advice[1]}" in text and "not here" not in text
+    assert "profiler" not in text_of(every_prompt()["selector"])
+
+
 def test_held_out_shapes_are_told_to_nobody() -> None:
     labels = [w.label for w in SGEMM.workloads("held_out", "cpu")]
     assert labels
@@ -123,7 +146,10 @@ def test_prompts_are_bounded(share: float) -> None:
         )
     }
     known = {**crowd, **KNOWN, huge.id: huge}
-    scene = Scene(task=SGEMM, device=DEVICE, knowledge="fact. " * 20_000, share=share)
+    wordy = {one: ("word " * 5000,) * 50 for one in known}
+    scene = Scene(
+        task=SGEMM, device=DEVICE, knowledge="fact. " * 20_000, share=share, profiles=wordy
+    )
     prompts = [
         selector_prompt(scene, [huge, TILE, SEED], known),
         designer_prompt(scene, huge, TILE, known, avenues=10, experiments=5),
