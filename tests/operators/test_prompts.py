@@ -146,7 +146,7 @@ def test_prompts_are_bounded(share: float) -> None:
         )
     }
     known = {**crowd, **KNOWN, huge.id: huge}
-    wordy = {one: ("word " * 5000,) * 50 for one in known}
+    wordy = dict.fromkeys(known, ("word " * 5000,) * 50)
     scene = Scene(
         task=SGEMM, device=DEVICE, knowledge="fact. " * 20_000, share=share, profiles=wordy
     )
