@@ -1,12 +1,16 @@
 """Writer-only load: how many candidates a second the gateway and the writer sustain.
 
-python -m scripts.bench_writers [--chunks 1000] [--seconds 20] [--engine]
+python -m scripts.bench_writers [--chunks 1000] [--seconds 30] [--engine]
 
 A scripted endpoint in a process of its own answers by rule after --latency seconds, so what is
 measured is this software, never a language model. Each of --in-flight loops asks for a kernel,
 which then sleeps --evaluation seconds in one of --slots: the best possible rate is
 in_flight / (latency + evaluation), or slots / evaluation if that is less.
-With --engine the same load runs as a campaign: islands, gateway, store and dispatcher on Ray.
+With --engine the same load runs as a campaign: islands, gateway, store and dispatcher on Ray, for
+as many candidates as are possible in --seconds. candidates_per_s counts those that were told to
+their island between the first and the last moment at which all --in-flight calls were in flight,
+each for a kernel (steady_s apart): the first designs and the end are left out.
+calls_per_s_start_to_end is everything, from the first reservation to the last reply.
 """
 
 import argparse
@@ -17,19 +21,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.calls import CallEvent, CallReplied
+from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.campaign import run_campaign
 from engine.config import parse_config
 from engine.events import Added
 from engine.gateway import Gateway
 from engine.ledger import CallBudget
 from engine.llm_config import Llm
-from engine.store import read_events
+from engine.store import Stored, read_events
 from engine.workbench import Built, Measured
 from evaluators.task import load_task
 from evaluators.timing import Anchor
@@ -153,7 +157,7 @@ def measure_engine(given: argparse.Namespace, base_url: str) -> dict[str, float]
                 "name": "bench",
                 "runs_dir": folder,
                 "tracking": "none",
-                "budgets": {"evaluations": None, "wall_time_s": given.seconds},
+                "budgets": {"evaluations": round(_possible(given) * given.seconds)},
                 "islands": {
                     "count": 2,
                     "cycles_in_flight": given.in_flight // 2,
@@ -180,20 +184,41 @@ def measure_engine(given: argparse.Namespace, base_url: str) -> dict[str, float]
         )
         summary = run_campaign(config, workbench=workbench)
         stored = list(read_events(Path(folder) / "bench" / "store.sqlite"))
+    reserved = [one.at for one in stored if isinstance(one.event, CallReserved)]
     replies = [one.at for one in stored if isinstance(one.event, CallReplied)]
     told = [one.at for one in stored if isinstance(one.event, Added)]
-    first, last = min(replies), max(replies)
-    warm = first + 4 * given.latency  # the islands first make a few parents
-    steady = sum(warm <= at < last for at in told)
+    first, last = full_moments(stored, given.in_flight)
+    if first == last:
+        raise SystemExit(
+            f"{given.in_flight} calls were in flight only once; ask for more --seconds"
+        )
     return {
         "candidates": len(told),
         "calls": summary.calls.calls if summary.calls else 0,
-        "calls_per_s_start_to_end": round(len(replies) / (last - first + given.latency), 2),
-        "calls_per_s": round(sum(warm <= at < last for at in replies) / (last - warm), 2),
-        "seconds_measured": round(last - warm, 1),
-        "candidates_per_s": round(steady / (last - warm), 2),
+        "calls_per_s_start_to_end": round(len(replies) / (replies[-1] - reserved[0]), 2),
+        "steady_s": round(last - first, 1),
+        "candidates_per_s": round(sum(first <= at < last for at in told) / (last - first), 2),
+        "calls_per_s": round(sum(first <= at < last for at in replies) / (last - first), 2),
         "possible_per_s": _possible(given),
     }
+
+
+def full_moments(stored: Iterable[Stored], in_flight: int) -> tuple[float, float]:
+    """The first and the last moment at which so many calls for a kernel were in flight.
+
+    In seconds since 1970; both 0 when there was none.
+    """
+    flying: set[str] = set()
+    full: list[float] = []
+    for one in stored:
+        match one.event:
+            case CallReserved() as reserved if reserved.role in ("writer", "crossover"):
+                flying.add(reserved.key)
+            case CallReplied() | CallFailed() as settled:
+                flying.discard(settled.key)
+        if len(flying) == in_flight:
+            full.append(one.at)
+    return (full[0], full[-1]) if full else (0.0, 0.0)
 
 
 def _possible(given: argparse.Namespace) -> float:
@@ -211,7 +236,7 @@ def main() -> None:
     parser.add_argument("--evaluation", type=float, default=0.05, help="seconds asleep")
     parser.add_argument("--slots", type=int, default=4, help="evaluations at a time")
     parser.add_argument("--chunks", type=int, default=0, help="of a streamed reply; 0: unstreamed")
-    parser.add_argument("--seconds", type=float, default=20.0, help="asking goes on for so long")
+    parser.add_argument("--seconds", type=float, default=30.0, help="asking goes on for so long")
     parser.add_argument("--engine", action="store_true", help="as a whole campaign, on Ray")
     given = parser.parse_args()
     with endpoint(given.latency, given.chunks) as base_url:
