@@ -214,6 +214,7 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
             },
             "operators": [{"kind": setting.operators}],
             "devices": chosen,
+            "profiles": "off",  # the bare loop makes none
             "tracking": "none",
         },
         where="the throughput measurement",
