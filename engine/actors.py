@@ -1,10 +1,8 @@
-"""Everything that Ray runs: the actors, the compile task, and their ways to each other."""
+"""What Ray runs on the driver's side: store writer, dispatcher, islands, the compile task."""
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Awaitable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +24,7 @@ from engine.replay import History
 from engine.scoreboard import Scoreboard
 from engine.setting import Setting
 from engine.snapshot import DispatcherState, IslandState
-from engine.store import Store, StoreError, decode
+from engine.store import Store, StoreError
 from engine.watch import Driver, live_with
 from engine.workbench import Built, Workbench
 from evaluators.device import DeviceInfo
@@ -41,9 +39,6 @@ _T = TypeVar("_T")
 
 COMMIT_EVERY_S = 0.002
 """The store writer waits this long for more events to come before it commits."""
-
-TRACKED_AT_ONCE = 500
-"""Events that the tracker reads at a time."""
 
 COMPILES_PER_PROCESS = 5000
 """A compile process is replaced after so many, whatever a compiler may leak."""
@@ -285,34 +280,3 @@ class IslandActor:
 
 async def _random_candidate(context: Context) -> Draft:
     return random_candidate(context.task, context.device, context.rng)
-
-
-class TrackerActor:
-    """Follows the store and shows it to MLflow; nothing waits for it."""
-
-    def __init__(self, driver: Driver, cores: frozenset[int]) -> None:
-        """cores: where it may run, so that it leaves measuring ones alone; none: anywhere."""
-        live_with(driver)
-        if cores:
-            os.sched_setaffinity(0, cores)
-        os.nice(10)
-        self._tracker: Any = None
-        self._writer: Any = None
-
-    def open(self, uri: str, experiment: str, run_dir: Path, writer: ActorHandle[Any]) -> None:
-        self._writer = writer
-        # Imported here: MLflow takes seconds, and a campaign without tracking never needs it.
-        tracking = import_module("engine.tracking")
-        self._tracker = tracking.Tracker(uri=uri, experiment=experiment, run_dir=run_dir)
-
-    def catch_up(self) -> str:
-        """What is wrong with MLflow, in one sentence; empty when all is well."""
-        while rows := ray.get(self._writer.read.remote(self._tracker.position, TRACKED_AT_ONCE)):
-            self._tracker.record(list(decode(rows)))
-        return str(self._tracker.trouble)
-
-    def finish(self) -> str:
-        """With the run folder's files, which are complete by now; the same answer."""
-        self.catch_up()
-        self._tracker.finish()
-        return str(self._tracker.trouble)

@@ -7,12 +7,13 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
-from engine.actors import DispatcherActor, IslandActor, StoreWriter, TrackerActor
+from engine.actors import DispatcherActor, IslandActor, StoreWriter
 from engine.asking import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
 from engine.cluster import Layout, on_this_node
 from engine.config import CampaignConfig
 from engine.dispatcher import CampaignFailed
 from engine.events import Event, to_row
+from engine.follower import TrackerActor
 from engine.journal import root_cause
 from engine.ledger import CallBudget, CallHistory
 from engine.replay import Replay
