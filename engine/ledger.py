@@ -100,6 +100,11 @@ class Ledger:
             ("dollars", budget.dollars, self._dollars + sum(r.dollars for r in held), dollars),
         ):
             if limit is not None and spent + needed > limit:
+                if not spent:
+                    return (
+                        f"the budget of {limit:g} {name} is too small for a call, which may take "
+                        f"{_figure(needed)}; raise budgets.{name}"
+                    )
                 return (
                     f"{_SPENT.format(limit=limit, name=name)}: {_figure(spent)} are used, and the "
                     f"next call may take {_figure(needed)}"

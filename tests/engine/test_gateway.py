@@ -227,6 +227,19 @@ def _most_at_once(budget: CallBudget) -> int:
     return (budget.tokens or 6000) // 1105
 
 
+@pytest.mark.parametrize("budget", [CallBudget(tokens=1000), CallBudget(dollars=0.001)])
+def test_a_budget_too_small_for_one_call_says_so(budget: CallBudget) -> None:
+    async def go() -> None:
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, MemoryJournal(), budget)
+            with pytest.raises(CallsOver, match=r"too small for a call, .* raise budgets\."):
+                await gate.complete(question())
+            await gate.close()
+            assert server.calls == 0
+
+    asyncio.run(go())
+
+
 def test_a_budget_counts_over_resumptions() -> None:
     async def go() -> None:
         journal = MemoryJournal()
