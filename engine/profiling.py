@@ -28,9 +28,11 @@ class Profiling:
 
     async def look(self, built: Built, lane: Lane) -> None:
         """Profile it there, or what becomes the best before its turn; never raises Broken."""
-        limits = self._plant.profiles
+        limits, best = self._plant.profiles, self._scores.best
         if limits is None or not self._wanted(limits):
             return
+        if best is None or best.kernel_id != built.kernel_id:
+            return  # another one, on the device beside it, was faster still
         self._next = built, lane
         if self._looking:
             return

@@ -183,6 +183,23 @@ def test_the_latest_best_is_next() -> None:
     asyncio.run(scenario())
 
 
+def test_a_win_that_was_overtaken_is_not_profiled() -> None:
+    async def scenario() -> None:
+        world = World(ProfiledLane(RISING))
+        await world.busy.begin(SEED)
+        world.lane.gate = asyncio.Event()
+        asks = [asyncio.ensure_future(world.busy.evaluate(*kernel(n))) for n in (5, 1)]
+        while world.busy.state().measuring < 2:
+            await asyncio.sleep(0)
+        world.lane.gate.set()  # both were faster than what was the best when they began
+        await asyncio.gather(*asks)
+        await asyncio.sleep(0.01)
+        assert [one.verified for one in world.journal.of(Evaluated)] == [True] * 3
+        assert world.lane.profiled == [kernel(5)[0]]
+
+    asyncio.run(scenario())
+
+
 def test_nothing_is_measured_beside_a_profile() -> None:
     async def scenario() -> None:
         lane = ProfiledLane(RISING)
