@@ -80,7 +80,7 @@ class Profiles(_Section):
     """New bests that ncu or rocprofv3 looks at, where it is installed; "off": none."""
 
     most: int = Field(default=12, ge=0)  # over all sessions
-    share: float = Field(default=0.05, gt=0, le=1)  # of the devices' time, at most
+    share: float = Field(default=0.05, gt=0, le=1)  # of the devices' time, after the first
 
     @model_validator(mode="before")
     @classmethod
