@@ -141,7 +141,9 @@ def test_every_failure_is_counted_under_its_kind(faulty: Run) -> None:
     assert {event.request for event in rejected} <= replies
     assert counted[Failure.PROSE_ONLY] and counted[Failure.REFUSAL]
     assert sum(counted[fault] for fault in REPLY_FAULTS) <= len(rejected)
-    assert calls.calls == len(faulty.server.log) == len(faulty.of(CallReserved))
+    assert calls.calls == len(faulty.of(CallReserved))
+    # One that was cut off may not have been sent yet.
+    assert calls.calls - cut_off <= len(faulty.server.log) <= calls.calls
     assert calls.in_flight == calls.lost == 0
 
 
