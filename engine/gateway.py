@@ -5,9 +5,10 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.calls import CallFailed, CallJournal, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.ledger import CallBudget, CallHistory, Ledger, Spending
@@ -17,7 +18,6 @@ from operators.call import NoReply, most_tokens
 from operators.question import (
     FATAL,
     RETRIED,
-    UNBILLED,
     Failure,
     ModelUnavailable,
     Reply,
@@ -67,7 +67,8 @@ class Gateway:
         self._too_long: Counter[tuple[Role, str]] = Counter()  # shortest prompts refused
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
-        self._asking: set[asyncio.Task[Reply | Unanswered]] = set()
+        self._asking: set[asyncio.Task[Any]] = set()
+        self._storing: set[asyncio.Task[Any] | None] = set()  # of these, who must hear the outcome
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -85,7 +86,7 @@ class Gateway:
         Where something else stopped it before, that stays the reason.
         """
         self._over = self._over or CallsOver(reason)
-        for task in self._asking:
+        for task in self._asking - self._storing:
             task.cancel()
 
     @property
@@ -132,6 +133,8 @@ class Gateway:
             if isinstance(outcome, Reply):
                 del self._numbers[request.key]
                 return outcome
+            if self._over:
+                raise self._over
             if outcome.kind is Failure.UNSUPPORTED_OPTION and unsupported < MOST_UNSUPPORTED:
                 unsupported += 1
                 continue
@@ -168,10 +171,10 @@ class Gateway:
             except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
                     self._last_s[endpoint] = time.monotonic()
-                await self._settle(self._failed_event(reserved, failed.kind, failed.reason))
+                await self._settle(CallFailed.of(reserved, failed.kind, failed.reason))
                 return failed
             except asyncio.CancelledError:
-                event = self._failed_event(reserved, Failure.CANCELLED, "the campaign ended first")
+                event = CallFailed.of(reserved, Failure.CANCELLED, "the campaign ended first")
                 self._ledger.take(event)
                 self._journal.post(event)
                 raise
@@ -222,23 +225,21 @@ class Gateway:
             return reserved
 
     async def _settle(self, event: CallReplied | CallFailed) -> None:
-        await self._journal.commit(event)
-        async with self._settled:
-            self._ledger.take(event)
-            self._settled.notify_all()
+        with self._uncut():
+            await self._journal.commit(event)
+            async with self._settled:
+                self._ledger.take(event)
+                self._settled.notify_all()
 
-    def _failed_event(self, reserved: CallReserved, kind: Failure, reason: str) -> CallFailed:
-        free = kind in UNBILLED
-        return CallFailed(
-            island=reserved.island,
-            cycle=reserved.cycle,
-            request=reserved.request,
-            number=reserved.number,
-            failure=kind,
-            reason=reason,
-            tokens=0 if free else reserved.tokens,
-            dollars=0.0 if free else reserved.dollars,
-        )
+    @contextmanager
+    def _uncut(self) -> Iterator[None]:
+        """What the log says an island was told, it is told: stop() waits for what is stored."""
+        task = asyncio.current_task()
+        self._storing.add(task)
+        try:
+            yield
+        finally:
+            self._storing.discard(task)
 
     async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
         if failed.kind in FATAL or self._never_fits(request, failed):
@@ -246,15 +247,15 @@ class Gateway:
             raise self._over
         times = f" ({calls} calls)" if calls > 1 else ""
         reason = f"{failed.reason}{times}"
-        await self._journal.commit(
-            GivenUp(
-                island=request.island,
-                cycle=request.cycle,
-                request=request.key,
-                failure=failed.kind,
-                reason=reason,
-            )
+        event = GivenUp(
+            island=request.island,
+            cycle=request.cycle,
+            request=request.key,
+            failure=failed.kind,
+            reason=reason,
         )
+        with self._uncut():
+            await self._journal.commit(event)
         del self._numbers[request.key]
         return Unanswered(kind=failed.kind, reason=reason)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.calls import CallEvent, CallFailed, CallReserved
+from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.gateway import CallsOver, Gateway
 from engine.ledger import CallBudget
 from engine.preflight import preflight
@@ -232,5 +232,30 @@ def test_prompts_that_have_become_too_long_end_no_campaign() -> None:
                 outcome = await resumed.complete(too_long(number, "writer", shortened=True))
                 assert isinstance(outcome, Unanswered)
             await resumed.close()
+
+    asyncio.run(go())
+
+
+def test_a_reply_that_is_being_stored_still_reaches_who_asked() -> None:
+    """The log must not say more than the island heard."""
+
+    async def go() -> None:
+        journal = SlowJournal()
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, journal)
+            call = asyncio.create_task(gate.complete(question()))
+            while not journal.of(CallReserved):
+                await asyncio.sleep(0.005)
+            journal.disk.set()
+            journal.disk = asyncio.Event()
+            while not journal.of(CallReplied):
+                await asyncio.sleep(0.005)
+            gate.stop("the evaluations are spent")
+            await asyncio.sleep(0.01)
+            journal.disk.set()
+            assert isinstance(await call, Reply)
+            assert not journal.of(CallFailed)
+            assert gate.spending().in_flight == 0
+            await gate.close()
 
     asyncio.run(go())
