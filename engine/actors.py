@@ -279,4 +279,4 @@ class IslandActor:
 
 
 async def _random_candidate(context: Context) -> Draft:
-    return random_candidate(context.task, context.device, context.rng)
+    return random_candidate(context.task, context.rng)

@@ -45,7 +45,7 @@ class Islands(_Section):
 
 class Migration(_Section):
     topology: Topology = "ring"
-    every: int = Field(default=25, ge=1)  # evaluations of the sending island
+    every: int = Field(default=8, ge=1)  # evaluations of the sending island
     elites: int = Field(default=2, ge=0)
 
 

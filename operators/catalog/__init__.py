@@ -27,7 +27,7 @@ def catalog_operators(task: Task, device: DeviceInfo) -> Operators:
     return Operators(
         selector=TournamentSelector(),
         designer=CatalogDesigner(task, device),
-        writer=CatalogWriter(task, device),
+        writer=CatalogWriter(task),
         crossover=CatalogCrossover(),
         mutator=CatalogMutator(),
     )

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from evaluators.device import DeviceInfo
 from evaluators.kernel import KernelSource
 from evaluators.task import Task
-from operators.catalog.families import Params, families
+from operators.catalog.families import Params, families, random_params
 from operators.catalog.gemm import GEMM
 from operators.catalog.gemm_starts import GEMM_STARTS
 from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
@@ -23,6 +25,19 @@ TECHNIQUES: tuple[Technique, ...] = (*GEMM_STARTS, *GEMM, *SOFTMAX, *SUM, *TRANS
 
 AVENUES = 10
 EXPERIMENTS = 5
+NEWCOMERS = 2  # of the avenues
+DRAWN = 64  # points that a newcomer is chosen from
+
+NEWCOMER = Technique(
+    name="newcomer",
+    sources=frozenset(),
+    avenue="Leave the Base for a point anywhere in the families, by what was measured near it.",
+    rubric="Write this family's kernel with these parameters; keep nothing of the Base.",
+    cpu=(-50, 400),
+    gpu=(-50, 200),
+    innovation=75,
+)
+"""A random immigrant (Grefenstette, PPSN 2, 1992): single steps alone stay near the seed."""
 
 TUNING = (-10.0, 15.0)  # percent: a neighbouring value rarely changes much
 ADOPTING = (-20.0, 40.0)  # percent
@@ -46,7 +61,7 @@ class CatalogDesigner:
     """Proposes single techniques applied to the Base's own parameters."""
 
     def __init__(self, task: Task, device: DeviceInfo) -> None:
-        self._families = families(task, device)
+        self._families = families(task)
         self._on_cpu = device.backend == "cpu"
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
@@ -60,9 +75,11 @@ class CatalogDesigner:
         individuals = context.individuals.values()
         tried = known_points(individuals) | {key_of(kernel)}
         drawn: list[list[_Proposal]] = []
-        avenues = self._avenues(kernel, reference)
-        for i in context.rng.permutation(len(avenues)):
-            fresh = [proposal for proposal in avenues[i]() if proposal.leads_to not in tried]
+        steps = self._avenues(kernel, reference)
+        avenues = [partial(self._newcomers, context.rng)] * NEWCOMERS
+        avenues += [steps[i] for i in context.rng.permutation(len(steps))]
+        for avenue in avenues:
+            fresh = [proposal for proposal in avenue() if proposal.leads_to not in tried]
             if fresh:
                 drawn.append(fresh)
             if len(drawn) == AVENUES:
@@ -119,6 +136,23 @@ class CatalogDesigner:
             )
             for target, after in technique.points(self._families, family, params)
         ]
+
+    def _newcomers(self, rng: np.random.Generator) -> list[_Proposal]:
+        """Points drawn as random search draws them; none without families."""
+        sources = list(self._families.sources.items())
+        found = []
+        for _ in range(DRAWN if sources else 0):
+            family, source = sources[int(rng.integers(len(sources)))]
+            params = random_params(source, rng)
+            found.append(
+                _Proposal(
+                    technique=NEWCOMER,
+                    family=family,
+                    params=params,
+                    leads_to=key_of(source, params),
+                )
+            )
+        return found
 
     def _adoptions(self, family: str, params: Params, reference: Individual) -> Iterator[Technique]:
         """Take over single parameters in which the Reference differs."""

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from evaluators.device import DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.kernel import KernelSource, parse_kernel
 from evaluators.launch import FrontMatter
@@ -25,7 +24,6 @@ class Family:
     name: str
     template: str
     choices: Mapping[str, bool] = field(default_factory=dict)
-    barriers: bool = False  # synchronises or shares LDS, so needs an engine that can
 
 
 FAMILIES = (
@@ -49,9 +47,9 @@ FAMILIES = (
         template="gemm_tile",
         choices={"pack": False, "split": True},
     ),
-    Family(kind="gemm", name="gemm_lds", template="gemm_lds", barriers=True),
+    Family(kind="gemm", name="gemm_lds", template="gemm_lds"),
     Family(kind="softmax", name="softmax_rows", template="softmax_rows"),
-    Family(kind="softmax", name="softmax_block", template="softmax_block", barriers=True),
+    Family(kind="softmax", name="softmax_block", template="softmax_block"),
     Family(kind="sum", name="sum_atomic", template="sum_threads", choices={"atomic": True}),
     Family(kind="sum", name="sum_two_pass", template="sum_threads", choices={"atomic": False}),
     Family(
@@ -59,25 +57,21 @@ FAMILIES = (
         name="sum_block",
         template="sum_block",
         choices={"atomic": True},
-        barriers=True,
     ),
     Family(
         kind="sum",
         name="sum_block_two_pass",
         template="sum_block",
         choices={"atomic": False},
-        barriers=True,
     ),
     Family(kind="transpose", name="transpose_tile", template="transpose_tile"),
-    Family(kind="transpose", name="transpose_lds", template="transpose_lds", barriers=True),
+    Family(kind="transpose", name="transpose_lds", template="transpose_lds"),
 )
-
-BARRIER_FREE_ENGINES = frozenset({"cpu-threads"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Families:
-    """The families that a task can use on a device, rendered at their default parameters."""
+    """The families that a task can use, rendered at their default parameters."""
 
     kind: Kind | None
     sources: Mapping[str, KernelSource]
@@ -119,27 +113,24 @@ def _environment() -> Environment:
     )
 
 
-_CACHE: dict[tuple[str, str], Families] = {}
+_CACHE: dict[str, Families] = {}  # by the task's hash
 
 
-def families(task: Task, device: DeviceInfo) -> Families:
+def families(task: Task) -> Families:
     """The families of the problem that the task is; none when it is no known problem."""
-    key = (task.hash, device.engine)
-    if key not in _CACHE:
+    if task.hash not in _CACHE:
         found = structure(task)
         sources = {}
         for family in FAMILIES if found else ():
             if found is None or family.kind != found.kind:
-                continue
-            if family.barriers and device.engine in BARRIER_FREE_ENGINES:
                 continue
             template = _environment().get_template(f"{family.template}.hip.j2")
             source = parse_kernel(template.render(**found.names, **family.choices))
             if _fits(source, task):
                 # Written as with_params writes, so that every point has the same lines.
                 sources[family.name] = source.with_params(source.params)
-        _CACHE[key] = Families(kind=found.kind if found else None, sources=sources)
-    return _CACHE[key]
+        _CACHE[task.hash] = Families(kind=found.kind if found else None, sources=sources)
+    return _CACHE[task.hash]
 
 
 def _fits(source: KernelSource, task: Task) -> bool:

@@ -19,7 +19,8 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 REACH = 3.0  # in doublings of one parameter: how far a measurement speaks for its surroundings
 OTHER_CODE = 1.0  # what other code around the same parameters counts, in doublings
-SPREAD = 0.7  # of ln(speedup) over a family's space
+SPREAD = 1.0  # of ln(speedup) over a family's space
+CLIFFS = 0.05  # share of the variance that even the nearest neighbours do not have in common
 NOISE = 0.05  # of ln(speedup), measured
 STOPPED = math.log(4.0)  # a kernel stopped early counts as so much behind the best
 BEST = LATEST = 32  # so many measurements are used, for the sake of time
@@ -110,18 +111,20 @@ class Landscape:
     def _covariance(self, left: list[Key], right: list[Key]) -> Array:
         names = sorted({name for _, params in (*left, *right) for name, _ in params})
         a, b = _coordinates(left, names), _coordinates(right, names)
-        apart = np.nansum(np.abs(a[:, None, :] - b[None, :, :]), axis=2)
+        apart = np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2)
         code = {text: i for i, text in enumerate({text for text, _ in (*left, *right)})}
         own, other = ([code[text] for text, _ in points] for points in (left, right))
         apart += OTHER_CODE * np.not_equal.outer(own, other).reshape(apart.shape)
-        return np.asarray(SPREAD**2 * np.exp(-apart / REACH))
+        shared = (1 - CLIFFS) * np.exp(-apart / REACH) + CLIFFS * (apart == 0)
+        return np.asarray(SPREAD**2 * shared)
 
 
 def _coordinates(points: list[Key], names: list[str]) -> Array:
-    """Doublings by point and parameter; NaN, so no distance, where a point lacks one."""
+    """Doublings by point and parameter. What a point lacks counts as 1, a factor of nothing:
+    it has to stand somewhere, or distances would be none that a Gaussian process can have."""
     values = [dict(params) for _, params in points]
     found = np.array(
-        [[point.get(name, np.nan) for name in names] for point in values], dtype=np.float64
+        [[point.get(name, 1) for name in names] for point in values], dtype=np.float64
     ).reshape(len(points), len(names))
     return np.asarray(np.log2(1 + np.abs(found)))
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from evaluators.device import DeviceInfo
 from evaluators.kernel import parse_kernel
 from evaluators.task import Task
 from operators.catalog.families import families, random_params
@@ -10,12 +9,12 @@ from operators.individual import Candidate
 from operators.operator import Declined, Draft
 
 
-def random_candidate(task: Task, device: DeviceInfo, rng: np.random.Generator) -> Draft:
+def random_candidate(task: Task, rng: np.random.Generator) -> Draft:
     """Uniform over the task's families, then over the family's feasible parameters.
 
     Without families: over the naive seed's own space. Raises Declined when it has none.
     """
-    known = families(task, device)
+    known = families(task)
     if known.sources:
         name = list(known.sources)[int(rng.integers(len(known.sources)))]
         source = known.sources[name]

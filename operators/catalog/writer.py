@@ -1,6 +1,5 @@
 """Writer without a model: renders the point that an experiment names."""
 
-from evaluators.device import DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.task import Task
 from operators.catalog.families import families
@@ -13,8 +12,8 @@ from operators.operator import Context, Declined, Draft
 class CatalogWriter:
     """Realises the catalogue's experiments, and no others."""
 
-    def __init__(self, task: Task, device: DeviceInfo) -> None:
-        self._families = families(task, device)
+    def __init__(self, task: Task) -> None:
+        self._families = families(task)
 
     async def write(
         self, base: Individual, reference: Individual, experiment: Experiment, context: Context

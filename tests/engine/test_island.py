@@ -35,7 +35,7 @@ INFO = DeviceInfo(
     backend="cpu",
     name="a device",
     arch="x86-64",
-    engine="cpu-threads",
+    engine="cpu-fission",
     compiler="none",
     wavefront=64,
     lds_bytes=1 << 16,
@@ -102,7 +102,7 @@ class World:
         self.sent.append((source, destination, round, [one.id for one in elites]))
 
     async def random_candidate(self, context: Context) -> Draft:
-        return random_candidate(context.task, context.device, context.rng)
+        return random_candidate(context.task, context.rng)
 
     def run(self) -> str:
         async def life() -> str:

@@ -261,7 +261,7 @@ class Recomputed:
         return self._evaluations[kernel_id]
 
     async def _random_candidate(self, context: Context) -> Draft:
-        return random_candidate(context.task, context.device, context.rng)
+        return random_candidate(context.task, context.rng)
 
 
 def test_decisions_follow_from_the_stored_replies(faulty: Run) -> None:

@@ -12,19 +12,18 @@ from evaluators.task import Task, load_task
 from operators.individual import Candidate, Experiment, Individual
 from operators.operator import Context
 
-THREADS = DeviceInfo(
+FISSION = DeviceInfo(
     backend="cpu",
     name="a core",
     arch="x86-64",
-    engine="cpu-threads",
+    engine="cpu-fission",
     compiler="g++ 12",
     wavefront=64,
     lds_bytes=65536,
     max_threads=1024,
     cache_bytes=1 << 25,
 )
-FISSION = replace(THREADS, engine="cpu-fission")
-GPU = replace(THREADS, backend="hip", engine="hip", arch="gfx942", name="MI300X")
+GPU = replace(FISSION, backend="hip", engine="hip", arch="gfx942", name="MI300X")
 
 SGEMM = load_task("sgemm")
 LABELS = ("M=256", "M=512")
@@ -61,7 +60,7 @@ def context(
     seed: int = 0,
     known: Iterable[Individual] = (),
     task: Task | None = None,
-    device: DeviceInfo = THREADS,
+    device: DeviceInfo = FISSION,
 ) -> Context:
     """A context keyed by a seed. known: the individuals of the island."""
     return Context(

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from evaluators.evaluation import Status
-from operators.catalog.families import families
+from operators.catalog.families import families, random_params
 from operators.catalog.landscape import BEST, LATEST, Key, Landscape, key_of, known_points
 from operators.individual import Candidate, Individual
-from tests.operators.examples import SGEMM, THREADS, individual
+from tests.operators.examples import SGEMM, individual
 
-KNOWN = families(SGEMM, THREADS)
+KNOWN = families(SGEMM)
 SOURCE = KNOWN.sources["gemm_tile"]
 
 
@@ -98,3 +98,18 @@ def test_samples_follow_the_means_and_stay_in_range() -> None:
 @pytest.mark.parametrize("count", [0, 1, 200])
 def test_it_can_be_asked_of_no_point(count: int) -> None:
     assert Landscape([tile(1.0)] * count).gains(point(), []).mean.shape == (0,)
+
+
+def test_points_of_all_families_have_a_covariance() -> None:
+    """No variance below nothing: parameters that a family lacks once broke the distances."""
+    rng = np.random.default_rng(3)
+    sources = list(KNOWN.sources.values())
+    points = [key_of(one, random_params(one, rng)) for one in sources for _ in range(12)]
+    measured = [
+        individual(sources[0].text, 1.0),
+        *(individual(one.with_params(random_params(one, rng)).text, 5.0) for one in sources),
+    ]
+    gains = Landscape(measured).gains(points[0], points[1:])
+    assert all(gains.deviation <= gains.prior + 1e-9)
+    covariance = Landscape([])._covariance(points, points)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-9
