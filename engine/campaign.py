@@ -2,15 +2,11 @@
 
 import platform
 import secrets
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from engine.asking import look_at_endpoints
@@ -22,6 +18,7 @@ from engine.events import CampaignStarted, SessionFinished, SessionStarted
 from engine.ledger import Spending
 from engine.replay import Replay, replay
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
+from engine.stop import Stop
 from engine.store import find_source
 from engine.summary import summarise, write_best, write_summary
 from engine.workbench import BackendWorkbench, Workbench
@@ -31,7 +28,6 @@ from operators.individual import Candidate
 
 LOOK_EVERY_S = 0.25
 STORE = "store.sqlite"
-INTERRUPTED = "interrupted"
 
 SPENT = "the evaluations are spent"
 
@@ -106,32 +102,6 @@ def _settled(config: CampaignConfig) -> CampaignConfig:
     return config.model_copy(update=changes)
 
 
-class _Stop:
-    """What ends a session from outside, and why."""
-
-    def __init__(self) -> None:
-        self.reason = ""
-
-    @contextmanager
-    def on_signals(self) -> Iterator[None]:
-        """The first Ctrl-C or SIGTERM asks for an orderly end, a second one ends at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield  # only the main thread can be told of signals
-            return
-        names = (signal.SIGINT, signal.SIGTERM)
-        before = [signal.signal(name, self._on_signal) for name in names]
-        try:
-            yield
-        finally:
-            for name, handler in zip(names, before, strict=True):
-                signal.signal(name, handler)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self.reason == INTERRUPTED:
-            raise KeyboardInterrupt
-        self.reason = INTERRUPTED
-
-
 class _Session:
     """One process life of a campaign."""
 
@@ -155,7 +125,7 @@ class _Session:
         self._earlier_s = before.elapsed_s if before else 0.0
         self._began, self._began_at = time.monotonic(), time.time()
         self._copied = self._began
-        self._stop = _Stop()
+        self._stop = Stop()
         self._plan = layout(config)
         self._device = ""
         self._announced = ""

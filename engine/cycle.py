@@ -1,7 +1,7 @@
 """One cycle of an island: which operator works on which parents, and what it is asked for."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,6 +42,15 @@ class Cycle:
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of a cycle's asks; declined: a sentence each."""
+
+    new: int = 0
+    duplicates: int = 0
+    declined: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

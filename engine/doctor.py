@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from evaluators.device import BackendMissing, backend
+from evaluators.profile import TOOLS
+from evaluators.profile_run import find_tool
 from evaluators.versions import Level, version_findings
 from operators.question import ModelUnavailable
 
@@ -172,7 +174,9 @@ def _gpu(maker: Maker) -> Finding:
     info = device.info
     device.close()
     found = f"{count} × {info.name} ({info.arch}), {info.compiler}, {bindings}"
-    return Finding(what=maker.name, state="ok", found=found)
+    profiler = TOOLS[maker.backend]
+    todo = "" if find_tool(profiler) else f"with {profiler} campaigns would profile their new bests"
+    return Finding(what=maker.name, state="ok", found=found, todo=todo)
 
 
 def _rocm_compiler() -> Finding:

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, draw_operator
+from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, draw_operator
 from engine.events import (
     Added,
     CycleFinished,
@@ -18,8 +17,8 @@ from engine.events import (
     Migrated,
     Selected,
 )
+from engine.memory import Memory
 from engine.migration import destinations
-from engine.population import Population
 from engine.profiles import Learned, Profiled
 from engine.setting import Setting, Stopped
 from engine.snapshot import IslandState
@@ -27,16 +26,6 @@ from evaluators.evaluation import Evaluation
 from evaluators.kernel import kernel_id
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Design, Selection
-
-REMEMBERED = 1000
-"""Individuals that an island can show to its operators, besides its population."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    new: int = 0
-    duplicates: int = 0
-    declined: list[str] = field(default_factory=list)
 
 
 class Island:
@@ -47,10 +36,7 @@ class Island:
         self._setting = setting
         self._config = setting.config
         self._mix = setting.config.operators_of(index)
-        self._population = Population(setting.config.islands.capacity)
-        self._individuals: dict[str, Individual] = {}  # what operators may look up
-        self._profiles: dict[str, tuple[str, ...]] = {}  # advice by kernel id
-        self._known: set[str] = set()  # every kernel id drafted or received here
+        self._memory = Memory(setting.config.islands.capacity)
         self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
         self._told: set[str] = set()  # keys of those that became of something
         self._open: dict[int, Cycle] = {}
@@ -68,7 +54,7 @@ class Island:
 
     async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
         """Take in the naive seed; on a resumed island this changes nothing."""
-        if self._population:
+        if self._memory.population:
             return
         drafted = Drafted(
             island=self.index,
@@ -78,7 +64,7 @@ class Island:
             candidate=baseline,
             origin="seed",
         )
-        self._known.add(drafted.kernel_id)
+        self._memory.known.add(drafted.kernel_id)
         await self._setting.journal.commit(drafted)
         self._tell(drafted, evaluation)
 
@@ -95,23 +81,23 @@ class Island:
         keys = tuple(f"i{e.island}/c{e.cycle}/s{e.slot}" for e in elites)
         event = Migrated(island=self.index, source=source, round=round, drafts=keys)
         self._setting.journal.post(event)
-        self._take_in(elites)
+        self._memory.take_in(elites)
 
     def learn(self, profiled: Profiled) -> None:
         """Take a profile's advice in; cycles that have begun go on without it."""
-        if profiled.kernel_id not in self._profiles:
-            self._profiles[profiled.kernel_id] = profiled.advice
+        if profiled.kernel_id not in self._memory.profiles:
+            self._memory.profiles[profiled.kernel_id] = profiled.advice
             event = Learned(island=self.index, kernel_id=profiled.kernel_id)
             self._setting.journal.post(event)
 
     def state(self) -> IslandState:
-        best = next(iter(self._population), None)
+        best = next(iter(self._memory.population), None)
         return IslandState(
             index=self.index,
             cycles=self._last_cycle,
             evaluations=self._evaluations,
-            population=len(self._population),
-            diversity=self._population.diversity(),
+            population=len(self._memory.population),
+            diversity=self._memory.population.diversity(),
             best_id=best.id if best else "",
             best_speedup=(best.evaluation.speedup or 0.0) if best else 0.0,
         )
@@ -121,18 +107,18 @@ class Island:
         for event, individuals in history:
             match event:
                 case Drafted():
-                    self._known.add(event.kernel_id)
+                    self._memory.known.add(event.kernel_id)
                     self._drafts[event.key] = event
                 case Added():
                     self._told.add(event.key)
                     self._evaluations += 1
-                    self._take_in(individuals)
+                    self._memory.take_in(individuals)
                 case Migrated():
-                    self._take_in(individuals)
+                    self._memory.take_in(individuals)
                 case Profiled():
-                    self._profiles[event.kernel_id] = event.advice
+                    self._memory.profiles[event.kernel_id] = event.advice
                 case CycleStarted():
-                    members = {member.id: member for member in self._population}
+                    members = {member.id: member for member in self._memory.population}
                     chosen = tuple(members[one] for one in event.tournament)
                     self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
@@ -156,7 +142,7 @@ class Island:
         number = self._last_cycle + 1
         rng = self._rng(number, CYCLE)
         operator = draw_operator(self._mix, rng)
-        tournament = self._population.tournament(rng, self._config.islands.tournament)
+        tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
         cycle = self._start(number, operator, tuple(tournament))
         self._setting.journal.post(
             CycleStarted(
@@ -173,15 +159,15 @@ class Island:
             number=number,
             operator=operator,
             tournament=tournament,
-            individuals={**self._individuals, **{one.id: one for one in tournament}},
-            profiles=dict(self._profiles),
+            individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
+            profiles=dict(self._memory.profiles),
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
         return cycle
 
     async def _cycle(self, cycle: Cycle) -> None:
-        tally = _Tally()
+        tally = Tally()
         try:
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
             await _all(self._slot(cycle, ask, tally) for ask in asks)
@@ -206,7 +192,7 @@ class Island:
             del self._drafts[key]
             self._told.discard(key)
 
-    async def _slot(self, cycle: Cycle, ask: Ask, tally: _Tally) -> None:
+    async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
         made = await self._candidate(cycle, ask, tally)
         for attempt in range(1, self._mix.repairs + 1):
@@ -215,13 +201,13 @@ class Island:
                 return
             made = await self._candidate(cycle, again, tally)
 
-    async def _candidate(self, cycle: Cycle, ask: Ask, tally: _Tally) -> Individual | None:
+    async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
         """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
         key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
         if drafted is not None and key in self._told:
             tally.new += 1
-            return self._individuals.get(drafted.kernel_id)
+            return self._memory.individuals.get(drafted.kernel_id)
         if drafted is None:
             try:
                 draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
@@ -229,7 +215,7 @@ class Island:
                 tally.declined.append(str(declined))
                 return None
             identity = kernel_id(draft.candidate.source)
-            if identity in self._known:
+            if identity in self._memory.known:
                 tally.duplicates += 1
                 return None
             drafted = Drafted(
@@ -243,7 +229,7 @@ class Island:
                 experiment=ask.experiment,
                 report=draft.report,
             )
-            self._known.add(identity)
+            self._memory.known.add(identity)
             self._drafts[key] = drafted
             await self._setting.journal.commit(drafted)
         tally.new += 1
@@ -254,7 +240,7 @@ class Island:
 
     def _tell(self, drafted: Drafted, evaluation: Evaluation) -> Individual:
         individual = drafted.individual(evaluation)
-        status = self._take_in([individual])
+        status = self._memory.take_in([individual])
         self._told.add(drafted.key)
         self._evaluations += 1
         self._setting.journal.post(
@@ -269,22 +255,12 @@ class Island:
         self._emigrate()
         return individual
 
-    def _take_in(self, individuals: Iterable[Individual]) -> str:
-        status = ""
-        for individual in individuals:
-            self._known.add(individual.id)
-            self._individuals[individual.id] = individual
-            status = self._population.add(individual).name
-        while len(self._individuals) > REMEMBERED:
-            del self._individuals[next(iter(self._individuals))]
-        return status
-
     def _emigrate(self) -> None:
         migration, count = self._config.migration, self._config.islands.count
         round, rest = divmod(self._evaluations, migration.every)
         if rest or not migration.elites or count < 2:
             return
-        elites = self._population.elites(migration.elites)
+        elites = self._memory.population.elites(migration.elites)
         for target in destinations(
             migration.topology, self.index, count, seed=self._config.seed, round=round
         ):

@@ -11,8 +11,12 @@ import pytest
 
 from engine import doctor
 from engine.doctor import Finding, examine, print_findings
+from evaluators.profile_run import find_tool
+from tests.evaluators import test_hip_double
+from tests.evaluators.test_profile import put_tool
 
 BIN = Path(sys.executable).parent
+built, double = test_hip_double.built, test_hip_double.double
 
 
 def by_name(findings: list[Finding]) -> dict[str, Finding]:
@@ -112,3 +116,24 @@ def test_it_prints_json_and_imports_neither_ray_nor_mlflow() -> None:
     values = json.loads(result.stdout)
     assert values["ready"] == (result.returncode == 0)
     assert {finding["what"] for finding in values["findings"]} >= {"Python", "ray", "disk"}
+
+
+LOOK_AT_AMD = """
+from dataclasses import replace
+from engine import doctor
+maker = replace(doctor.MAKERS[0], device_files=("/dev/null",))
+found = doctor._gpu(maker)
+print(found.state, found.found, found.todo, sep="|")
+"""
+
+
+def test_a_gpu_without_its_profiler_says_what_that_costs(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if find_tool("rocprofv3"):
+        pytest.skip("rocprofv3 is installed here")
+    state, found, todo = test_hip_double.python(LOOK_AT_AMD).strip().split("|")
+    assert (state, todo) == ("ok", "with rocprofv3 campaigns would profile their new bests")
+    assert "gfx942" in found
+    put_tool(tmp_path / "rocprofv3", "", double)
+    assert test_hip_double.python(LOOK_AT_AMD).strip().split("|")[2] == ""

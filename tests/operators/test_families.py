@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.device import BACKENDS, DeviceInfo, backend
+from evaluators.device import BACKENDS, backend
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluator import Evaluator, workloads_of
 from evaluators.kernel import KernelSource, parse_kernel
@@ -14,14 +14,13 @@ from operators.catalog.families import FAMILIES, families, random_params
 from operators.catalog.random_search import random_candidate
 from operators.catalog.structure import structure
 from operators.operator import Declined
-from tests.operators.examples import FISSION
 
 TASKS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}
 NAMES = [family.name for family in FAMILIES]
 KIND = {family.name: family.kind for family in FAMILIES}
 
 
-def rendered(name: str, device: DeviceInfo = FISSION) -> KernelSource:
+def rendered(name: str) -> KernelSource:
     return families(load_task(TASKS[KIND[name]])).sources[name]
 
 
@@ -77,6 +76,25 @@ def test_the_space_holds_the_defaults_and_fits_the_limits(name: str) -> None:
     for parameter, value in source.params.items():
         assert value in source.space[parameter]
         assert list(source.space[parameter]) == sorted(source.space[parameter])
+
+
+def test_the_best_known_product_is_slower_than_light() -> None:
+    """The peak is measured by a kernel of our own, which has to be better than any other."""
+    task, module = load_task("sgemm"), backend("cpu")
+    point = {"TM": 16, "TN": 16, "BX": 8, "BY": 2, "KU": 8, "ORDER": 1, "EDGE": 1}
+    kernel, compiled = compile_kernel(
+        rendered("gemm_pack").with_params(point).text, task, module.compiler(), "cpu"
+    )
+    device = module.open_device(0)
+    try:
+        evaluator = Evaluator(task=task, device=device, backend="cpu", secret=5)
+        found = evaluator.measure(kernel, compiled, None)
+        for workload in task.workloads("benchmarks", "cpu"):
+            floor_us = task.floor_us(workload, device.info)
+            assert floor_us is not None
+            assert found.times_us[workload.label] > floor_us
+    finally:
+        device.close()
 
 
 def write_task(folder: Path, reference: str, arguments: str, dims: str, shape: str) -> Path:
