@@ -3,10 +3,10 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
-from evaluators.compile_child import CodeObject, CompileChild
+from evaluators.compile_child import CompileChild
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.hiprtc import HiprtcChild
@@ -54,34 +54,15 @@ class ClangChild(CompileChild):
         """What compiles, such as "clang 19.1.7". Raises BackendMissing."""
         return f"clang {self.api_version}"
 
-    def compile(
-        self,
-        source: str,
-        *,
-        arch: str,
-        name: str = "kernel.hip",
-        names: tuple[str, ...] = (),
-        headers: Mapping[str, str] | None = None,
-        options: tuple[str, ...] = (),
-        deadline_s: float = 60.0,
-    ) -> CodeObject:
-        """One code object for arch, such as gfx942; see CompileChild.build."""
-        return self.build(
-            source,
-            arch=arch,
-            name=name,
-            names=names,
-            headers=headers or {},
-            options=(
-                *_FLAGS,
-                f"--offload-arch={arch}",
-                *("-isystem", f"{INCLUDE / 'amdgcn'}", "-isystem", f"{INCLUDE}"),
-                *("-include", "hip/hip_runtime.h"),
-                *(() if any(o.startswith("-DWAVEFRONT") for o in options) else ["-DWAVEFRONT=64"]),
-                *options,
-            ),
-            deadline_s=deadline_s,
-        )
+    def flags(self, arch: str, options: Sequence[str]) -> list[str]:
+        return [
+            *_FLAGS,
+            f"--offload-arch={arch}",
+            *("-isystem", f"{INCLUDE / 'amdgcn'}", "-isystem", f"{INCLUDE}"),
+            *("-include", "hip/hip_runtime.h"),
+            *(() if any(o.startswith("-DWAVEFRONT") for o in options) else ["-DWAVEFRONT=64"]),
+            *options,
+        ]
 
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         if "invalid target ID" in log or "unsupported HIP gpu architecture" in log:

@@ -90,6 +90,17 @@ class CompileChild(ABC):
         """A failed compilation in one line."""
 
     @abstractmethod
+    def flags(self, arch: str, options: Sequence[str]) -> list[str]:
+        """What the compiler is told; options: a kernel file's, in its own spelling."""
+
+    def admit(self, arch: str, deadline_s: float) -> None:
+        """Before a compilation, the lock held; most compilers tell well enough after it.
+
+        Raises BackendMissing: unknown arch.
+        """
+        return
+
+    @abstractmethod
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         """After a failure with this log, the lock held. Raises BackendMissing: unknown arch."""
 
@@ -104,31 +115,33 @@ class CompileChild(ABC):
             self._running()
             return self._api_version
 
-    def build(
+    def compile(
         self,
         source: str,
         *,
         arch: str,
-        name: str,
-        names: Sequence[str],
-        headers: Mapping[str, str],
-        options: Sequence[str],
-        deadline_s: float,
+        name: str = "kernel.hip",
+        names: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
+        deadline_s: float = 60.0,
     ) -> CodeObject:
-        """One code object. names: name expressions to resolve. headers: in memory, by name.
+        """One code object for arch, such as gfx942 or sm_90.
 
-        Raises Rejected: COMPILE_ERROR (with the log; also when the compiler itself aborts) or
-        TIMEOUT; and BackendMissing: no compiler, or one that doesn't know arch.
+        names: name expressions to resolve. headers: in memory, by name. options: a kernel
+        file's. Raises Rejected: COMPILE_ERROR (with the log; also when the compiler itself
+        aborts) or TIMEOUT; and BackendMissing: no compiler, or one that doesn't know arch.
         """
         request = {
             "source": source,
             "name": name,
             "names": list(names),
-            "headers": dict(headers),
-            "options": list(options),
+            "headers": dict(headers or {}),
+            "options": self.flags(arch, options),
         }
         start = time.monotonic()
         with self._lock:
+            self.admit(arch, deadline_s)
             reply = self.ask(request, deadline_s)
             if "error" in reply:
                 self.require(arch, reply["log"], deadline_s)

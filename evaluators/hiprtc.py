@@ -4,11 +4,11 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from evaluators.compile_child import CodeObject, CompileChild
+from evaluators.compile_child import CompileChild
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain
@@ -52,34 +52,11 @@ class HiprtcChild(CompileChild):
         """What compiles, such as "hiprtc 7.2.4". Raises BackendMissing."""
         return f"hiprtc {self.toolchain.version or self.api_version}"
 
-    def compile(
-        self,
-        source: str,
-        *,
-        arch: str,
-        name: str = "kernel.hip",
-        names: tuple[str, ...] = (),
-        headers: Mapping[str, str] | None = None,
-        options: tuple[str, ...] = (),
-        deadline_s: float = 60.0,
-    ) -> CodeObject:
-        """One code object for arch, such as gfx942; see CompileChild.build."""
-        with self._lock:
-            self.require(arch, "", deadline_s)
-        return self.build(
-            source,
-            arch=arch,
-            name=name,
-            names=names,
-            headers=headers or {},
-            options=(
-                f"--offload-arch={arch}",
-                f"-I{self.toolchain.include}",
-                *_OLD_NAMES,
-                *options,
-            ),
-            deadline_s=deadline_s,
-        )
+    def flags(self, arch: str, options: Sequence[str]) -> list[str]:
+        return [f"--offload-arch={arch}", f"-I{self.toolchain.include}", *_OLD_NAMES, *options]
+
+    def admit(self, arch: str, deadline_s: float) -> None:
+        self.require(arch, "", deadline_s)
 
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         """Asked once an arch: for an unknown one ROCm 7 fails without a log, and 6.4 aborts."""

@@ -3,10 +3,10 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
-from evaluators.compile_child import CodeObject, CompileChild
+from evaluators.compile_child import CompileChild
 from evaluators.demangle import demangled
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
@@ -42,36 +42,17 @@ class NvrtcChild(CompileChild):
         """What compiles, such as "nvrtc 13.0". Raises BackendMissing."""
         return f"nvrtc {self.api_version}"
 
-    def compile(
-        self,
-        source: str,
-        *,
-        arch: str,
-        name: str = "kernel.hip",
-        names: tuple[str, ...] = (),
-        headers: Mapping[str, str] | None = None,
-        options: tuple[str, ...] = (),
-        deadline_s: float = 60.0,
-    ) -> CodeObject:
-        """One cubin for arch, such as sm_90; see CompileChild.build."""
+    def flags(self, arch: str, options: Sequence[str]) -> list[str]:
         spoken = (o if o.startswith(("-D", "-std")) else _OPTIONS.get(o, "") for o in options)
-        return self.build(
-            source,
-            arch=arch,
-            name=name,
-            names=names,
-            headers=headers or {},
-            options=(
-                f"--gpu-architecture={arch}",
-                f"-I{INCLUDE / 'cuda'}",
-                f"-I{INCLUDE}",
-                f"-I{self._headers}",
-                "-default-device",
-                "--diag-suppress=177,550,1444,1675",  # unused, deprecated vectors, pragmas
-                *filter(None, spoken),
-            ),
-            deadline_s=deadline_s,
-        )
+        return [
+            f"--gpu-architecture={arch}",
+            f"-I{INCLUDE / 'cuda'}",
+            f"-I{INCLUDE}",
+            f"-I{self._headers}",
+            "-default-device",
+            "--diag-suppress=177,550,1444,1675",  # unused, deprecated vectors, pragmas
+            *filter(None, spoken),
+        ]
 
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         if "--gpu-architecture" in log:
