@@ -370,7 +370,11 @@ def check_kills(run: Run, kills: int) -> None:
     assert calls is not None
     assert set(reserved.values()) == set(settled.values()) == {1}
     assert set(settled) <= set(reserved)
-    assert calls.lost == len(lost) <= kills * run.server.most_in_flight
+    # Lost is at most what the endpoint had in hand at each kill, and what had not reached it yet.
+    unsent = len(reserved) - run.server.calls
+    assert calls.lost == len(lost) <= kills * run.server.most_in_flight + unsent
+    assert run.config.llm is not None
+    assert len(lost) <= kills * run.config.llm.concurrency
     # The endpoint's log is what is stored and what was lost; a call that was lost, or cut off when
     # the campaign ended, may not have been sent yet.
     cut = sum(event.failure is Failure.CANCELLED for event in run.of(CallFailed))
