@@ -13,6 +13,9 @@ from engine.throughput import Setting, campaign_arm
 from engine.watch import alive
 from engine.workbench import Workbench
 
+CAMPAIGN_S = 10.0
+"""The evaluator that follows takes seconds to start, and has to get kernels right after."""
+
 LOOK_S = 5.0
 """How long a killed evaluator's child and its GPU memory are waited for."""
 
@@ -38,11 +41,11 @@ class Killed:
     faults: int
 
 
-def killed_evaluator(setting: Setting, workbench: Workbench, *, seconds: float = 10.0) -> Killed:
+def killed_evaluator(setting: Setting, workbench: Workbench) -> Killed:
     """A short campaign on one device whose evaluator is killed with SIGKILL once."""
     before_mib = memory_used_mib()
     killing = _Killing()
-    campaign_arm(setting, workbench, devices=1, seconds=seconds, observer=killing)
+    campaign_arm(setting, workbench, devices=1, seconds=CAMPAIGN_S, observer=killing)
     at_kill, at_end = killing.at_kill, killing.last
     return Killed(
         children=killing.children,

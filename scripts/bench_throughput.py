@@ -137,8 +137,7 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
             added = scaling(setting, slow, arguments.gpus, arguments.seconds)
             yield {"scaling": {**added, "gpu_ms": arguments.gpu_ms}}
         if not arguments.no_faults:
-            seconds = min(10.0, arguments.seconds)
-            killed = asdict(killed_evaluator(setting, usual, seconds=seconds))
+            killed = asdict(killed_evaluator(setting, usual))
             _say(f"evaluator killed: {killed}")
             yield {"faults": killed}
 

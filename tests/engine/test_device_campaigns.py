@@ -1,9 +1,6 @@
 """Whole campaigns whose new bests are profiled, or whose devices fall ill."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,16 +85,7 @@ def values(folder: Path, base_url: str, **changes: Any) -> dict[str, Any]:
 
 
 def run(settings: dict[str, Any]) -> tuple[list[Any], Replay]:
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, json.dumps(settings)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    test_hip_double.python(DRIVER, json.dumps(settings), timeout_s=200)
     store = Path(settings["runs_dir"]) / "it" / "store.sqlite"
     return [stored.event for stored in read_events(store)], replay(store)
 

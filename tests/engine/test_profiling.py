@@ -200,18 +200,25 @@ def test_a_win_that_was_overtaken_is_not_profiled() -> None:
     asyncio.run(scenario())
 
 
+async def being_profiled() -> tuple[ProfiledLane, World]:
+    """A device with a profiler at its first new best, until lane.watching is set."""
+    lane = ProfiledLane(RISING)
+    lane.watching = asyncio.Event()
+    world = World(lane, wrap=QuarantinedLane)
+    await world.busy.begin(SEED)
+    await world.evaluate(1)
+    return lane, world
+
+
 def test_nothing_is_measured_beside_a_profile() -> None:
     async def scenario() -> None:
-        lane = ProfiledLane(RISING)
-        lane.watching = asyncio.Event()
-        world = World(lane, wrap=QuarantinedLane)
-        await world.busy.begin(SEED)
-        await world.evaluate(1)
+        lane, world = await being_profiled()
         assert lane.profiled == [kernel(1)[0]]
         asks = [asyncio.ensure_future(world.busy.evaluate(*kernel(n))) for n in range(2, 12)]
         await asyncio.sleep(0.05)
         assert world.busy.state().measuring == 0 and not any(ask.done() for ask in asks)
         assert world.busy.state().quarantined == 0
+        assert lane.watching is not None
         lane.watching.set()
         assert all(one.passed for one in await asyncio.gather(*asks))
         assert lane.beside[0] == lane.beside[1] == 2  # the seed and the first
@@ -221,11 +228,7 @@ def test_nothing_is_measured_beside_a_profile() -> None:
 
 def test_a_stopped_campaign_begins_no_profile_and_waits_for_none() -> None:
     async def scenario() -> None:
-        lane = ProfiledLane(RISING)
-        lane.watching = asyncio.Event()
-        world = World(lane, wrap=QuarantinedLane)
-        await world.busy.begin(SEED)
-        await world.evaluate(1)
+        lane, world = await being_profiled()
         asked = asyncio.ensure_future(world.busy.evaluate(*kernel(2)))
         await asyncio.sleep(0.01)
         world.busy.stop()

@@ -107,7 +107,7 @@ def double(
     yield monkeypatch
 
 
-def python(code: str, *arguments: str) -> str:
+def python(code: str, *arguments: str, timeout_s: float = 100) -> str:
     """What a script prints that runs beside the repository."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -115,7 +115,7 @@ def python(code: str, *arguments: str) -> str:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=timeout_s,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,9 +1,6 @@
 """bench_throughput.py: its arithmetic, and all its arms in small on two devices of the double."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,16 +19,7 @@ sys.exit(double.bench_throughput.main(sys.argv[1:], make=double.make))
 
 
 def script(*arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    test_hip_double.python(SCRIPT, *arguments, timeout_s=280)
 
 
 @pytest.mark.timeout(300)
