@@ -7,6 +7,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from evaluators import cuda, hip
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected
@@ -127,31 +130,14 @@ def _nvidia(v: Versions) -> Iterator[Finding]:
 
 def _packages(v: Versions) -> Iterator[Finding]:
     """What is installed against this package's own bounds."""
-    bounds: dict[str, str] = {}
-    for requirement in v.requirements:
-        name, bound = _split(requirement)
-        bounds.setdefault(name, bound)
-    for name, version in v.packages:
-        bound = bounds.get(name, "")
-        if version and bound and not within(version, bound):
-            yield _warning(f"{name} {version} is not {bound}, which is tested: run make setup")
-
-
-def within(version: str, bounds: str) -> bool:
-    """Whether a version of numbers meets bounds such as ">=2.60,<2.61" or "==7.2.2"."""
-    have = _numbers(version)
-    for bound in bounds.split(","):
-        operator, wanted = re.match(r"(==|>=|<=|<|>)?(.*)", bound.strip()).groups()  # type: ignore[union-attr]
-        limit = _numbers(wanted)
-        width = max(len(have), len(limit))
-        left, right = ((*n, *(0,) * (width - len(n))) for n in (have, limit))
-        holds = {
-            "==": left == right, ">=": left >= right, "<=": left <= right,
-            "<": left < right, ">": left > right,
-        }  # fmt: skip
-        if operator and not holds[operator]:
-            return False
-    return True
+    installed = {canonicalize_name(name): version for name, version in v.packages if version}
+    for requirement in map(Requirement, v.requirements):
+        version = installed.get(canonicalize_name(requirement.name))
+        if version and not requirement.specifier.contains(version, prereleases=True):
+            yield _warning(
+                f"{requirement.name} {version} is not {requirement.specifier}, which is tested: "
+                "run make setup"
+            )
 
 
 def found_versions() -> Versions:
@@ -217,21 +203,10 @@ def _installed(name: str) -> str:
         return ""
 
 
-def _split(requirement: str) -> tuple[str, str]:
-    """Name and bounds of "ray[default]<2.61,>=2.60; extra == 'x'"."""
-    plain = requirement.split(";", maxsplit=1)[0]
-    found = re.match(r"([\w.-]+)\s*(?:\[[^]]*\])?\s*\(?([^)]*)\)?", plain)
-    assert found, requirement
-    return found[1], found[2].strip()
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version.split("+", maxsplit=1)[0])))
-
-
 def _major(version: str) -> int:
-    numbers = _numbers(version)
-    return numbers[0] if numbers else 0
+    """0 where no number begins: a driver's version need not be one of Python's."""
+    found = re.match(r"\d+", version)
+    return int(found[0]) if found else 0
 
 
 def _error(sentence: str) -> Finding:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.versions import Versions, found_versions, judged, version_findings, within
+from evaluators.versions import Versions, found_versions, judged, version_findings
 
 AMD = {"amdgpu_driver": "6.14.14", "hip_runtime": "7.2.53211", "hip_python": "7.2.2.562.43"}
 AMD |= {"hiprtc": "7.2.4"}
@@ -68,20 +68,27 @@ def test_packages_within_our_own_bounds(version: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "bounds", "holds"),
+    ("version", "requirement", "holds"),
     [
-        ("7.2.2.562.43", "==7.2.2.562.43", True),
-        ("7.2.2", "==7.2.2.562.43", False),
-        ("3.17.10", ">=3.17.2,<3.18", True),
-        ("3.17", ">=3.17.2,<3.18", False),
-        ("2.1", ">=2.1,<3", True),
-        ("2.0", ">2.0", False),
-        ("2.0.1", "<=2.0", False),
-        ("1.0", "", True),
+        ("7.2.2.562.43", "ray==7.2.2.562.43; sys_platform == 'linux'", True),
+        ("7.2.2", "ray==7.2.2.562.43", False),
+        ("3.17.10", "ray>=3.17.2,<3.18", True),
+        ("3.17", "ray>=3.17.2,<3.18", False),
+        ("2.1", "ray (>=2.1,<3)", True),
+        ("2.0", "ray>2.0", False),
+        ("2.0.1", "ray<=2.0", False),
+        ("1.0", "ray", True),
+        ("2.61.0", "ray~=2.60.0", False),
+        ("2.60.1", "ray!=2.60.1", False),
+        ("2.60.1", "ray==2.60.*", True),
+        ("2.60.0rc1", "ray>=2.60", False),
+        ("2.60.0+cu13", "ray==2.60.0", True),
+        ("3.0", "Ray<3", False),
     ],
 )
-def test_bounds(version: str, bounds: str, holds: bool) -> None:
-    assert within(version, bounds) is holds
+def test_bounds_as_pip_reads_them(version: str, requirement: str, holds: bool) -> None:
+    (one,) = judged(Versions(packages=(("ray", version),), requirements=(requirement,)))
+    assert (one.level == "ok") is holds, one.sentence
 
 
 def test_this_environment_is_the_tested_one() -> None:
