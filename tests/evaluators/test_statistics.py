@@ -10,7 +10,6 @@ from evaluators.statistics import (
     half_width,
     shown_slower_by,
     speedup,
-    t_quantile,
     tight,
     wins,
 )
@@ -42,20 +41,31 @@ def blocks_until_tight(rng: Rng, noise: Noise, mean: float) -> dict[str, list[fl
 
 
 @pytest.mark.parametrize(
-    ("p", "df", "expected"),
+    ("confidence", "count", "expected"),
     [
-        (0.975, 1, 12.706),
-        (0.975, 2, 4.303),
-        (0.995, 2, 9.925),
-        (0.995, 3, 5.841),
-        (0.975, 5, 2.571),
-        (0.99, 10, 2.764),
-        (0.975, 100, 1.984),
-        (0.025, 5, -2.571),
+        (0.95, 2, 12.7062),
+        (0.95, 3, 4.30265),
+        (0.99, 3, 9.92484),
+        (0.99, 4, 5.84091),
+        (0.95, 6, 2.57058),
+        (0.98, 11, 2.76377),
+        (0.95, 101, 1.98397),
     ],
 )
-def test_t_quantiles_are_those_of_the_tables(p: float, df: int, expected: float) -> None:
-    assert t_quantile(p, df) == pytest.approx(expected, rel=0.01)
+def test_the_half_width_is_students(confidence: float, count: int, expected: float) -> None:
+    """count values with a standard error of 1: the half width is the tabulated t."""
+    values = np.arange(count, dtype=float)
+    values *= math.sqrt(count) / values.std(ddof=1)
+    found = half_width({"N=1": list(values)}, confidence)
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_degrees_of_freedom_need_not_be_whole() -> None:
+    """Welch's for two shapes, of which one is twice as noisy: 5.88; t is 2.447 for 6 and 2.571 for 5."""
+    values = np.array([-1.0, 1.0, -1.0, 1.0, 0.0])
+    held = {"a": list(values), "b": list(2 * values)}
+    error = math.sqrt((1 + 4) * values.var(ddof=1) / len(values)) / 2
+    assert 2.447 < half_width(held) / error < 2.5
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
