@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from engine.parser import WRONG_USAGE, Command, build_parser
+from evaluators.lined_yaml import YamlError, load
 
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
 if TYPE_CHECKING:
@@ -97,8 +96,8 @@ def _budget(text: str) -> tuple[str, Any]:
     if not equals:
         raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
     try:
-        return key.removeprefix("budgets."), yaml.safe_load(value)
-    except yaml.YAMLError:
+        return key.removeprefix("budgets."), load(value)
+    except YamlError:
         raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.llm_config import Llm
 from engine.migration import Topology
+from evaluators.lined_yaml import YamlError, load
 from operators.question import Role
 
 BackendChoice = Literal["cpu", "cuda", "hip"]
@@ -190,11 +190,9 @@ def load_config(path: Path, overrides: list[str] | tuple[str, ...] = ()) -> Camp
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigError(f"{path}: the configuration can't be read: {reason}") from error
     try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" at line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path}: not valid YAML{line}; mend it there") from error
+        values = load(text)
+    except YamlError as error:
+        raise ConfigError(f"{path}, line {error.line}: {error.reason}") from error
     if values is None:
         values = {}
     if not isinstance(values, dict):
@@ -220,9 +218,9 @@ def _override(values: dict[str, Any], override: str) -> None:
             f"{override!r} is no override; write key=value, as in budgets.evaluations=50"
         )
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{override!r}: the value is not valid YAML; quote it") from error
+        value = load(text)
+    except YamlError as error:
+        raise ConfigError(f"{override!r}: {error.reason}; quote the value") from error
     place: Any = values
     for key in keys[:-1]:
         if isinstance(place, list):

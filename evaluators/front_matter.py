@@ -1,13 +1,13 @@
 """Front matter of a kernel file: its YAML, validated."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from evaluators.evaluation import Rejected
 from evaluators.expression import RESERVED_NAMES, Expression, ExpressionError, parse_expression
 from evaluators.launch import FrontMatter, Launch, Memset, ValueArg, Variant, invalid
-from evaluators.lined_yaml import LinedDict, LinedList
+from evaluators.lined_yaml import LinedDict, LinedList, Reader
 from evaluators.plan import ScalarType
 
 OPTIONS = frozenset(
@@ -54,10 +54,10 @@ _KERNEL_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w\s,:<>*+\-]*>)?")
 
 def read_front_matter(tree: Any, first_line: int) -> FrontMatter:
     """Validate a loaded YAML tree whose line 1 is the file's first_line. Raises Rejected."""
-    return _Reader(first_line - 1).read(tree)
+    return _FrontMatterReader(first_line - 1).read(tree)
 
 
-class _Reader:
+class _FrontMatterReader(Reader):
     """Turns the tree into a FrontMatter; every complaint carries the line in the file."""
 
     def __init__(self, offset: int) -> None:
@@ -69,9 +69,7 @@ class _Reader:
     def read(self, tree: Any) -> FrontMatter:
         if not isinstance(tree, LinedDict):
             raise self.fail("the front matter must be a mapping with the key 'launches'", 1)
-        self.known_keys(tree, KEYS, "the front matter")
-        if "launches" not in tree:
-            raise self.fail("the key 'launches' is missing", tree.line)
+        self.known_keys(tree, KEYS, where="in the front matter", required=("launches",))
         params = self.params(self.mapping(tree, "params"), "params")
         return FrontMatter(
             launches=self.steps(tree, "launches"),
@@ -86,33 +84,6 @@ class _Reader:
             lines={key: line + self.offset for key, line in tree.lines.items()},
         )
 
-    def known_keys(self, tree: LinedDict, keys: Iterable[str], where: str) -> None:
-        for key in tree:
-            if key not in keys:
-                raise self.fail(
-                    f"unknown key {key!r} in {where} (known: {', '.join(keys)})", tree.lines[key]
-                )
-
-    def mapping(self, tree: LinedDict, key: str) -> LinedDict:
-        value = tree.get(key)
-        if value is None:
-            empty = LinedDict()
-            empty.line = tree.line_of(key)
-            return empty
-        if not isinstance(value, LinedDict):
-            raise self.fail(f"{key!r} must be a mapping", tree.lines[key])
-        return value
-
-    def sequence(self, tree: LinedDict, key: str, *, most: int) -> LinedList:
-        value = tree.get(key)
-        if value is None:
-            return LinedList()
-        if not isinstance(value, LinedList):
-            raise self.fail(f"{key!r} must be a list", tree.lines[key])
-        if len(value) > most:
-            raise self.fail(f"{key!r} has {len(value)} entries (limit {most})", tree.lines[key])
-        return value
-
     def expression(self, value: Any, what: str, line: int) -> Expression:
         try:
             return parse_expression(value)
@@ -121,7 +92,7 @@ class _Reader:
 
     def names(self, tree: LinedDict, key: str) -> tuple[str, ...]:
         sequence = self.sequence(tree, key, most=16)
-        for name, line in zip(sequence, sequence.lines, strict=True):
+        for name, line in sequence.numbered():
             if not (isinstance(name, str) and _IDENTIFIER.fullmatch(name)):
                 raise self.fail(f"{key}: {name!r} is not a name", line)
         return tuple(dict.fromkeys(sequence))
@@ -170,7 +141,7 @@ class _Reader:
     def constraints(self, tree: LinedDict, params: Mapping[str, int]) -> tuple[Expression, ...]:
         sequence = self.sequence(tree, "constraints", most=32)
         found = []
-        for value, line in zip(sequence, sequence.lines, strict=True):
+        for value, line in sequence.numbered():
             constraint = self.expression(value, "constraints", line)
             for name in sorted(constraint.names - params.keys()):
                 raise self.fail(f"constraints: {name!r} is not in params", line)
@@ -180,7 +151,7 @@ class _Reader:
     def variants(self, tree: LinedDict, params: Mapping[str, int]) -> tuple[Variant, ...]:
         found = []
         sequence = self.sequence(tree, "variants", most=32)
-        for value, line in zip(sequence, sequence.lines, strict=True):
+        for value, line in sequence.numbered():
             if not isinstance(value, LinedDict) or set(value) != {"when", "params"}:
                 raise self.fail("a variant has the keys 'when' and 'params', no others", line)
             changed = self.params(self.mapping(value, "params"), "variants: params")
@@ -193,8 +164,8 @@ class _Reader:
 
     def options(self, tree: LinedDict) -> tuple[str, ...]:
         sequence = self.sequence(tree, "options", most=16)
-        for option, line in zip(sequence, sequence.lines, strict=True):
-            if option not in OPTIONS:
+        for option, line in sequence.numbered():
+            if not isinstance(option, str) or option not in OPTIONS:
                 raise self.fail(
                     f"option {option!r} is not allowed (allowed: {' '.join(sorted(OPTIONS))})", line
                 )
@@ -202,9 +173,7 @@ class _Reader:
 
     def steps(self, tree: LinedDict, key: str) -> tuple[Launch | Memset, ...]:
         sequence = self.sequence(tree, key, most=MAX_LAUNCHES)
-        steps = tuple(
-            self.step(value, line) for value, line in zip(sequence, sequence.lines, strict=True)
-        )
+        steps = tuple(self.step(value, line) for value, line in sequence.numbered())
         if key == "launches" and not any(isinstance(step, Launch) for step in steps):
             raise self.fail("'launches' needs at least one entry with 'kernel'", tree.lines[key])
         return steps
@@ -214,7 +183,7 @@ class _Reader:
             raise self.fail("a launch must be a mapping", line)
         if "memset" in tree:
             return self.memset(tree, line)
-        self.known_keys(tree, LAUNCH_KEYS, "a launch")
+        self.known_keys(tree, LAUNCH_KEYS, where="in a launch")
         for key in ("kernel", "grid", "block", "args"):
             if key not in tree:
                 raise self.fail(f"a launch needs the key {key!r}", line)
@@ -237,7 +206,7 @@ class _Reader:
         )
 
     def memset(self, tree: LinedDict, line: int) -> Memset:
-        self.known_keys(tree, ("memset", "when"), "a memset")
+        self.known_keys(tree, ("memset", "when"), where="in a memset")
         body = self.mapping(tree, "memset")
         if set(body) != {"buffer", "byte"}:
             raise self.fail("memset has the keys 'buffer' and 'byte', no others", line)
@@ -265,8 +234,7 @@ class _Reader:
 
     def args(self, tree: LinedDict) -> tuple[str | ValueArg, ...]:
         sequence = self.sequence(tree, "args", most=MAX_ARGS)
-        parse: Callable[[Any, int], str | ValueArg] = self.arg
-        return tuple(parse(v, line) for v, line in zip(sequence, sequence.lines, strict=True))
+        return tuple(self.arg(value, line) for value, line in sequence.numbered())
 
     def arg(self, value: Any, line: int) -> str | ValueArg:
         if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
@@ -275,12 +243,8 @@ class _Reader:
             raise self.fail(
                 f"argument {value!r} must be a name or {{value: expression, type: int32}}", line
             )
-        if value["type"] not in SCALAR_TYPES:
-            raise self.fail(f"type {value['type']!r} is not one of {', '.join(SCALAR_TYPES)}", line)
-        return ValueArg(
-            value=self.expression(value["value"], "args", line),
-            type=cast(ScalarType, value["type"]),
-        )
+        of_type = cast(ScalarType, self.one_of(value["type"], SCALAR_TYPES, "type", line))
+        return ValueArg(value=self.expression(value["value"], "args", line), type=of_type)
 
     def repeat(self, tree: LinedDict) -> tuple[str, Expression] | None:
         if "repeat" not in tree:

@@ -1,6 +1,7 @@
-"""YAML in which every key and item knows its line, without aliases, duplicates or bombs."""
+"""YAML with lines: every key and item knows its own. No aliases, duplicates or bombs."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -44,6 +45,10 @@ class LinedList(list[Any]):
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[int] = []
+
+    def numbered(self) -> Iterator[tuple[Any, int]]:
+        """Each item with its line."""
+        return zip(self, self.lines, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +154,58 @@ def _build(loader: _Loader, node: yaml.Node) -> Any:
     if value is not None and not isinstance(value, str | int | float | bool):
         raise YamlError(f"{node.value!r} must be text or a number", line)
     return value
+
+
+class Reader(ABC):
+    """Checks a loaded tree part by part; every complaint names a line."""
+
+    @abstractmethod
+    def fail(self, reason: str, line: int) -> Exception:
+        """What is raised. line: in the text that was loaded."""
+
+    def known_keys(
+        self,
+        tree: LinedDict,
+        known: Collection[str],
+        *,
+        where: str = "",
+        required: Collection[str] = (),
+    ) -> None:
+        """No key but the known ones, and all that are required. where: "in ...", for complaints."""
+        for key, line in tree.lines.items():
+            if key not in known:
+                place = f" {where}" if where else ""
+                raise self.fail(f"unknown key {key!r}{place} (known: {', '.join(known)})", line)
+        for key in required:
+            if key not in tree:
+                raise self.fail(f"the key {key!r} is missing", tree.line)
+
+    def mapping(self, tree: LinedDict, key: str) -> LinedDict:
+        """The mapping under the key; an empty one where the key is missing."""
+        value = tree.get(key)
+        if value is None:
+            value = LinedDict()
+            value.line = tree.line_of(key)
+        if not isinstance(value, LinedDict):
+            raise self.fail(f"{key!r} must be a mapping", tree.lines[key])
+        return value
+
+    def sequence(
+        self, tree: LinedDict, key: str, *, least: int = 0, most: int | None = None
+    ) -> LinedList:
+        """The list under the key, of least (0 or 1) to most items."""
+        value = tree.get(key)
+        if value is None and not least:
+            return LinedList()
+        if not isinstance(value, LinedList) or len(value) < least:
+            some = " with at least one entry" if least else ""
+            raise self.fail(f"{key!r} must be a list{some}", tree.line_of(key))
+        if most is not None and len(value) > most:
+            raise self.fail(f"{key!r} has {len(value)} entries (limit {most})", tree.lines[key])
+        return value
+
+    def one_of(self, value: Any, known: Collection[str], what: str, line: int) -> str:
+        """The value, when it is one of the words."""
+        if not isinstance(value, str) or value not in known:
+            raise self.fail(f"{what} {value!r} is not one of {', '.join(known)}", line)
+        return value

@@ -23,13 +23,13 @@ from evaluators.expression import (
     Number,
     parse_expression,
 )
-from evaluators.lined_yaml import LinedDict, LinedList
+from evaluators.lined_yaml import LinedDict, LinedList, Reader
 
 KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", *SUITES)
 ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
 
 
-class TaskFile:
+class TaskFile(Reader):
     """A task.yaml's tree, read part by part; every complaint carries file and line."""
 
     def __init__(self, path: Path, tree: Any) -> None:
@@ -47,29 +47,10 @@ class TaskFile:
     def compute_dtype(self) -> str:
         """Whose peak bounds the task: by default that of the first argument."""
         compute = self.tree.get("compute_dtype", self.arguments[0].dtype)
-        if compute not in DTYPES:
-            line = self.tree.line_of("compute_dtype")
-            raise self.fail(f"compute_dtype {compute!r} is not one of {', '.join(DTYPES)}", line)
-        return str(compute)
+        return self.one_of(compute, DTYPES, "compute_dtype", self.tree.line_of("compute_dtype"))
 
     def suites(self) -> dict[Suite, dict[str, tuple[Workload, ...]]]:
         return {suite: self.suite(suite) for suite in SUITES}
-
-    def known_keys(
-        self, tree: LinedDict, known: tuple[str, ...], required: tuple[str, ...]
-    ) -> None:
-        for key in tree:
-            if key not in known:
-                raise self.fail(f"unknown key {key!r} (known: {', '.join(known)})", tree.lines[key])
-        for key in required:
-            if key not in tree:
-                raise self.fail(f"the key {key!r} is missing", tree.line)
-
-    def sequence(self, tree: LinedDict, key: str) -> LinedList:
-        value = tree[key]
-        if not isinstance(value, LinedList) or not value:
-            raise self.fail(f"{key!r} must be a list with at least one entry", tree.lines[key])
-        return value
 
     def expression(self, value: Any, what: str, line: int, *, floats: bool = False) -> Expression:
         try:
@@ -86,8 +67,8 @@ class TaskFile:
         return self.expression(self.tree[key], key, self.tree.lines[key], floats=True)
 
     def _dims(self) -> tuple[str, ...]:
-        sequence = self.sequence(self.tree, "dims")
-        for name, line in zip(sequence, sequence.lines, strict=True):
+        sequence = self.sequence(self.tree, "dims", least=1)
+        for name, line in sequence.numbered():
             if not (isinstance(name, str) and name.isidentifier()) or name in RESERVED_NAMES:
                 raise self.fail(f"dims: {name!r} is not a name", line)
         if len(set(sequence)) != len(sequence):
@@ -95,10 +76,8 @@ class TaskFile:
         return tuple(sequence)
 
     def _arguments(self) -> tuple[Argument, ...]:
-        sequence = self.sequence(self.tree, "arguments")
-        arguments = tuple(
-            self.argument(tree, line) for tree, line in zip(sequence, sequence.lines, strict=True)
-        )
+        sequence = self.sequence(self.tree, "arguments", least=1)
+        arguments = tuple(self.argument(tree, line) for tree, line in sequence.numbered())
         names = [*self.dims, *(argument.name for argument in arguments)]
         if len(set(names)) != len(names):
             raise self.fail("arguments: a name stands twice", sequence.line)
@@ -113,10 +92,8 @@ class TaskFile:
         name, dtype, role = tree["name"], tree["dtype"], tree["role"]
         if not (isinstance(name, str) and name.isidentifier()):
             raise self.fail(f"{name!r} is not a name", line)
-        if dtype not in DTYPES:
-            raise self.fail(f"{name}: dtype {dtype!r} is not one of {', '.join(DTYPES)}", line)
-        if role not in ROLES:
-            raise self.fail(f"{name}: role {role!r} is not one of {', '.join(ROLES)}", line)
+        self.one_of(dtype, DTYPES, f"{name}: dtype", line)
+        self.one_of(role, ROLES, f"{name}: role", line)
         written = role in ("out", "inout")
         for key in ("rtol", "atol"):
             if written and key not in tree:
@@ -126,7 +103,7 @@ class TaskFile:
         if role == "out" and "distribution" in tree:
             raise self.fail(f"{name}: an out is never drawn; leave out distribution", line)
         drawn = tree.get("distribution", "zeros" if role == "out" else "normal")
-        shape = self.sequence(tree, "shape")
+        shape = self.sequence(tree, "shape", least=1)
         return Argument(
             name=name,
             dtype=dtype,
@@ -139,14 +116,12 @@ class TaskFile:
 
     def distribution(self, value: Any, name: str, dtype: str, line: int) -> Distribution:
         body: dict[str, Any] = dict(value) if isinstance(value, LinedDict) else {"kind": value}
-        kind = body.pop("kind", None)
-        if kind not in KINDS:
-            raise self.fail(f"{name}: distribution {kind!r} is not one of {', '.join(KINDS)}", line)
+        kind = self.one_of(body.pop("kind", None), KINDS, f"{name}: distribution", line)
         if dtype == "int32" and kind in ("normal", "uniform"):
             raise self.fail(f"{name}: an int32 is drawn from 'integers', not {kind!r}", line)
         through = body.pop("through", None)
-        if through is not None and through not in DTYPES:
-            raise self.fail(f"{name}: through {through!r} is not a dtype", line)
+        if through is not None:
+            self.one_of(through, DTYPES, f"{name}: through", line)
         for key, number in body.items():
             if key not in KINDS[kind]:
                 raise self.fail(f"{name}: distribution {kind} has no {key!r}", line)
@@ -159,16 +134,16 @@ class TaskFile:
         if value is None:
             return {}
         if isinstance(value, LinedList):
-            return {"default": self.shapes(self.sequence(self.tree, suite), suite)}
+            return {"default": self.shapes(self.sequence(self.tree, suite, least=1), suite)}
         if not isinstance(value, LinedDict):
             raise self.fail(f"{suite} must be a list of shapes", self.tree.lines[suite])
         known = ("default", *BACKENDS)
-        self.known_keys(value, known, required=())
-        return {key: self.shapes(self.sequence(value, key), suite) for key in value}
+        self.known_keys(value, known)
+        return {key: self.shapes(self.sequence(value, key, least=1), suite) for key in value}
 
     def shapes(self, sequence: LinedList, suite: Suite) -> tuple[Workload, ...]:
         workloads = []
-        for shape, line in zip(sequence, sequence.lines, strict=True):
+        for shape, line in sequence.numbered():
             if not isinstance(shape, LinedDict) or set(shape) != set(self.dims):
                 raise self.fail(f"{suite}: a shape gives each of {', '.join(self.dims)}", line)
             for name, value in shape.items():

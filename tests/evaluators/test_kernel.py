@@ -151,6 +151,7 @@ def test_ids_ignore_formatting_and_what_does_not_run() -> None:
         (short(more="params: {BM: 9}\nconstraints: ['BM < 4']"), 4, "does not hold"),
         (short(more="constraints: ['M < 4']"), 3, "'M' is not in params"),
         (short(more="options: ['-include/etc/passwd']"), 3, "is not allowed"),
+        (short(more="options: [[-O3]]"), 3, "option ['-O3'] is not allowed"),
         (short(more="variants: [{when: '1'}]"), 3, "keys 'when' and 'params'"),
         (short(more="scratch: {s: '2 ** 40'}"), 3, "Pow is not allowed"),
         (short(more="a: &x 1\nb: *x"), 4, "aliases"),

@@ -61,7 +61,7 @@ def test_the_half_width_is_students(confidence: float, count: int, expected: flo
 
 
 def test_degrees_of_freedom_need_not_be_whole() -> None:
-    """Welch's for two shapes, of which one is twice as noisy: 5.88; t is 2.447 for 6 and 2.571 for 5."""
+    """Welch's for two shapes, one twice as noisy: 5.88; t is 2.447 for 6 and 2.571 for 5."""
     values = np.array([-1.0, 1.0, -1.0, 1.0, 0.0])
     held = {"a": list(values), "b": list(2 * values)}
     error = math.sqrt((1 + 4) * values.var(ddof=1) / len(values)) / 2
