@@ -1,8 +1,6 @@
 """Compiles HIP source for AMD GPUs with plain clang and our own headers: for inspection only."""
 
-import os
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +34,7 @@ class ClangChild(CompileChild):
     """
 
     compiler = "clang"
+    module = "evaluators.clang_amdgcn_child"
     what_to_do = WHAT_TO_DO
 
     def __init__(
@@ -51,7 +50,6 @@ class ClangChild(CompileChild):
 
     @property
     def version(self) -> str:
-        """What compiles, such as "clang 19.1.7". Raises BackendMissing."""
         return f"clang {self.api_version}"
 
     def flags(self, arch: str, options: Sequence[str]) -> list[str]:
@@ -71,9 +69,8 @@ class ClangChild(CompileChild):
                 "MI300A, MI300X and MI325X are gfx942, MI200 is gfx90a"
             )
 
-    def command(self) -> list[str]:
-        arguments = (str(os.getpid()), str(self.toolchain.bin), str(self._memory_bytes))
-        return [sys.executable, "-m", "evaluators.clang_amdgcn_child", *arguments]
+    def arguments(self) -> list[str]:
+        return [str(self.toolchain.bin), str(self._memory_bytes)]
 
     def environment(self) -> dict[str, str]:
         return {}

@@ -57,12 +57,8 @@ class Clang:
         """The reply to one request: code and lowered names, or neither; always the log."""
         with tempfile.TemporaryDirectory(prefix="compile-") as name:
             folder = Path(name)
-            for header, text in request["headers"].items():
-                file = folder / "headers" / header
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
             (folder / "source.hip").write_text(_with_entries(request))
-            files = ["-Iheaders", "source.hip", "-o", "code"]
+            files = ["source.hip", "-o", "code"]
             done = self._run("clang++", [*request["options"], *files], folder)
             reply: dict[str, Any] = {"log": _normalised(done.stderr, folder)}
             if done.returncode != 0:

@@ -1,14 +1,11 @@
-"""A vendor's compiler in a recycled child process: asked by frames, replaced after an abort.
+"""A vendor's compiler in a recycled child process; evaluators.compile_server is its other end.
 
-A frame is 4 bytes of length (big endian) and one msgpack map. The compiler may abort its
-process; the parent takes that for an answer and starts another child.
+A compiler may abort its process: that is taken for an answer, and another child is started.
 """
 
 import os
-import select
 import signal
-import struct
-import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,12 +13,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
-import msgpack
-
+from evaluators.child import Child, Died
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
+from evaluators.frames import MSGPACK, Overdue
 
 _HELLO_S = 60.0
 
@@ -42,19 +39,6 @@ class CodeObject:
     seconds: float = 0.0
 
 
-class _ChildDied(Exception):
-    """The compile child ended, with this return code, without a reply."""
-
-    def __init__(self, returncode: int, said: str) -> None:
-        super().__init__(returncode, said)
-        self.returncode = returncode
-        self.said = said
-
-
-class _Overdue(Exception):
-    """The compile child did not reply by the deadline."""
-
-
 class CompileChild(ABC):
     """One compile child at a time, started when first needed. Safe to use from several threads.
 
@@ -62,6 +46,7 @@ class CompileChild(ABC):
     """
 
     compiler: str  # "hiprtc", for sentences
+    module: str  # of the child
     what_to_do: str  # when the compiler cannot be used
 
     def __init__(self, *, recycle_after: int = 200) -> None:
@@ -72,14 +57,22 @@ class CompileChild(ABC):
             prefix=f"kernel-scientist-{self.compiler}-", ignore_cleanup_errors=True
         )
         self._folder = Path(self._temporary.name)
-        self._errors: IO[bytes] = (self._folder / "stderr").open("w+b")
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Child | None = None
         self._compiled = 0
         self._api_version = ""
 
+    @property
     @abstractmethod
-    def command(self) -> list[str]:
-        """How the child is started."""
+    def version(self) -> str:
+        """What compiles, such as "hiprtc 7.2.4". Raises BackendMissing."""
+
+    @abstractmethod
+    def arguments(self) -> list[str]:
+        """The child's, after its parent's process id."""
+
+    def python(self) -> list[str]:
+        """How the child's interpreter is started."""
+        return [sys.executable]
 
     @abstractmethod
     def environment(self) -> dict[str, str]:
@@ -122,21 +115,19 @@ class CompileChild(ABC):
         arch: str,
         name: str = "kernel.hip",
         names: Sequence[str] = (),
-        headers: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
         deadline_s: float = 60.0,
     ) -> CodeObject:
         """One code object for arch, such as gfx942 or sm_90.
 
-        names: name expressions to resolve. headers: in memory, by name. options: a kernel
-        file's. Raises Rejected: COMPILE_ERROR (with the log; also when the compiler itself
-        aborts) or TIMEOUT; and BackendMissing: no compiler, or one that doesn't know arch.
+        names: name expressions to resolve. options: a kernel file's. Raises Rejected:
+        COMPILE_ERROR (with the log; also when the compiler itself aborts) or TIMEOUT; and
+        BackendMissing: no compiler, or one that doesn't know arch.
         """
         request = {
             "source": source,
             "name": name,
             "names": list(names),
-            "headers": dict(headers or {}),
             "options": self.flags(arch, options),
         }
         start = time.monotonic()
@@ -159,8 +150,7 @@ class CompileChild(ABC):
     def close(self) -> None:
         """End the child and remove its files."""
         with self._lock:
-            self._kill()
-            self._errors.close()
+            self._end_child()
             self._temporary.cleanup()
 
     def __enter__(self) -> Self:
@@ -174,66 +164,65 @@ class CompileChild(ABC):
         for attempt in (1, 2):
             try:
                 return self._exchange(request, deadline_s)
-            except _Overdue:
-                self._kill()
+            except Overdue:
+                self._end_child()
                 raise Rejected(
                     Status.TIMEOUT, f"compiling took longer than {deadline_s:g} s"
                 ) from None
-            except _ChildDied as died:
-                self._kill()
+            except Died as died:
+                self._end_child()
                 # Killed from outside, by the kernel short of memory or with the thread that
                 # started it: that says nothing about the source, unless it happens again.
                 if died.returncode == -signal.SIGKILL and attempt == 1:
                     continue
                 raise Rejected(
                     Status.COMPILE_ERROR,
-                    f"the compiler itself ended with {_ending(died.returncode)}",
+                    f"the compiler itself ended with {died.ending}",
                     log=died.said,
                 ) from None
         raise AssertionError("unreachable")
 
     def _exchange(self, request: Mapping[str, Any], deadline_s: float) -> dict[str, Any]:
         if self._compiled >= self._recycle_after:
-            self._kill()
+            self._end_child()
         child = self._running()
-        assert child.stdin is not None
         self._compiled += 1
-        body = msgpack.packb(request)
-        try:
-            child.stdin.write(struct.pack(">I", len(body)) + body)
-            child.stdin.flush()
-        except BrokenPipeError:
-            raise self._died(child) from None
-        return self._reply(child, time.monotonic() + deadline_s)
+        child.tell(request)
+        reply: dict[str, Any] = child.answer(deadline_s)
+        return reply
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._child is not None and self._child.poll() is None:
+    def _running(self) -> Child:
+        if self._child is not None and self._child.alive():
             return self._child
-        self._kill()
-        self._errors.seek(0)
-        self._errors.truncate()
+        self._end_child()
         self._compiled = 0
-        self._child = child = subprocess.Popen(
-            self.command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
+        self._child = Child(
+            self.module,
+            *self.arguments(),
+            environment=self._scrubbed_environment() | self.environment(),
+            codec=MSGPACK,
             cwd=self._folder,
-            env=self._scrubbed_environment() | self.environment(),
-            start_new_session=True,
+            python=self.python(),
         )
-        try:
-            hello = self._reply(child, time.monotonic() + _HELLO_S)
-        except (_ChildDied, _Overdue) as error:
-            self._kill()
-            said = error.said if isinstance(error, _ChildDied) else "it did not answer"
-            raise BackendMissing(f"the compile child does not start: {said[-500:]}") from None
+        hello = self._hello(self._child)
         if "missing" in hello:
-            self._kill()
+            self._end_child()
             missing = " ".join(hello["missing"].split())
             raise BackendMissing(f"{self.compiler} cannot be used ({missing}): {self.what_to_do}")
         self._api_version = hello["version"]
-        return child
+        return self._child
+
+    def _hello(self, child: Child) -> dict[str, str]:
+        said = "it did not answer"
+        try:
+            hello: dict[str, str] = child.answer(_HELLO_S)
+            return hello
+        except Overdue:
+            pass
+        except Died as died:
+            said = died.said
+        self._end_child()
+        raise BackendMissing(f"the compile child does not start: {said[-500:]}")
 
     def _scrubbed_environment(self) -> dict[str, str]:
         """Nothing of ours but where libraries are: no keys, no cache outside the folder."""
@@ -247,41 +236,7 @@ class CompileChild(ABC):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def _reply(self, child: subprocess.Popen[bytes], deadline: float) -> dict[str, Any]:
-        (size,) = struct.unpack(">I", self._read(child, 4, deadline))
-        reply: dict[str, Any] = msgpack.unpackb(self._read(child, size, deadline))
-        return reply
-
-    def _read(self, child: subprocess.Popen[bytes], nbytes: int, deadline: float) -> bytes:
-        assert child.stdout is not None
-        held = b""
-        ready = select.poll()  # not select.select: it refuses descriptors above 1023
-        ready.register(child.stdout, select.POLLIN)
-        while len(held) < nbytes:
-            left = deadline - time.monotonic()
-            if left <= 0 or not ready.poll(left * 1000):
-                raise _Overdue
-            piece = os.read(child.stdout.fileno(), nbytes - len(held))
-            if not piece:
-                raise self._died(child)
-            held += piece
-        return held
-
-    def _died(self, child: subprocess.Popen[bytes]) -> _ChildDied:
-        returncode = child.wait()
-        self._errors.seek(0)
-        return _ChildDied(returncode, self._errors.read()[-4000:].decode(errors="replace").strip())
-
-    def _kill(self) -> None:
-        if self._child is None:
-            return
-        self._child.kill()
-        self._child.wait()
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._child = None
-
-
-def _ending(returncode: int) -> str:
-    return signal.Signals(-returncode).name if returncode < 0 else f"exit status {returncode}"
+    def _end_child(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None

@@ -100,6 +100,13 @@ def prctl(libc: ctypes.CDLL, option: int, *values: object) -> None:
         raise OSError(number, f"prctl {option}: {os.strerror(number)}")
 
 
+def die_with_parent(libc: ctypes.CDLL, parent: int) -> None:
+    """SIGKILL when the thread that started this process ends; at once when it has ended."""
+    prctl(libc, PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def cut_network(libc: ctypes.CDLL) -> None:
     program = network_filter(platform.machine())
     buffer = ctypes.create_string_buffer(program, len(program))
@@ -143,9 +150,7 @@ def main() -> int:
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        prctl(libc, PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
-        if os.getppid() != supervisor:
-            os._exit(1)
+        die_with_parent(libc, supervisor)
         limit(resource.RLIMIT_AS, settings["memory_bytes"])
         try:
             os.execvp(command[0], command)

@@ -7,7 +7,6 @@ import ctypes
 import math
 import os
 import select
-import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,11 +17,11 @@ import numpy as np
 
 from evaluators import cuda
 from evaluators.arguments import TaskError
-from evaluators.confine import PR_SET_PDEATHSIG, prctl
+from evaluators.confine import die_with_parent
 from evaluators.device import BackendMissing, Buffer, Compiled, Device, Session, backend
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.evaluator import Evaluator, workloads_of
-from evaluators.frames import Ended, receive, send
+from evaluators.frames import Ended, own_pipes, receive, send
 from evaluators.gpu import DeviceFault
 from evaluators.harness import Trusted
 from evaluators.plan import Plan
@@ -196,13 +195,6 @@ class ToldDevice:
         self._inner.close()
 
 
-def die_with_parent(parent: int) -> None:
-    """SIGKILL when the thread that started this process ends; at once when it has ended."""
-    prctl(ctypes.CDLL(None, use_errno=True), PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 def warm(requests: int, wanted: Warm) -> InputPool:
     """A pool with its first draws made, as far as there is time before the next request."""
     backend(wanted.backend).device_count()  # loads the driver, but makes no context
@@ -270,7 +262,14 @@ def serve(requests: int, teller: Teller) -> NoReturn:
 
 
 def main() -> NoReturn:
-    die_with_parent(int(sys.argv[1]))
-    requests, out = os.dup(0), os.dup(1)
-    os.dup2(2, 1)  # what prints must not get between the frames
-    serve(requests, Teller(out))
+    """Argument: parent process."""
+    die_with_parent(ctypes.CDLL(None, use_errno=True), int(sys.argv[1]))
+    requests, answers = own_pipes()
+    serve(requests, Teller(answers))
+
+
+if __name__ == "__main__":
+    # What travels is pickled by its module's name, which must not be __main__.
+    from evaluators import gpu_child  # noqa: PLW0406
+
+    gpu_child.main()

@@ -1,6 +1,5 @@
 """Compiles HIP source for AMD GPUs with hiprtc in a recycled child; needs no GPU."""
 
-import os
 import re
 import sys
 import sysconfig
@@ -27,6 +26,7 @@ class HiprtcChild(CompileChild):
     """hiprtc of a ROCm user space. memory_bytes: address space a child may use."""
 
     compiler = "hiprtc"
+    module = "evaluators.hiprtc_child"
     what_to_do = WHAT_TO_DO
 
     def __init__(
@@ -49,7 +49,6 @@ class HiprtcChild(CompileChild):
 
     @property
     def version(self) -> str:
-        """What compiles, such as "hiprtc 7.2.4". Raises BackendMissing."""
         return f"hiprtc {self.toolchain.version or self.api_version}"
 
     def flags(self, arch: str, options: Sequence[str]) -> list[str]:
@@ -65,7 +64,7 @@ class HiprtcChild(CompileChild):
         least = {"source": "__global__ void least() {}", "name": "least.hip", "names": []}
         options = [f"--offload-arch={arch}"]
         try:
-            reply = self.ask(least | {"headers": {}, "options": options}, deadline_s)
+            reply = self.ask(least | {"options": options}, deadline_s)
             known = "code" in reply
         except Rejected:
             known = False
@@ -76,17 +75,19 @@ class HiprtcChild(CompileChild):
             )
         self._known.add(arch)
 
-    def command(self) -> list[str]:
+    def arguments(self) -> list[str]:
         tools = self.toolchain
-        script = ["-m", "evaluators.hiprtc_child", str(os.getpid()), str(tools.hiprtc)]
-        script += [str(tools.comgr or ""), str(self._memory_bytes)]
+        return [str(tools.hiprtc), str(tools.comgr or ""), str(self._memory_bytes)]
+
+    def python(self) -> list[str]:
+        tools = self.toolchain
         if tools.loader is None:
-            return [sys.executable, *script]
+            return [sys.executable]
         # The fetched libraries need a newer libc than the machine may have: the child runs
         # under their own loader. argv[0] is how Python finds its virtual environment.
         places = (str(tools.libraries), sysconfig.get_config_var("LIBDIR"), "/lib/x86_64-linux-gnu")
         loader = [str(tools.loader), "--argv0", sys.executable, "--library-path"]
-        return [*loader, ":".join(places), str(Path(sys.executable).resolve()), *script]
+        return [*loader, ":".join(places), str(Path(sys.executable).resolve())]
 
     def environment(self) -> dict[str, str]:
         return {"AMD_COMGR_CACHE": "0"}

@@ -56,14 +56,13 @@ class Hiprtc:
     def compile(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The reply to one request: code and lowered names, or neither; always the log."""
         rtc = self._rtc
-        headers = request["headers"]
         program = self._check(
             rtc.hiprtcCreateProgram(
                 request["source"].encode(),
                 request["name"].encode(),
-                len(headers),
-                [text.encode() for text in headers.values()],
-                [name.encode() for name in headers],
+                0,
+                [],
+                [],
             )
         )
         try:

@@ -30,6 +30,7 @@ class NvrtcChild(CompileChild):
     """NVRTC of the packages installed here, or of a CUDA toolkit."""
 
     compiler = "nvrtc"
+    module = "evaluators.nvrtc_child"
     what_to_do = WHAT_TO_DO
 
     def __init__(self, *, recycle_after: int = 500, memory_bytes: int = 16 << 30) -> None:
@@ -39,7 +40,6 @@ class NvrtcChild(CompileChild):
 
     @property
     def version(self) -> str:
-        """What compiles, such as "nvrtc 13.0". Raises BackendMissing."""
         return f"nvrtc {self.api_version}"
 
     def flags(self, arch: str, options: Sequence[str]) -> list[str]:
@@ -60,9 +60,8 @@ class NvrtcChild(CompileChild):
                 f"nvrtc does not know the architecture {arch!r}: H100 and H200 are sm_90"
             )
 
-    def command(self) -> list[str]:
-        arguments = (str(os.getpid()), str(self._memory_bytes))
-        return [sys.executable, "-m", "evaluators.nvrtc_child", *arguments]
+    def arguments(self) -> list[str]:
+        return [str(self._memory_bytes)]
 
     def environment(self) -> dict[str, str]:
         """Where a CUDA toolkit lies, and the packages this process finds beside the library."""

@@ -29,7 +29,7 @@ import sys, time
 from evaluators.child_evaluator import ChildEvaluator
 from evaluators.task import load_task
 child = ChildEvaluator(task=load_task(sys.argv[1]), backend_name="cpu", secret=1)
-print(child._child._process.pid, child._spare._process.pid, flush=True)
+print(child._child.pid, child._spare.pid, flush=True)
 time.sleep(60)
 """
 
@@ -62,7 +62,7 @@ def anchor(task: Task, compiler: Compiler) -> Anchor:
 
 def process(child: ChildEvaluator) -> int:
     assert child._child is not None
-    return child._child._process.pid
+    return child._child.pid
 
 
 def gone(pid: int) -> bool:

@@ -1,0 +1,124 @@
+"""One supervised child process: asked by frames over pipes, ended with all that it started."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Self
+
+from evaluators.frames import PICKLE, Codec, Ended, receive, send
+
+_LAST_WORDS_BYTES = 4000
+_ENDING_S = 10.0
+"""What a child may take to end after it closed its pipe: Python, or a driver, tidies up."""
+
+
+class Died(Exception):
+    """The child ended, with this return code, without an answer. said: the end of its stderr."""
+
+    def __init__(self, returncode: int, said: str) -> None:
+        super().__init__(returncode, said)
+        self.returncode = returncode
+        self.said = said
+
+    @property
+    def ending(self) -> str:
+        """Such as "SIGSEGV" or "exit status 1"."""
+        if self.returncode < 0:
+            return signal.Signals(-self.returncode).name
+        return f"exit status {self.returncode}"
+
+
+class Child:
+    """A process of `python -m module PARENT arguments`, from its start to end().
+
+    PARENT is this process's id, for confine.die_with_parent: the child dies with the *thread*
+    that starts it here. Its side of the pipes is frames.own_pipes. For one thread at a time.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        environment: Mapping[str, str],
+        codec: Codec = PICKLE,
+        cwd: Path | None = None,
+        python: Sequence[str] = (sys.executable,),
+    ) -> None:
+        """environment: all that it sees. python: how its interpreter is started."""
+        self._codec = codec
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end)
+        self._process = subprocess.Popen(
+            [*python, "-m", module, str(os.getpid()), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            cwd=cwd,
+            env=dict(environment),
+            start_new_session=True,
+        )
+        # Tells of its end without reaping it: until then its id, and its group's, is no other's.
+        self._handle = os.pidfd_open(self._process.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def tell(self, request: Any) -> None:
+        """Send it; a child that ended is found out when its answer is awaited."""
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            send(self._process.stdin.fileno(), request, self._codec)
+
+    def answer(self, deadline_s: float) -> Any:
+        """What it says next. Raises frames.Overdue and Died; after either it is to be ended."""
+        assert self._process.stdout is not None
+        try:
+            deadline = time.monotonic() + deadline_s
+            return receive(self._process.stdout.fileno(), deadline, self._codec)
+        except Ended:
+            raise self._death() from None
+
+    def alive(self) -> bool:
+        return self._handle >= 0 and not self._ended_within(0)
+
+    def end(self) -> None:
+        """Kill it and its whole process group; again is nothing."""
+        if self._handle < 0:
+            return
+        self._reap()
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
+            if pipe is not None:
+                pipe.close()
+        os.close(self._handle)
+        self._handle = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def _death(self) -> Died:
+        self._ended_within(_ENDING_S)
+        returncode = self._reap()
+        self._errors.seek(0)
+        said = self._errors.read()[-_LAST_WORDS_BYTES:].decode(errors="replace").strip()
+        return Died(returncode, said)
+
+    def _ended_within(self, seconds: float) -> bool:
+        ready = select.poll()
+        ready.register(self._handle, select.POLLIN)
+        return bool(ready.poll(seconds * 1000))
+
+    def _reap(self) -> int:
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        return self._process.wait()
