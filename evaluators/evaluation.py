@@ -1,9 +1,9 @@
 """What became of one kernel: Status, Rejected, Evaluation."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 
 HARNESS_VERSION = "1"
 """Part of every cache key: raise it when a change here can change a verdict or a time."""
@@ -96,18 +96,3 @@ class Evaluation:
     @property
     def passed(self) -> bool:
         return self.status is Status.PASSED
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; from_json is the inverse."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Self:
-        values = dict(body)
-        values["status"] = Status(values["status"])
-        values["blocks"] = {k: tuple(v) for k, v in values["blocks"].items()}
-        values["resources"] = tuple(values["resources"])
-        for key in ("ci95", "ci99"):
-            if values[key] is not None:
-                values[key] = (values[key][0], values[key][1])
-        return cls(**values)

@@ -71,11 +71,6 @@ class Resources:
     wide_loads: int | None = None
     loads: int | None = None
 
-    @property
-    def args_bytes(self) -> int:
-        """Size of the packed buffer that holds the explicit arguments."""
-        return max((a.offset + a.size for a in self.args), default=0)
-
     def occupancy(self, block_threads: int, dynamic_lds_bytes: int = 0) -> Occupancy | None:
         """Resident wavefronts for such a launch; None for an architecture without rules."""
         return occupancy(
@@ -86,14 +81,12 @@ class Resources:
             block_threads=block_threads,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values, for Compiled.resources."""
-        return asdict(self)
-
     def for_launch(self, block_threads: int, dynamic_lds_bytes: int) -> dict[str, Any]:
-        """to_json, and occupancy (where there are rules) and advice for launches of that shape."""
+        """Plain values for Compiled.resources; with occupancy (where there are rules) and advice
+        for launches of that shape.
+        """
         found = self.occupancy(block_threads, dynamic_lds_bytes)
-        return self.to_json() | {
+        return asdict(self) | {
             "block_threads": block_threads,
             "dynamic_lds_bytes": dynamic_lds_bytes,
             **({} if found is None else asdict(found)),

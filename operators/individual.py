@@ -1,7 +1,7 @@
 """What operators pass on: Candidate, Experiment, Individual."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from evaluators.evaluation import Evaluation
@@ -58,20 +58,3 @@ class Individual:
     cycle: int = 0
     slot: int = 0  # which of the cycle's candidates
     evaluation: Evaluation
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values; from_json is the inverse."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Self:
-        values = dict(body)
-        values["candidate"] = Candidate(**values["candidate"])
-        values["parents"] = tuple(values["parents"])
-        values["evaluation"] = Evaluation.from_json(values["evaluation"])
-        if values["experiment"] is not None:
-            experiment = dict(values["experiment"])
-            low, high = experiment["performance"]
-            experiment["performance"] = (low, high)
-            values["experiment"] = Experiment(**experiment)
-        return cls(**values)

@@ -39,19 +39,14 @@ class Novelty:
                 theirs = shingles(one.candidate.source)
             known[one.id] = theirs
             if found is None:
-                alike = _similarity(mine, theirs, self.threshold)
+                alike = similarity(mine, theirs, self.threshold)
                 found = (one.id, alike) if alike >= self.threshold else None
         self._known = known  # the island has forgotten the others
         return found
 
 
-def similarity(first: str, second: str) -> float:
-    """Jaccard index of the shingles of both token streams, 0 to 1; comments don't count."""
-    return _similarity(shingles(first), shingles(second), 0.0)
-
-
 def shingles(source: str) -> Shingles:
-    """Sorted hashes of every SHINGLE tokens in a row; repeated ones are told apart."""
+    """Sorted hashes of every SHINGLE tokens in a row, comments left out; repeats are told apart."""
     tokens = _TOKEN.findall(_COMMENT.sub(" ", source))
     seen: dict[int, int] = {}
     hashes: list[int] = []
@@ -63,8 +58,8 @@ def shingles(source: str) -> Shingles:
     return np.unique(np.array(hashes, dtype=np.uint32))
 
 
-def _similarity(first: Shingles, second: Shingles, at_least: float) -> float:
-    """Zero without a look when the sizes alone rule at_least out."""
+def similarity(first: Shingles, second: Shingles, at_least: float) -> float:
+    """Jaccard index, 0 to 1; zero without a look when the sizes alone rule at_least out."""
     small, large = sorted((len(first), len(second)))
     if small < at_least * large:
         return 0.0

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from evaluators.evaluate import evaluate_file
@@ -31,7 +32,7 @@ def main() -> int:
                     "seconds": round(time.monotonic() - started, 2),
                     **{
                         key: value
-                        for key, value in evaluation.to_json().items()
+                        for key, value in asdict(evaluation).items()
                         if key not in ("blocks", "resources", "log")
                     },
                 }

@@ -53,7 +53,6 @@ def test_lds_and_argument_layout(gfx942: HiprtcChild) -> None:
         KernelArgument(offset=24, size=8, type="value"),
         KernelArgument(offset=32, size=1, type="value"),
     )
-    assert found.args_bytes == 33
 
 
 def test_argument_types_of_a_template(gfx942: HiprtcChild) -> None:
