@@ -1,4 +1,4 @@
-"""The view of a campaign in MLflow, rebuilt from its store; the only place that imports mlflow."""
+"""The view of a campaign in MLflow, rebuilt from its store."""
 
 import json
 import logging

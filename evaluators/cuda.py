@@ -1,4 +1,4 @@
-"""The cuda backend: NVIDIA GPUs through cuda-bindings. The only importer of its driver here."""
+"""The cuda backend: NVIDIA GPUs through cuda-bindings."""
 
 import ctypes
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The hip backend: AMD GPUs through hip-python. The only importer of AMD's bindings here."""
+"""The hip backend: AMD GPUs through hip-python."""
 
 import os
 from collections.abc import Callable, Mapping
