@@ -42,7 +42,6 @@ class Finished:
 def run_confined(
     argv: Sequence[str],
     *,
-    input: bytes = b"",
     cwd: Path,
     env: Mapping[str, str],
     deadline_s: float,
@@ -69,12 +68,10 @@ def run_confined(
         "network": network,
     }
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    with tempfile.TemporaryFile() as stdin, _stream() as stdout, _stream() as stderr:
-        stdin.write(input)
-        stdin.seek(0)
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_CONFINE), json.dumps(settings), *argv],
-            stdin=stdin,
+            stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
             cwd=cwd,
@@ -93,10 +90,6 @@ def run_confined(
             timed_out=timed_out,
             signal=-returncode if returncode < 0 else None,
         )
-
-
-def _stream() -> IO[bytes]:
-    return tempfile.TemporaryFile()
 
 
 def _ended(pid: int, deadline_s: float) -> bool:

@@ -24,13 +24,13 @@ def _t_quantile(p: float, df: float) -> float:
 class _Sum:
     """A weighted sum of independent means, each over the blocks of one shape of one link."""
 
-    def __init__(self, signed_links: Sequence[tuple[float, Blocks]]) -> None:
+    def __init__(self, links: Sequence[Blocks]) -> None:
         self.groups: list[tuple[float, np.ndarray[Any, np.dtype[np.float64]]]] = []
-        for sign, link in signed_links:
+        for link in links:
             for label, values in link.items():
                 if len(values) < 2:
                     raise ValueError(f"an interval needs two blocks or more on {label}")
-                self.groups.append((sign / len(link), np.asarray(values, dtype=np.float64)))
+                self.groups.append((1 / len(link), np.asarray(values, dtype=np.float64)))
 
     @property
     def estimate(self) -> float:
@@ -73,25 +73,23 @@ def speedup(
     """Estimate, low, high of the ratio to the naive seed: the product over all links of the
     geometric mean over shapes. No blocks and no links: the seed itself, exactly 1.
     """
-    total = _Sum([(1.0, link) for link in (*links, blocks) if link])
+    total = _Sum([link for link in (*links, blocks) if link])
     if not total.groups:
         return 1.0, 1.0, 1.0
     low, high = total.interval(confidence)
     return math.exp(total.estimate), math.exp(low), math.exp(high)
 
 
-def wins(blocks: Blocks, against: Blocks | None = None, confidence: float = 0.99) -> bool:
-    """Whether a kernel is shown to be faster than its anchor, or, given another kernel's
-    blocks against the same anchor, than that kernel: the interval of the geometric mean over
-    shapes lies above 1.
+def wins(blocks: Blocks, confidence: float = 0.99) -> bool:
+    """Whether a kernel is shown to be faster than its anchor: the interval of the geometric mean
+    over shapes lies above 1.
     """
-    total = _Sum([(1.0, blocks), *([(-1.0, against)] if against is not None else [])])
-    return total.interval(confidence)[0] > 0
+    return _Sum([blocks]).interval(confidence)[0] > 0
 
 
 def half_width(blocks: Blocks, confidence: float = 0.95) -> float:
     """Half of the interval of the mean ln ratio over shapes, without resampling."""
-    error, df = _Sum([(1.0, blocks)]).spread()
+    error, df = _Sum([blocks]).spread()
     return error * _t_quantile(0.5 + confidence / 2, df)
 
 

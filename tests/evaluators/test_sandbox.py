@@ -18,14 +18,12 @@ def confined(
     tmp_path: Path,
     code: str,
     *,
-    input: bytes = b"",
     deadline_s: float = 30.0,
     file_bytes: int = 1 << 20,
     network: bool = False,
 ) -> Finished:
     return run_confined(
         [*PYTHON, code],
-        input=input,
         cwd=tmp_path,
         env={"GIVEN": "yes"},
         deadline_s=deadline_s,
@@ -35,16 +33,16 @@ def confined(
     )
 
 
-def test_input_output_and_exit_status(tmp_path: Path) -> None:
+def test_output_and_exit_status(tmp_path: Path) -> None:
     code = """
 import os, sys
 print(sys.stdin.read() + os.getcwd())
 print("e", file=sys.stderr)
 sys.exit(7)
 """
-    done = confined(tmp_path, code, input=b"in ")
+    done = confined(tmp_path, code)
     assert (done.returncode, done.timed_out, done.signal) == (7, False, None)
-    assert done.stdout.decode() == f"in {tmp_path}\n"
+    assert done.stdout.decode() == f"{tmp_path}\n"
     assert done.stderr == b"e\n"
 
 

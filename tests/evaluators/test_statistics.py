@@ -126,14 +126,6 @@ def test_a_wider_confidence_gives_a_wider_interval() -> None:
     assert low99 < low95 < high95 < high99
 
 
-def test_one_kernel_wins_against_another_over_the_same_anchor() -> None:
-    rng = np.random.default_rng(10)
-    fast = blocks(rng, NOISES["normal"], 1.2, 6)
-    slow = blocks(rng, NOISES["normal"], 0.9, 6)
-    assert wins(fast, slow)
-    assert not wins(slow, fast)
-
-
 def test_one_block_is_no_interval() -> None:
     with pytest.raises(ValueError, match="two blocks or more on N=1"):
         speedup({"N=1": [0.1]})
