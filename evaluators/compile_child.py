@@ -213,12 +213,12 @@ class CompileChild(ABC):
         return self._child
 
     def _hello(self, child: Child) -> dict[str, str]:
-        said = "it did not answer"
+        """What it says first. Raises BackendMissing when it says nothing."""
         try:
             hello: dict[str, str] = child.answer(_HELLO_S)
             return hello
         except Overdue:
-            pass
+            said = "it did not answer"
         except Died as died:
             said = died.said
         self._end_child()

@@ -4,13 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from evaluators.clang_amdgcn import ClangChild
+from evaluators.compile_child import CompileChild
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import check_launch
-from evaluators.hiprtc import HiprtcChild
 from evaluators.kernel import KernelSource
-from evaluators.nvrtc import NvrtcChild
 from evaluators.plan import Defines, LaunchStep, Plan
 from evaluators.resources import Resources, read_resources
 from evaluators.source_check import KERNEL_FILE, check_source
@@ -32,7 +30,7 @@ class GpuCompiler:
         *,
         backend: Literal["hip", "cuda"],
         arch: str,
-        child: HiprtcChild | ClangChild | NvrtcChild,
+        child: CompileChild,
         wavefront: int,
         lds_bytes: int,
     ) -> None:
