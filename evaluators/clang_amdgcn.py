@@ -37,6 +37,7 @@ class ClangChild(CompileChild):
 
     compiler = "clang"
     what_to_do = WHAT_TO_DO
+    inspection_only = True
 
     def __init__(
         self,
