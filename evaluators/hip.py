@@ -1,20 +1,22 @@
-"""The hip backend: AMD GPUs through hip-python. The only importer of AMD's bindings here."""
+"""The hip backend: AMD GPUs through hip-python."""
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from evaluators.amd_products import pci_id_of, recognise
 from evaluators.clang_amdgcn import AmdChild, amd_child, amd_compiler
 from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 from evaluators.gpu import DeviceFault, Params
 from evaluators.gpu_compiler import GpuCompiler
 from evaluators.gpu_session import GpuSession
 from evaluators.hip_errors import hip_failure
-from evaluators.peaks import peaks_of
+from evaluators.peaks import Peaks
 from evaluators.plan import LaunchStep
 from evaluators.rocm import WHAT_TO_DO
 
@@ -27,7 +29,7 @@ _DO = "install ROCm's HIP runtime, or set ROCM_PATH to where it lies"
 def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCompiler:
     """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
     if arch is None:
-        arch = open_device(0).info.arch if device_count() else DEFAULT_ARCH
+        arch = _first_arch() if device_count() else DEFAULT_ARCH
     return GpuCompiler(
         backend="hip",
         arch=arch,
@@ -35,6 +37,11 @@ def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCo
         wavefront=64,
         lds_bytes=LDS_BYTES,
     )
+
+
+def _first_arch() -> str:
+    with closing(open_device(0)) as device:
+        return device.info.arch
 
 
 def device_count() -> int:
@@ -147,28 +154,42 @@ def _decoded(text: bytes | str) -> str:
     return text.rstrip(b"\0").decode() if isinstance(text, bytes) else text
 
 
+def _info(properties: Any) -> DeviceInfo:
+    """properties: hipDeviceProp_t. An AMD GPU that no table knows keeps its marketing name."""
+    arch = _decoded(properties.gcnArchName).split(":")[0]
+    units = int(properties.multiProcessorCount)
+    place = (int(properties.pciDomainID), int(properties.pciBusID), int(properties.pciDeviceID))
+    address = "{:04x}:{:02x}:{:02x}.0".format(*place)
+    memory_bytes = int(properties.totalGlobalMem)
+    product = recognise(
+        arch, compute_units=units, memory_bytes=memory_bytes, pci_id=pci_id_of(address)
+    )
+    peaks = product.peaks(units) if product else Peaks(cache_bytes=int(properties.l2CacheSize))
+    return DeviceInfo(
+        backend="hip",
+        name=product.name if product else _decoded(properties.name),
+        arch=arch,
+        engine="hip",
+        compiler=amd_compiler(),
+        wavefront=int(properties.warpSize),
+        lds_bytes=int(properties.sharedMemPerBlock),
+        max_threads=int(properties.maxThreadsPerBlock),
+        cache_bytes=peaks.cache_bytes,
+        peak_flops=peaks.flops,
+        peak_bytes_per_s=peaks.bytes_per_s,
+        compute_units=units,
+        partition=product.partition(units) if product else "",
+        pci_address=address,
+    )
+
+
 class HipDevice:
     """One AMD GPU; see evaluators.device.Device."""
 
     def __init__(self, runtime: Runtime, index: int) -> None:
         runtime.call("hipSetDevice", index)
-        properties = runtime.properties(index)
-        name = _decoded(properties.name)
-        peaks = peaks_of(name, cache_bytes=int(properties.l2CacheSize))
-        self.info = DeviceInfo(
-            backend="hip",
-            name=name,
-            arch=_decoded(properties.gcnArchName).split(":")[0],
-            engine="hip",
-            compiler=amd_compiler(),
-            wavefront=int(properties.warpSize),
-            lds_bytes=int(properties.sharedMemPerBlock),
-            max_threads=int(properties.maxThreadsPerBlock),
-            cache_bytes=peaks.cache_bytes,
-            peak_flops=peaks.flops,
-            peak_bytes_per_s=peaks.bytes_per_s,
-        )
-        self._driver = HipDriver(runtime, compute_units=int(properties.multiProcessorCount))
+        self.info = _info(runtime.properties(index))
+        self._driver = HipDriver(runtime, compute_units=self.info.compute_units)
 
     def open(
         self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
@@ -177,7 +198,7 @@ class HipDevice:
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
             )
-        if compiled.compiler.startswith("clang "):
+        if compiled.inspection_only:
             raise BackendMissing(f"{compiled.compiler} compiles for inspection only: {WHAT_TO_DO}")
         if not isinstance(beside, GpuSession | None):
             raise ValueError("beside must be a session on hip")

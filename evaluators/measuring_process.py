@@ -79,7 +79,10 @@ class MeasuringProcess:
         self._errors.seek(0)
         lines = self._errors.read()[-4000:].decode(errors="replace").strip().splitlines()
         ending = signal.Signals(-returncode).name if returncode < 0 else f"exit status {returncode}"
-        return f"{ending}: {lines[-1]}" if lines else ending
+        # ROCr says what happened, and then what became of its core dump.
+        faults = [line for line in lines if "Memory access fault" in line]
+        said = (faults or lines)[-1:]
+        return ": ".join([ending, *said])
 
     def end(self) -> None:
         self._process.kill()

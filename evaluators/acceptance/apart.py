@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from evaluators.confine import forbid_core_dumps
 from evaluators.device import BackendName, Compiled, Device, backend
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import DeviceFault
@@ -119,6 +120,7 @@ def run_apart(compiled: Compiled, plan: Plan, *, nbytes: int, deadline_s: float)
 
 
 def _serve(there: Connection, backend_name: BackendName, index: int) -> None:
+    forbid_core_dumps()
     device = backend(backend_name).open_device(index)
     while True:
         try:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import sys
 from dataclasses import replace
 from itertools import product
@@ -65,6 +66,9 @@ def faults(folder: Path) -> Any:
     task = load_task(write_task(folder / "small"))
     compiler = with_twins(hip.compiler())
     naive, built = compile_kernel(task.naive, task, compiler, "hip")
+    os.chdir(folder)  # where a child leaves what it leaves
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))  # as in many containers
     found: dict[str, Any] = {}
     for fault in sys.argv[3:]:
         os.environ["HIP_DOUBLE_FAULT"] = fault

@@ -170,7 +170,7 @@ def test_a_device_that_is_not_shown_is_one_sentence(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     monkeypatch.setattr(child, "backend", "cuda")
     monkeypatch.setattr(child, "_index", 1)
-    with pytest.raises(BackendMissing, match="CUDA_VISIBLE_DEVICES=3 shows no device 1"):
+    with pytest.raises(BackendMissing, match="CUDA_VISIBLE_DEVICES shows 3: there is no device 1"):
         child._environment()
 
 

@@ -23,10 +23,50 @@ from tests.hip_double.twins import FOLDER
 ROOT = Path(__file__).parents[2]
 DOUBLE = ROOT / "tests" / "hip_double"
 ADD = "__global__ void add(int* x) { x[threadIdx.x] += 1; }"
-NAMES = """
+ADDRESSES = """
 from evaluators import hip
 for i in range(hip.device_count()):
-    print(hip.open_device(i).info.name)
+    print(hip.open_device(i).info.pci_address)
+"""
+CLASS = """
+from evaluators import hip
+info = hip.open_device(0).info
+print(info.device_class, info.peak_flops.get("float16"), info.cache_bytes, sep="|")
+"""
+GIVEN = """
+import sys
+from pathlib import Path
+from evaluators.child_evaluator import ChildEvaluator
+from evaluators import hip
+from evaluators.task import load_task
+from tests.hip_double.twins import with_twins
+task = load_task(Path(sys.argv[1]))
+compiler = with_twins(hip.compiler(arch="gfx942"))
+for i in range(2):
+    there = ChildEvaluator(task=task, backend_name="hip", secret=1, index=i, compiler=compiler)
+    print(hip.open_device(i).info.pci_address, there.device.info.pci_address)
+    there.close()
+"""
+READ_AND_CLOSE = """
+from pathlib import Path
+from evaluators import hip, profile
+from evaluators.device import backend
+hip.compiler()
+profile._info("hip")
+"""
+RUNNABLE = """
+from dataclasses import replace
+from evaluators import hip
+from evaluators.acceptance.launching import compile_one, launch
+from evaluators.device import BackendMissing
+from tests.hip_double.twins import with_twins
+compiled = compile_one(with_twins(hip.compiler()), "%s", launch("add", ["x"], block=(64, 1, 1)))
+device = hip.open_device(0)
+device.open(replace(compiled, compiler="clang 22 of ROCm"), memory_bytes=4096).close()
+try:
+    device.open(replace(compiled, inspection_only=True), memory_bytes=4096)
+except BackendMissing as missing:
+    print(missing)
 """
 OPEN = """
 import sys
@@ -103,7 +143,8 @@ def double(
     monkeypatch.setenv("ROCM_PATH", str(built))
     monkeypatch.setenv("KERNEL_SCIENTIST_ROCM", str(gfx942.toolchain.loader.parents[4]))
     monkeypatch.setenv(FOLDER, str(built / "twins"))
-    monkeypatch.delenv("HIP_VISIBLE_DEVICES", raising=False)
+    for vendor in ("CUDA", "HIP", "ROCR"):
+        monkeypatch.delenv(f"{vendor}_VISIBLE_DEVICES", raising=False)
     yield monkeypatch
 
 
@@ -150,7 +191,8 @@ def test_timing_without_graphs(double: pytest.MonkeyPatch) -> None:
 
 def test_the_whole_cascade(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = python(EVALUATE, str(write_task(tmp_path / "small")))
-    assert re.match(r"PASSED  hip/HIP double of MI300X #0/gfx942/hip/hiprtc \S+ N=3000", said), said
+    named = r"PASSED  hip/AMD Instinct MI300X/304 CUs SPX/gfx942/hip/hiprtc \S+ N=3000"
+    assert re.match(named, said), said
     assert "'waves_per_simd': 8.0" in said
 
 
@@ -159,11 +201,11 @@ def test_recovery_from_faults(double: pytest.MonkeyPatch, tmp_path: Path) -> Non
     double.setenv("HIP_DOUBLE_DEVICES", "2")
     code = python(ACCEPT, str(tmp_path / "report.md"), ACCEPT_CHILD)
     text = (tmp_path / "report.md").read_text()
-    assert "2 × HIP double of MI300X #0 (gfx942), hiprtc " in text
+    assert "2 × AMD Instinct MI300X (gfx942), hiprtc " in text
     rows = {row.split(" | ")[0]: row for row in text.splitlines() if row.startswith("| ")}
     for name, verdict in {
-        "| illegal address": "CRASHED (the kernel read or wrote memory that is not its own",
-        "| trap": "CRASHED (the process that ran it ended with SIGILL",
+        "| illegal address": "CRASHED (the process that ran go ended with SIGABRT: Memory access",
+        "| trap": "CRASHED (the process that ran go ended with SIGILL",
         "| spinning beyond a deadline of 1 s": "TIMEOUT (the launches took longer than 1 s",
     }.items():
         assert verdict in rows[name], rows[name]
@@ -200,24 +242,90 @@ def test_a_small_device_runs_out_of_memory(double: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("visible", "wanted"),
+    ("variables", "wanted"),
     [
-        (None, [0, 1, 2, 3]),
-        ("2", [2]),
-        ("3,1", [3, 1]),
-        ("1,9,2", [1]),
-        ("", []),
-        ("-1", []),
+        ({}, [0, 1, 2, 3]),
+        ({"HIP_VISIBLE_DEVICES": "2"}, [2]),
+        ({"HIP_VISIBLE_DEVICES": "3,1"}, [3, 1]),
+        ({"HIP_VISIBLE_DEVICES": "1,9,2"}, [1]),
+        ({"HIP_VISIBLE_DEVICES": "-1"}, []),
+        ({"HIP_VISIBLE_DEVICES": ""}, [0, 1, 2, 3]),
+        ({"CUDA_VISIBLE_DEVICES": "2,0"}, [2, 0]),
+        ({"CUDA_VISIBLE_DEVICES": "2", "HIP_VISIBLE_DEVICES": "1"}, [1]),
+        ({"CUDA_VISIBLE_DEVICES": "2", "HIP_VISIBLE_DEVICES": ""}, [2]),
+        ({"ROCR_VISIBLE_DEVICES": "3,2", "HIP_VISIBLE_DEVICES": "1"}, [2]),
+        ({"ROCR_VISIBLE_DEVICES": ""}, []),
+        ({"HIP_VISIBLE_DEVICES": "GPU-d0b1e003,0"}, [3, 0]),
     ],
 )
 def test_four_devices_and_what_is_visible_of_them(
-    double: pytest.MonkeyPatch, visible: str | None, wanted: list[int]
+    double: pytest.MonkeyPatch, variables: dict[str, str], wanted: list[int]
 ) -> None:
     double.setenv("HIP_DOUBLE_DEVICES", "4")
-    if visible is not None:
-        double.setenv("HIP_VISIBLE_DEVICES", visible)
-    names = python(NAMES).splitlines()
-    assert names == [f"HIP double of MI300X #{i}" for i in wanted]
+    for name, value in variables.items():
+        double.setenv(name, value)
+    assert python(ADDRESSES).split() == [f"d0b1:{i + 1:02x}:00.0" for i in wanted]
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"CUDA_VISIBLE_DEVICES": "2,1"},
+        {"CUDA_VISIBLE_DEVICES": "2,0", "HIP_VISIBLE_DEVICES": "1,3"},
+        {"CUDA_VISIBLE_DEVICES": "3,2", "HIP_VISIBLE_DEVICES": ""},
+        {"ROCR_VISIBLE_DEVICES": "3,1"},
+        {"ROCR_VISIBLE_DEVICES": "3,2,1", "CUDA_VISIBLE_DEVICES": "2,1"},
+        {"ROCR_VISIBLE_DEVICES": "3,2,1", "HIP_VISIBLE_DEVICES": "GPU-d0b1e002,0"},
+    ],
+)
+def test_a_child_measures_on_the_gpu_it_was_given(
+    double: pytest.MonkeyPatch, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    double.setenv("HIP_DOUBLE_DEVICES", "4")
+    for name, value in variables.items():
+        double.setenv(name, value)
+    rows = [row.split() for row in python(GIVEN, str(write_task(tmp_path / "small"))).splitlines()]
+    assert [there for _, there in rows] == [here for here, _ in rows]
+    assert len({there for _, there in rows}) == 2
+
+
+@pytest.mark.parametrize(
+    ("units", "name", "told", "flops", "cache_bytes"),
+    [
+        ("304", "AMD Radeon Graphics", "AMD Instinct MI300X/304 CUs SPX", 1307.4e12, 256 << 20),
+        ("228", "MI325_OAM", "AMD Instinct MI300A/228 CUs SPX", 980.6e12, 256 << 20),
+        ("110", "AMD Instinct MI210", "AMD Instinct MI210/110 CUs", None, 4 << 20),
+    ],
+)
+def test_a_gpu_is_told_by_what_it_is_and_not_by_its_name(
+    double: pytest.MonkeyPatch,
+    units: str,
+    name: str,
+    told: str,
+    flops: float | None,
+    cache_bytes: int,
+) -> None:
+    double.setenv("HIP_DOUBLE_UNITS", units)
+    double.setenv("HIP_DOUBLE_NAME", name)
+    known_as, found, cache = python(CLASS).split("|")
+    assert re.fullmatch(rf"hip/{told}/gfx942/hip/hiprtc \S+", known_as), known_as
+    assert found == "None" if flops is None else float(found) == pytest.approx(flops, rel=1e-4)
+    assert int(cache) == cache_bytes
+
+
+def test_a_device_opened_to_read_what_it_is_is_closed(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    double.setenv("HIP_DOUBLE_OPENED", str(tmp_path / "opened"))
+    python(READ_AND_CLOSE)
+    assert (tmp_path / "opened").read_text().split() == ["+", "-"] * 2
+
+
+def test_whether_code_may_run_is_said_and_not_guessed_from_the_compilers_name(
+    double: pytest.MonkeyPatch,
+) -> None:
+    assert "compiles for inspection only" in python(RUNNABLE % ADD)
 
 
 def test_work_is_done_on_the_pinned_device(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -232,7 +340,7 @@ def test_work_is_done_on_the_pinned_device(double: pytest.MonkeyPatch, tmp_path:
 @pytest.mark.parametrize(
     ("variable", "value", "index", "said"),
     [
-        ("HIP_VISIBLE_DEVICES", "", 0, "finds no AMD GPU: check /dev/kfd, the group render"),
+        ("HIP_VISIBLE_DEVICES", "-1", 0, "finds no AMD GPU: check /dev/kfd, the group render"),
         ("HIP_DOUBLE_VERSION", "50713000", 0, "needs ROCm 6 or newer, the HIP runtime here is 5.7"),
         ("HIP_DOUBLE_DEVICES", "2", 2, "there is no HIP device 2: 2 are visible, from 0"),
         ("ROCM_PATH", "/nowhere", 0, "install ROCm's HIP runtime, or set ROCM_PATH"),
