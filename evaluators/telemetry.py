@@ -99,8 +99,8 @@ def broken_amdsmi() -> str:
     """
     try:
         import amdsmi  # noqa: F401
-    except ModuleNotFoundError:
-        return ""
     except AMDSMI_FAILURES as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "amdsmi":
+            return ""
         return " ".join(f"{type(error).__name__}: {error}".split())
     return ""

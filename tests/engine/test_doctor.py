@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -116,6 +117,24 @@ def test_it_prints_json_and_imports_neither_ray_nor_mlflow() -> None:
     values = json.loads(result.stdout)
     assert values["ready"] == (result.returncode == 0)
     assert {finding["what"] for finding in values["findings"]} >= {"Python", "ray", "disk"}
+
+
+def test_an_amdsmi_that_keeps_ray_from_being_imported_is_told(tmp_path: Path) -> None:
+    """As the package from PyPI does where ROCm's library is missing."""
+    (tmp_path / "amdsmi.py").write_text("raise KeyError('libamd_smi.so')")
+    script = "import sys, engine.cli\nsys.exit(engine.cli.main(['doctor', '--json']))\n"
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 1, result.stderr
+    (found,) = (f for f in json.loads(result.stdout)["findings"] if f["what"] == "amdsmi")
+    assert found["state"] == "broken"
+    assert "KeyError: 'libamd_smi.so'" in found["found"]
+    assert "remove amdsmi" in found["todo"]
 
 
 LOOK_AT_AMD = """

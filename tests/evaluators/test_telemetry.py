@@ -88,7 +88,10 @@ def amdsmi(*addresses: str) -> SimpleNamespace:
             raise AmdSmiException
         return address
 
-    watts = {FIRST: {"current_socket_power": 111}, FOURTH: {"current_socket_power": "N/A"}}
+    watts: dict[str, dict[str, object]] = {
+        FIRST: {"current_socket_power": 111},
+        FOURTH: {"current_socket_power": "N/A"},
+    }
     return SimpleNamespace(
         AmdSmiException=AmdSmiException,
         AmdSmiClkType=SimpleNamespace(GFX="GFX", MEM="MEM"),
@@ -97,7 +100,7 @@ def amdsmi(*addresses: str) -> SimpleNamespace:
         amdsmi_init=lambda: None,
         amdsmi_get_processor_handle_from_bdf=handle,
         amdsmi_get_clock_info=lambda found, kind: {"clk": {"GFX": 2100, "MEM": "N/A"}[kind]},
-        amdsmi_get_power_info=lambda found: {"average_socket_power": 500} | watts[found],
+        amdsmi_get_power_info=lambda found: {"average_socket_power": 500, **watts[found]},
         amdsmi_get_temp_metric=lambda found, kind, metric: 52,
     )
 
