@@ -87,6 +87,14 @@ def test_a_harness_that_does_not_compile_is_no_fault_of_a_device(
     assert "kernel-scientist doctor" in said
 
 
+def test_a_machine_without_headers_is_not_taken_for_a_sick_device(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kind, said = asked("without_headers", tmp_path)
+    assert kind == "BackendMissing", said
+    assert "file not found" in said
+
+
 def test_the_harness_compiles_for_nvidia() -> None:
     try:
         with NvrtcChild() as child:
