@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from evaluators.device import BackendMissing, backend
 from evaluators.profile import TOOLS
 from evaluators.profile_run import find_tool
-from evaluators.telemetry import broken_amdsmi
+from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
 from evaluators.versions import Level, version_findings
 from operators.question import ModelUnavailable
 
@@ -204,8 +204,7 @@ def _amdsmi() -> Iterator[Finding]:
     """Only when it is in the way: Ray imports it, and fails with it."""
     if why := broken_amdsmi():
         found = f"it can't be imported ({why}), and Ray can't beside it"
-        todo = "remove amdsmi, or install ROCm's own (pip install /opt/rocm/share/amd_smi)"
-        yield Finding(what="amdsmi", state="broken", found=found, todo=todo)
+        yield Finding(what="amdsmi", state="broken", found=found, todo=AMDSMI_TODO)
 
 
 def _package(name: str, purpose: str, *, needed: bool) -> Finding:

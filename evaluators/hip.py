@@ -55,7 +55,7 @@ def open_device(index: int) -> "HipDevice":
     if count == 0:
         raise BackendMissing(
             f"the HIP runtime {runtime.version()} finds no AMD GPU: check /dev/kfd, "
-            "the group render and HIP_VISIBLE_DEVICES"
+            "the group render, and HIP_, CUDA_ and ROCR_VISIBLE_DEVICES"
         )
     if not 0 <= index < count:
         raise BackendMissing(f"there is no HIP device {index}: {count} are visible, from 0")

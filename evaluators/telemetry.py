@@ -7,6 +7,7 @@ from evaluators.device import DeviceInfo
 Read = Callable[[], Mapping[str, float]]
 AMDSMI_FAILURES = (ImportError, OSError, KeyError, AttributeError)
 """What `import amdsmi` raises where ROCm's libamd_smi.so is missing, by its version."""
+AMDSMI_TODO = "remove amdsmi, or install ROCm's own (pip install /opt/rocm/share/amd_smi)"
 
 
 class Telemetry:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -122,19 +123,27 @@ def test_it_prints_json_and_imports_neither_ray_nor_mlflow() -> None:
 def test_an_amdsmi_that_keeps_ray_from_being_imported_is_told(tmp_path: Path) -> None:
     """As the package from PyPI does where ROCm's library is missing."""
     (tmp_path / "amdsmi.py").write_text("raise KeyError('libamd_smi.so')")
-    script = "import sys, engine.cli\nsys.exit(engine.cli.main(['doctor', '--json']))\n"
-    result = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+
+    def said(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "engine.cli", *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    result = said("doctor", "--json")
     assert result.returncode == 1, result.stderr
     (found,) = (f for f in json.loads(result.stdout)["findings"] if f["what"] == "amdsmi")
     assert found["state"] == "broken"
     assert "KeyError: 'libamd_smi.so'" in found["found"]
     assert "remove amdsmi" in found["todo"]
+    for command in (["run", "configs/quickstart.yaml"], ["resume", str(tmp_path)]):
+        refused = said(*command)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert re.fullmatch(r"kernel-scientist: Ray .*KeyError.*remove amdsmi.*\n", refused.stderr)
 
 
 LOOK_AT_AMD = """
