@@ -63,7 +63,7 @@ class Binary:
 class Compiled:
     """A kernel compiled for every plan asked for; picklable, goes from compile task to device.
 
-    inspection_only: made to be looked at, by a compiler that only resembles the target's; every
+    inspection_only: made to be looked at, by a compiler that only resembles the target's; a
     device refuses to run it.
     """
 

@@ -1,6 +1,7 @@
 """An evaluator in a process of its own, on cpu: same answers, faults, deadlines, what is left."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -146,6 +147,12 @@ def test_the_child_sees_no_secrets(child: ChildEvaluator, monkeypatch: pytest.Mo
     environment = child._environment()
     assert "OPENAI_API_KEY" not in environment
     assert environment["OPENBLAS_NUM_THREADS"] == "1"
+
+
+def test_the_child_leaves_no_core_dump(child: ChildEvaluator) -> None:
+    """On AMD one would hold the device's memory. The second column is the hard limit."""
+    limits = Path(f"/proc/{process(child)}/limits").read_text()
+    assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("shown", "index", "wanted"), [(None, 2, "2"), ("5, 7", 1, "7")])
