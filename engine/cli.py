@@ -64,9 +64,19 @@ def _failures() -> tuple[type[Exception], ...]:
     return (CampaignFailed,)
 
 
+def _require_ray() -> None:
+    """Before it is imported. Raises BackendMissing where another package keeps it from that."""
+    from evaluators.device import BackendMissing
+    from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
+
+    if why := broken_amdsmi():
+        raise BackendMissing(f"Ray can't be imported, as amdsmi can't ({why}): {AMDSMI_TODO}")
+
+
 def _run(arguments: Namespace) -> int:
     """Run a campaign to the end of its budget. Ctrl-C ends it in order and keeps what it found;
     a second Ctrl-C ends it at once, and 'resume' goes on."""
+    _require_ray()
     from engine.campaign import run_campaign
     from engine.config import load_config
     from engine.submit import is_temporary_copy
@@ -83,6 +93,7 @@ def _run(arguments: Namespace) -> int:
 
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
+    _require_ray()
     from engine.campaign import resume_campaign
 
     budgets = dict(_budget(text) for text in arguments.budgets)

@@ -14,7 +14,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from engine.config import CampaignConfig, ConfigError
 from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
-from evaluators.telemetry import VISIBLE
+from evaluators.visible import VARIABLES, showing, visible_name
 
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
@@ -66,16 +66,8 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     address = config.ray.address or os.environ.get("RAY_ADDRESS")
     if address:
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        except ConnectionError as error:
-            raise ConfigError(
-                f"ray.address: no Ray cluster answers at {address}; start one, or leave it out"
-            ) from error
-        try:
+        with _showing(config, plan), _joined(address):
             yield Driver.here(owns_ray=False)
-        finally:
-            ray.shutdown()
         return
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
     with _showing(config, plan), _own_folder() as folder:
@@ -96,14 +88,28 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
 
 
 @contextmanager
+def _joined(address: str) -> Iterator[None]:
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except ConnectionError as error:
+        raise ConfigError(
+            f"ray.address: no Ray cluster answers at {address}; start one, or leave it out"
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
 def _showing(config: CampaignConfig, plan: Layout) -> Iterator[None]:
-    """Ray shares out only the GPUs that it is shown, by the variable of the vendor it detects."""
-    before = {name: os.environ.get(name) for name in VISIBLE.values()}
+    """Ray shares out only the GPUs that it is shown, by the variable of the vendor it detects.
+
+    On AMD it raises where ROCR_VISIBLE_DEVICES stands alone.
+    """
+    before = {name: os.environ.get(name) for name in VARIABLES}
     if plan.gpus:
-        shown = before[VISIBLE[config.backend]]
-        names = shown.split(",") if shown else []
-        chosen = [names[one] if names else str(one) for one in plan.devices]
-        os.environ.update(dict.fromkeys(before, ",".join(chosen)))
+        os.environ.update(showing(visible_name(config.backend, one) for one in plan.devices))
     try:
         yield
     finally:

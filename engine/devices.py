@@ -14,8 +14,8 @@ from engine.workbench import Bench, Blocks, Broken, Built, Measured, Sick, Workb
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.profile import Profile, profile_source
-from evaluators.telemetry import VISIBLE
 from evaluators.timing import Anchor
+from evaluators.visible import showing
 
 _T = TypeVar("_T")
 
@@ -40,7 +40,7 @@ class EvaluatorActor:
         given = ray.get_runtime_context().get_accelerator_ids().get("GPU")
         if given:
             # Ray sets the variable of the vendor that it detects; this holds for every backend.
-            os.environ.update(dict.fromkeys(VISIBLE.values(), ",".join(given)))
+            os.environ.update(showing(given))
         return self._open()
 
     def info(self) -> DeviceInfo:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from evaluators.device import BackendMissing, backend
 from evaluators.profile import TOOLS
 from evaluators.profile_run import find_tool
+from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
 from evaluators.versions import Level, version_findings
 from operators.question import ModelUnavailable
 
@@ -50,6 +51,7 @@ def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
         *(_gpu(maker) for maker in MAKERS),
         _rocm_compiler(),
         *_versions(),
+        *_amdsmi(),
         _package("ray", "runs campaigns", needed=True),
         _package("mlflow", "records them; without it set tracking=none", needed=False),
         _ray_session(os.environ),
@@ -102,12 +104,8 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
 def _python() -> Finding:
     found = f"{platform.python_version()} at {sys.executable}"
     if sys.version_info < OLDEST_PYTHON:
-        return Finding(
-            what="Python",
-            state="broken",
-            found=found,
-            todo="install Python 3.11 or newer, and make .venv with it (PYTHON=... make setup)",
-        )
+        todo = "install Python 3.11 or newer, and make .venv with it (PYTHON=... make setup)"
+        return Finding(what="Python", state="broken", found=found, todo=todo)
     return Finding(what="Python", state="ok", found=found)
 
 
@@ -188,12 +186,8 @@ def _rocm_compiler() -> Finding:
     except BackendMissing as missing:
         return Finding(what="ROCm's compiler", state="absent", found="none", todo=str(missing))
     if isinstance(tools, ClangToolchain):
-        return Finding(
-            what="ROCm's compiler",
-            state="absent",
-            found=f"{tools.compiler} at {tools.bin}: {FOR_INSPECTION}",
-            todo=WHAT_TO_DO,
-        )
+        found = f"{tools.compiler} at {tools.bin}: {FOR_INSPECTION}"
+        return Finding(what="ROCm's compiler", state="absent", found=found, todo=WHAT_TO_DO)
     return Finding(what="ROCm's compiler", state="ok", found=f"{tools.compiler} at {tools.hiprtc}")
 
 
@@ -204,6 +198,13 @@ def _versions() -> list[Finding]:
         Finding(what="versions", state=states[one.level], found=one.sentence)
         for one in version_findings()
     ]
+
+
+def _amdsmi() -> Iterator[Finding]:
+    """Only when it is in the way: Ray imports it, and fails with it."""
+    if why := broken_amdsmi():
+        found = f"it can't be imported ({why}), and Ray can't beside it"
+        yield Finding(what="amdsmi", state="broken", found=found, todo=AMDSMI_TODO)
 
 
 def _package(name: str, purpose: str, *, needed: bool) -> Finding:

@@ -146,7 +146,7 @@ def _compiled_lines(compiled: Compiled) -> Iterator[str]:
         f"COMPILED  {len(compiled.binaries)} builds for {compiled.arch} by {compiled.engine} "
         f"with {compiled.compiler} in {compiled.seconds:.1f} s"
     )
-    if compiled.backend == "hip" and compiled.compiler.startswith("clang "):
+    if compiled.inspection_only:
         yield f"  {compiled.compiler}: {FOR_INSPECTION}"
     for kernel in compiled.resources:
         # Numbers a person compares; --json has the rest.

@@ -1,7 +1,6 @@
 """One supervised child process: asked by frames over pipes, ended with all that it started."""
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import IO, Any, Self
 from evaluators.frames import PICKLE, Codec, Ended, receive, send
 
 _LAST_WORDS_BYTES = 4000
+_LOOK_EVERY_S = 0.005
 _ENDING_S = 10.0
 """What a child may take to end after it closed its pipe: Python, or a driver, tidies up."""
 
@@ -63,8 +63,6 @@ class Child:
             env=dict(environment),
             start_new_session=True,
         )
-        # Tells of its end without reaping it: until then its id, and its group's, is no other's.
-        self._handle = os.pidfd_open(self._process.pid)
 
     @property
     def pid(self) -> int:
@@ -86,18 +84,14 @@ class Child:
             raise self._death() from None
 
     def alive(self) -> bool:
-        return self._handle >= 0 and not self._ended_within(0)
+        return self._process.returncode is None and not self._ended_within(0)
 
     def end(self) -> None:
         """Kill it and its whole process group; again is nothing."""
-        if self._handle < 0:
-            return
         self._reap()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe is not None:
                 pipe.close()
-        os.close(self._handle)
-        self._handle = -1
 
     def __enter__(self) -> Self:
         return self
@@ -113,9 +107,13 @@ class Child:
         return Died(returncode, said)
 
     def _ended_within(self, seconds: float) -> bool:
-        ready = select.poll()
-        ready.register(self._handle, select.POLLIN)
-        return bool(ready.poll(seconds * 1000))
+        """Looks without reaping it: until then its id, and its group's, is no other's."""
+        until = time.monotonic() + seconds
+        while os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_LOOK_EVERY_S)
+        return True
 
     def _reap(self) -> int:
         if self._process.returncode is None:

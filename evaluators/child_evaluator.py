@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from evaluators.arguments import Suite
-from evaluators.device import BackendMissing, Compiled, Compiler, DeviceInfo, backend
+from evaluators.device import Compiled, Compiler, DeviceInfo, backend
 from evaluators.device_store import HEAVY_FLOPS
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.gpu import DeviceFault
@@ -17,9 +17,9 @@ from evaluators.harness import Trusted, compile_trusted
 from evaluators.kernel import KernelSource
 from evaluators.measuring_process import Lost, MeasuringProcess
 from evaluators.task import Task
-from evaluators.telemetry import VISIBLE
 from evaluators.timing import Anchor, TimingPolicy
 from evaluators.verdict import Verdict, failed
+from evaluators.visible import showing, visible_name
 
 OPENINGS = 3
 FAULTS = 3
@@ -210,15 +210,8 @@ class ChildEvaluator:
     def _environment(self) -> dict[str, str]:
         """No secrets; one device; one thread for numpy."""
         kept = device_variables()
-        variable = VISIBLE.get(self.backend)
-        if variable:
-            shown = os.environ.get(variable)
-            names = shown.split(",") if shown else []
-            if shown is not None and self._index >= len(names):
-                raise BackendMissing(
-                    f"{variable}={shown} shows no device {self._index} (counted from 0)"
-                )
-            kept[variable] = names[self._index].strip() if names else str(self._index)
+        if self.backend != "cpu":
+            kept |= showing([visible_name(self.backend, self._index)])
             kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
         return {
             **kept,
@@ -254,4 +247,5 @@ def _verdict(lost: Lost) -> Rejected:
             Status.TIMEOUT,
             f"the launches took longer than {lost.running.deadline_s:g} s and could not be ended",
         )
-    return Rejected(Status.CRASHED, f"the process that ran it ended with {lost.said}")
+    ran = ", ".join(lost.running.entries)
+    return Rejected(Status.CRASHED, f"the process that ran {ran} ended with {lost.said}")

@@ -36,6 +36,7 @@ class ClangChild(CompileChild):
     compiler = "clang"
     module = "evaluators.clang_amdgcn_child"
     what_to_do = WHAT_TO_DO
+    inspection_only = True
 
     def __init__(
         self,

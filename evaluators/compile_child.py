@@ -48,6 +48,7 @@ class CompileChild(ABC):
     compiler: str  # "hiprtc", for sentences
     module: str  # of the child
     what_to_do: str  # when the compiler cannot be used
+    inspection_only = False  # see evaluators.device.Compiled
 
     def __init__(self, *, recycle_after: int = 200) -> None:
         self._recycle_after = recycle_after

@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from typing import Any
 
@@ -33,7 +34,7 @@ _LDS_BYTES = {
 def compiler(*, arch: str | None = None) -> GpuCompiler:
     """For arch, else for this machine's first GPU, else for sm_90. Raises BackendMissing."""
     if arch is None:
-        arch = open_device(0).info.arch if device_count() else DEFAULT_ARCH
+        arch = _first_arch() if device_count() else DEFAULT_ARCH
     return GpuCompiler(
         backend="cuda",
         arch=arch,
@@ -41,6 +42,11 @@ def compiler(*, arch: str | None = None) -> GpuCompiler:
         wavefront=32,
         lds_bytes=_LDS_BYTES.get(arch, 48 << 10),
     )
+
+
+def _first_arch() -> str:
+    with closing(open_device(0)) as device:
+        return device.info.arch
 
 
 def device_count() -> int:
@@ -140,8 +146,13 @@ class CudaDevice:
             cache_bytes=peaks.cache_bytes,
             peak_flops=peaks.flops,
             peak_bytes_per_s=peaks.bytes_per_s,
+            pci_address=self._pci_address(),
         )
         self._driver = CudaDriver(runtime, multiprocessors=self._attribute("MULTIPROCESSOR_COUNT"))
+
+    def _pci_address(self) -> str:
+        place = map(self._attribute, ("PCI_DOMAIN_ID", "PCI_BUS_ID", "PCI_DEVICE_ID"))
+        return "{:04x}:{:02x}:{:02x}.0".format(*place)
 
     def _attribute(self, name: str) -> int:
         attribute = getattr(self._runtime.cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")

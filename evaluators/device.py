@@ -24,6 +24,8 @@ class DeviceInfo:
     """What is known of a device before anything runs on it.
 
     peak_flops: FLOP/s by dtype name; peak_bytes_per_s: by memory level ("dram", "cache").
+    compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
+    whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu.
     """
 
     backend: BackendName
@@ -37,11 +39,16 @@ class DeviceInfo:
     cache_bytes: int  # last level; timing rotates over more than this
     peak_flops: Mapping[str, float] = field(default_factory=dict)
     peak_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    compute_units: int = 0
+    partition: str = ""
+    pci_address: str = ""
 
     @property
     def device_class(self) -> str:
         """Times of different classes never meet in one population."""
-        return "/".join((self.backend, self.name, self.arch, self.engine, self.compiler))
+        divided = f"{self.compute_units} CUs {self.partition}".strip()
+        part = (divided,) if self.compute_units else ()
+        return "/".join((self.backend, self.name, *part, self.arch, self.engine, self.compiler))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +61,11 @@ class Binary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """A kernel compiled for every plan asked for; picklable, goes from compile task to device."""
+    """A kernel compiled for every plan asked for; picklable, goes from compile task to device.
+
+    inspection_only: made to be looked at, by a compiler that only resembles the target's; a
+    device refuses to run it.
+    """
 
     kernel_id: str
     backend: BackendName
@@ -65,6 +76,7 @@ class Compiled:
     resources: tuple[Mapping[str, Any], ...] = ()  # one mapping a kernel and build
     log: str = ""
     seconds: float = 0.0
+    inspection_only: bool = False
 
 
 class Compiler(Protocol):

@@ -44,7 +44,11 @@ class Driver(Protocol):
     def release_event(self, event: Any) -> None: ...
     def record(self, event: Any) -> None: ...
     def finished(self, event: Any) -> bool:
-        """Whether all before it is done; raises what the launches before it ran into."""
+        """Whether all before it is done; raises what the launches before it ran into.
+
+        On AMD it never raises that: a fault ends the process (clr's hip_event.cpp tells only
+        ready or not, and ROCr aborts).
+        """
 
     def elapsed_us(self, start: Any, end: Any) -> float: ...
     def capture(self, enqueue: Callable[[], None]) -> Any:

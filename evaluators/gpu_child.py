@@ -17,7 +17,7 @@ import numpy as np
 
 from evaluators import cuda
 from evaluators.arguments import TaskError
-from evaluators.confine import die_with_parent
+from evaluators.confine import die_with_parent, forbid_core_dumps
 from evaluators.device import BackendMissing, Buffer, Compiled, Device, Session, backend
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.evaluator import Evaluator, workloads_of
@@ -73,10 +73,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """What is going on now: a kernel for at most so long, or, without one, work on the host."""
+    """What is going on now: a kernel for at most so long, or, without one, work on the host.
+
+    entries: what the kernel launches.
+    """
 
     kernel_id: str = ""
     deadline_s: float = 0.0
+    entries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,15 +130,16 @@ class ToldSession:
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
     ) -> None:
-        with self._told(deadline_s):
+        with self._told(plan, deadline_s):
             self.inner.run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
 
     def time(self, plan: Plan, bindings: Any, *, deadline_s: float) -> float:
-        with self._told(deadline_s):
+        with self._told(plan, deadline_s):
             return self.inner.time(plan, bindings, deadline_s=deadline_s)
 
-    def _told(self, deadline_s: float) -> "_Told":
-        running = Running(kernel_id=self._kernel_id, deadline_s=deadline_s)
+    def _told(self, plan: Plan, deadline_s: float) -> "_Told":
+        entries = tuple(dict.fromkeys(launch.entry for launch in plan.launches))
+        running = Running(kernel_id=self._kernel_id, deadline_s=deadline_s, entries=entries)
         return _Told(self._teller, running, shares=self._shares)
 
     def close(self) -> None:
@@ -232,7 +237,7 @@ def serve(requests: int, teller: Teller) -> NoReturn:
             match request:
                 case Hello(backend=name, index=index):
                     device = ToldDevice(backend(name).open_device(index), teller)
-                    telemetry = Telemetry(name)
+                    telemetry = Telemetry(device.info)
                     value = device.info
                 case Warm():
                     pool = warm(requests, request)
@@ -264,6 +269,7 @@ def serve(requests: int, teller: Teller) -> NoReturn:
 def main() -> NoReturn:
     """Argument: parent process."""
     die_with_parent(ctypes.CDLL(None, use_errno=True), int(sys.argv[1]))
+    forbid_core_dumps()
     requests, answers = own_pipes()
     serve(requests, Teller(answers))
 

@@ -85,6 +85,7 @@ class GpuCompiler:
             resources=tuple(resources),
             log="\n".join(logs),
             seconds=seconds,
+            inspection_only=self._child.inspection_only,
         )
 
     def close(self) -> None:

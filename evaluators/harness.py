@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.arguments import TaskError
-from evaluators.device import Buffer, Compiled, Compiler, Device
+from evaluators.device import BackendMissing, Buffer, Compiled, Compiler, Device
 from evaluators.evaluation import Rejected
 from evaluators.gpu import DeviceFault
 from evaluators.kernel import KernelSource, parse_kernel
@@ -42,12 +42,19 @@ class Trusted:
 
 
 def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
-    """Raises TaskError (its reference.hip does not compile) and BackendMissing."""
+    """Raises TaskError (its reference.hip does not compile) and BackendMissing.
+
+    No task and no device is to blame when the harness's own kernels do not compile.
+    """
     steps = tuple(_launch(entry, 1, 1) for entry in ENTRIES)
     try:
         harness = compiler.compile(parse_kernel(SOURCE.read_text()), [_plan(steps)])
     except Rejected as rejected:
-        raise DeviceFault(f"the harness's own kernels do not compile: {rejected}") from rejected
+        raise BackendMissing(
+            f"the harness's own kernels do not compile for {backend} ({rejected}): "
+            "its compiler or headers are not whole, see 'kernel-scientist doctor'; if they are, "
+            "this is a bug: report it"
+        ) from rejected
     path = task.folder / "reference.hip"
     if not path.is_file():
         return Trusted(harness=harness)

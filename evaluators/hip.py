@@ -1,33 +1,30 @@
 """The hip backend: AMD GPUs through hip-python."""
 
-import os
-from collections.abc import Callable, Mapping
-from importlib import metadata
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
+from evaluators.amd_products import pci_id_of, recognise
 from evaluators.clang_amdgcn import AmdChild, amd_child, amd_compiler
 from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
 from evaluators.gpu import DeviceFault, Params
 from evaluators.gpu_compiler import GpuCompiler
 from evaluators.gpu_session import GpuSession
-from evaluators.hip_errors import hip_failure
-from evaluators.peaks import peaks_of
+from evaluators.hip_runtime import Runtime
+from evaluators.peaks import Peaks
 from evaluators.plan import LaunchStep
 from evaluators.rocm import WHAT_TO_DO
 
 DEFAULT_ARCH = "gfx942"
 LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
-OLDEST_ROCM = 6
-_DO = "install ROCm's HIP runtime, or set ROCM_PATH to where it lies"
 
 
 def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCompiler:
     """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
     if arch is None:
-        arch = open_device(0).info.arch if device_count() else DEFAULT_ARCH
+        arch = _first_arch() if device_count() else DEFAULT_ARCH
     return GpuCompiler(
         backend="hip",
         arch=arch,
@@ -35,6 +32,11 @@ def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCo
         wavefront=64,
         lds_bytes=LDS_BYTES,
     )
+
+
+def _first_arch() -> str:
+    with closing(open_device(0)) as device:
+        return device.info.arch
 
 
 def device_count() -> int:
@@ -53,98 +55,44 @@ def open_device(index: int) -> "HipDevice":
     if count == 0:
         raise BackendMissing(
             f"the HIP runtime {runtime.version()} finds no AMD GPU: check /dev/kfd, "
-            "the group render and HIP_VISIBLE_DEVICES"
+            "the group render, and HIP_, CUDA_ and ROCR_VISIBLE_DEVICES"
         )
     if not 0 <= index < count:
         raise BackendMissing(f"there is no HIP device {index}: {count} are visible, from 0")
     return HipDevice(runtime, index)
 
 
-def runtime_library(environment: Mapping[str, str] = os.environ) -> str:
-    """libamdhip64 of ROCM_PATH, ROCM_HOME or /opt/rocm, else what the loader finds."""
-    for root in (environment.get("ROCM_PATH"), environment.get("ROCM_HOME"), "/opt/rocm"):
-        if root and (library := Path(root) / "lib" / "libamdhip64.so").exists():
-            return str(library)
-    return "libamdhip64.so"
-
-
-class Runtime:
-    """libamdhip64 through hip-python, 6.4 to 7.2 and 10.0: an error is raised, not returned."""
-
-    def __init__(self) -> None:
-        try:
-            import hip
-            from hip import hip as calls
-        except ImportError as error:
-            raise BackendMissing(
-                f"hip-python is not installed ({error}): install the package hip-python"
-            ) from None
-        binding = getattr(hip, "chip", None)  # 10.0 has none: it goes by ROCM_PATH, the loader
-        if binding is not None:
-            binding.DLL = runtime_library().encode()
-        self.hip = calls
-
-    def call(self, name: str, *values: Any) -> Any:
-        """The one value that the call returns after its status, or a tuple, or None.
-
-        Raises Rejected, DeviceFault, and BackendMissing when there is no library.
-        """
-        try:
-            status, *returned = getattr(self.hip, name)(*values)
-        except RuntimeError as error:  # hip-python, when dlopen or dlsym fails
-            raise BackendMissing(f"{_one_line(error)}: {_DO}") from None
-        if status != self.hip.hipError_t.hipSuccess:
-            raise hip_failure(name, status.name, self._text(status))
-        return returned[0] if len(returned) == 1 else tuple(returned) or None
-
-    def _text(self, status: Any) -> str:
-        said = self.hip.hipGetErrorString(status)[-1]
-        return said.decode() if hasattr(said, "decode") else str(said or "")
-
-    def ready(self, name: str, *values: Any) -> bool:
-        """Of a call that may answer hipErrorNotReady."""
-        status = getattr(self.hip, name)(*values)[0]
-        if status == self.hip.hipError_t.hipErrorNotReady:
-            return False
-        if status != self.hip.hipError_t.hipSuccess:
-            raise hip_failure(name, status.name, self._text(status))
-        return True
-
-    def device_count(self) -> int:
-        try:
-            return int(self.call("hipGetDeviceCount"))
-        except DeviceFault as fault:
-            if fault.code == "hipErrorNoDevice":
-                return 0
-            raise
-
-    def version(self) -> str:
-        """Such as 7.2.53211; the runtime packs it as major * 10^7 + minor * 10^5 + patch."""
-        packed = int(self.call("hipRuntimeGetVersion"))
-        return f"{packed // 10**7}.{packed // 10**5 % 100}.{packed % 10**5}"
-
-    def check_version(self) -> None:
-        found = self.version()
-        if int(found.split(".")[0]) < OLDEST_ROCM:
-            raise BackendMissing(
-                f"hip-python {metadata.version('hip-python')} needs ROCm {OLDEST_ROCM} or newer, "
-                f"the HIP runtime here is {found}: update ROCm"
-            )
-
-    def properties(self, index: int) -> Any:
-        if int(metadata.version("hip-python").split(".")[0]) >= 10:
-            return self.call("hipGetDeviceProperties", index)
-        found = self.hip.hipDeviceProp_t()
-        self.call("hipGetDeviceProperties", found, index)
-        return found
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
-
-
 def _decoded(text: bytes | str) -> str:
     return text.rstrip(b"\0").decode() if isinstance(text, bytes) else text
+
+
+def _info(properties: Any) -> DeviceInfo:
+    """properties: hipDeviceProp_t. An AMD GPU that no table knows keeps its marketing name."""
+    arch = _decoded(properties.gcnArchName).split(":")[0]
+    units = int(properties.multiProcessorCount)
+    place = (int(properties.pciDomainID), int(properties.pciBusID), int(properties.pciDeviceID))
+    address = "{:04x}:{:02x}:{:02x}.0".format(*place)
+    memory_bytes = int(properties.totalGlobalMem)
+    product = recognise(
+        arch, compute_units=units, memory_bytes=memory_bytes, pci_id=pci_id_of(address)
+    )
+    peaks = product.peaks(units) if product else Peaks(cache_bytes=int(properties.l2CacheSize))
+    return DeviceInfo(
+        backend="hip",
+        name=product.name if product else _decoded(properties.name),
+        arch=arch,
+        engine="hip",
+        compiler=amd_compiler(),
+        wavefront=int(properties.warpSize),
+        lds_bytes=int(properties.sharedMemPerBlock),
+        max_threads=int(properties.maxThreadsPerBlock),
+        cache_bytes=peaks.cache_bytes,
+        peak_flops=peaks.flops,
+        peak_bytes_per_s=peaks.bytes_per_s,
+        compute_units=units,
+        partition=product.partition(units) if product else "",
+        pci_address=address,
+    )
 
 
 class HipDevice:
@@ -152,23 +100,8 @@ class HipDevice:
 
     def __init__(self, runtime: Runtime, index: int) -> None:
         runtime.call("hipSetDevice", index)
-        properties = runtime.properties(index)
-        name = _decoded(properties.name)
-        peaks = peaks_of(name, cache_bytes=int(properties.l2CacheSize))
-        self.info = DeviceInfo(
-            backend="hip",
-            name=name,
-            arch=_decoded(properties.gcnArchName).split(":")[0],
-            engine="hip",
-            compiler=amd_compiler(),
-            wavefront=int(properties.warpSize),
-            lds_bytes=int(properties.sharedMemPerBlock),
-            max_threads=int(properties.maxThreadsPerBlock),
-            cache_bytes=peaks.cache_bytes,
-            peak_flops=peaks.flops,
-            peak_bytes_per_s=peaks.bytes_per_s,
-        )
-        self._driver = HipDriver(runtime, compute_units=int(properties.multiProcessorCount))
+        self.info = _info(runtime.properties(index))
+        self._driver = HipDriver(runtime, compute_units=self.info.compute_units)
 
     def open(
         self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
@@ -177,7 +110,7 @@ class HipDevice:
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
             )
-        if compiled.compiler.startswith("clang "):
+        if compiled.inspection_only:
             raise BackendMissing(f"{compiled.compiler} compiles for inspection only: {WHAT_TO_DO}")
         if not isinstance(beside, GpuSession | None):
             raise ValueError("beside must be a session on hip")

@@ -52,7 +52,8 @@ _KERNEL: Mapping[str, tuple[Status, str]] = {
 # The machine's fault, by hipError's name: what is wrong and what to do.
 _MACHINE: Mapping[str, str] = {
     "hipErrorNoDevice": (
-        "the driver finds no AMD GPU: check /dev/kfd, the group render and HIP_VISIBLE_DEVICES"
+        "the driver finds no AMD GPU: check /dev/kfd, the group render, and HIP_, CUDA_ and "
+        "ROCR_VISIBLE_DEVICES"
     ),
     "hipErrorInvalidDevice": "there is no device of that number: check HIP_VISIBLE_DEVICES",
     "hipErrorInsufficientDriver": (

@@ -52,4 +52,6 @@ class MeasuringProcess(Child):
 
 def _last_words(died: Died) -> str:
     lines = died.said.splitlines()
-    return f"{died.ending}: {lines[-1]}" if lines else died.ending
+    # ROCr says what happened, and then what became of its core dump.
+    faults = [line for line in lines if "Memory access fault" in line]
+    return ": ".join([died.ending, *(faults or lines)[-1:]])

@@ -4,6 +4,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -94,7 +95,8 @@ def profile_source(
 
 
 def _info(backend_name: BackendName) -> DeviceInfo:
-    return backend(backend_name).open_device(0).info
+    with closing(backend(backend_name).open_device(0)) as device:
+        return device.info
 
 
 def advice(kernel: KernelProfile) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ It launches one kernel file a few times on one shape, on data of the task, and j
 
 import argparse
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from evaluators.arguments import Workload
@@ -41,7 +42,10 @@ def launch_file(path: Path, task: Task, backend_name: str, workload: Workload, t
     plan = kernel.plan(task, workload.dims)
     sizes = _sizes(task, workload, plan)
     room = sum(nbytes + ALIGNMENT for nbytes in sizes.values())
-    with module.open_device(0).open(compiled, memory_bytes=room) as session:
+    with (
+        closing(module.open_device(0)) as device,
+        device.open(compiled, memory_bytes=room) as session,
+    ):
         buffers = {name: session.alloc(nbytes) for name, nbytes in sizes.items()}
         for attempt in range(times):
             _fill(session, buffers, task, workload)

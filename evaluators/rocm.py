@@ -2,8 +2,11 @@
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from evaluators.device import BackendMissing
@@ -11,6 +14,8 @@ from evaluators.device import BackendMissing
 PACKAGES = Path(__file__).resolve().parents[1]
 FETCHED = PACKAGES / ".rocm"
 """Where scripts/rocm_toolchain.sh puts its compiler unless KERNEL_SCIENTIST_ROCM says otherwise."""
+WHEEL = "_rocm_sdk_core"
+"""The import name of the wheel rocm-sdk-core, which holds AMD's runtime and compiler."""
 FOR_INSPECTION = "compiles for inspection, not what hiprtc would generate on the target"
 WHAT_TO_DO = "run scripts/rocm_toolchain.sh, or install ROCm and set ROCM_PATH to it"
 
@@ -54,7 +59,7 @@ class ClangToolchain:
 def find_toolchain(
     environment: Mapping[str, str] = os.environ,
 ) -> Toolchain | ClangToolchain:
-    """KERNEL_SCIENTIST_ROCM, else ROCM_PATH, ROCM_HOME, /opt/rocm, else the fetched one.
+    """KERNEL_SCIENTIST_ROCM, else ROCM_PATH, ROCM_HOME, /opt/rocm, ROCm's wheels, the fetched one.
 
     Its type tells whether that is hiprtc or the last rung, clang. Raises BackendMissing.
     """
@@ -68,22 +73,51 @@ def find_toolchain(
     for name in ("ROCM_PATH", "ROCM_HOME"):
         if environment.get(name):
             return _installed(Path(environment[name]), f"{name} is {environment[name]}")
-    if Path("/opt/rocm/lib/libhiprtc.so").exists():
-        return _installed(Path("/opt/rocm"), "/opt/rocm is there")
+    for root in rocm_roots({}):
+        if library(root, "libhiprtc"):
+            return _installed(root, f"{root} is there")
     if not (FETCHED / "toolchain.json").is_file():
         raise BackendMissing(f"no ROCm on this machine to compile for AMD GPUs: {WHAT_TO_DO}")
     return _fetched(FETCHED)
 
 
+def rocm_roots(environment: Mapping[str, str] = os.environ) -> Iterator[Path]:
+    """Where a ROCm may be installed: ROCM_PATH, ROCM_HOME, /opt/rocm, then ROCm's Python wheels."""
+    for name in ("ROCM_PATH", "ROCM_HOME"):
+        if environment.get(name):
+            yield Path(environment[name])
+    yield Path("/opt/rocm")
+    yield from _wheel(WHEEL)
+
+
+def library(root: Path, name: str) -> Path | None:
+    """root/lib/NAME.so, or of those with a version the newest: wheels have no other."""
+    plain = root / "lib" / f"{name}.so"
+    if plain.exists():
+        return plain
+    versions = {
+        tuple(map(int, found[1].split("."))): file
+        for file in (root / "lib").glob(f"{name}.so.*")
+        if (found := re.search(r"\.so\.([\d.]*\d)$", file.name))
+    }
+    return versions[max(versions)] if versions else None
+
+
+def _wheel(package: str) -> Iterator[Path]:
+    """Where the wheel rocm-sdk-core (or -devel) lies in this environment, which no loader knows."""
+    found = find_spec(package)
+    yield from map(Path, found.submodule_search_locations or ()) if found else ()
+
+
 def _installed(root: Path, why: str) -> Toolchain:
-    hiprtc = root / "lib" / "libhiprtc.so"
-    if not hiprtc.exists():
-        raise BackendMissing(f"{why}, but {hiprtc} is missing: {WHAT_TO_DO}")
-    comgr = root / "lib" / "libamd_comgr.so"
+    hiprtc = library(root, "libhiprtc")
+    if hiprtc is None:
+        raise BackendMissing(f"{why}, but {root}/lib/libhiprtc.so is missing: {WHAT_TO_DO}")
+    includes = (root / "include", *(there / "include" for there in _wheel("_rocm_sdk_devel")))
     return Toolchain(
         hiprtc=hiprtc,
-        comgr=comgr if comgr.exists() else None,
-        include=root / "include",
+        comgr=library(root, "libamd_comgr"),
+        include=next((place for place in includes if place.is_dir()), root / "include"),
         libraries=root / "lib",
         version=_release(root),
     )
@@ -92,7 +126,10 @@ def _installed(root: Path, why: str) -> Toolchain:
 def _release(root: Path) -> str:
     """Such as "7.2.0-43": ROCm's packages leave it in .info/version; "" when they didn't."""
     stamp = root / ".info" / "version"
-    return stamp.read_text().strip() if stamp.is_file() else ""
+    if stamp.is_file():
+        return stamp.read_text().strip()
+    wheels = metadata.distributions(name="rocm-sdk-core") if root in _wheel(WHEEL) else ()
+    return next((one.version for one in wheels), "")
 
 
 def _fetched(root: Path) -> Toolchain | ClangToolchain:

@@ -1,50 +1,44 @@
 """A GPU's clocks, power and temperature by nvidia-ml-py or amdsmi; nothing where they are not."""
 
-import os
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import Any
+
+from evaluators.device import DeviceInfo
 
 Read = Callable[[], Mapping[str, float]]
-VISIBLE = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES"}
+AMDSMI_FAILURES = (ImportError, OSError, KeyError, AttributeError)
+"""What `import amdsmi` raises where ROCm's libamd_smi.so is missing, by its version."""
+AMDSMI_TODO = "remove amdsmi, or install ROCm's own (pip install /opt/rocm/share/amd_smi)"
 
 
 class Telemetry:
-    """Of the first device that this process may use.
+    """Of one GPU, found by its PCI address: an index counts differently under every variable
+    that hides GPUs, and vendors' libraries heed none of them.
 
     Readings: sm_mhz and memory_mhz, power_w, temperature_c, as far as the driver tells them.
     """
 
-    def __init__(self, backend: str) -> None:
-        name = os.environ.get(VISIBLE.get(backend, ""), "").split(",")[0].strip() or "0"
-        self._read: Read = {"cuda": _nvidia, "hip": _amd}.get(backend, _none)(name)
+    def __init__(self, info: DeviceInfo) -> None:
+        find = {"cuda": _nvidia, "hip": _amd}.get(info.backend, _none)
+        self._read: Read = find(info.pci_address)
 
     def read(self) -> dict[str, float]:
         return dict(self._read())
 
 
-def _none(name: str) -> Read:
+def _none(pci_address: str) -> Read:
     return dict
 
 
-def _nvidia(name: str) -> Read:
+def _nvidia(pci_address: str) -> Read:
     try:
-        nvml = import_module("pynvml")
-        nvml.nvmlInit()
+        import pynvml as nvml
     except ImportError:
-        return dict
-    except OSError:
-        return dict
-    except _error_of("pynvml", "NVMLError"):
         return dict
     failed = nvml.NVMLError
     try:
-        found = (
-            nvml.nvmlDeviceGetHandleByIndex(int(name))
-            if name.isdigit()
-            else nvml.nvmlDeviceGetHandleByUUID(name)
-        )
-    except failed:
+        nvml.nvmlInit()
+        found = nvml.nvmlDeviceGetHandleByPciBusId(pci_address.encode())
+    except (OSError, failed):
         return dict
     calls: dict[str, Callable[[], float]] = {
         "sm_mhz": lambda: nvml.nvmlDeviceGetClockInfo(found, nvml.NVML_CLOCK_SM),
@@ -55,14 +49,16 @@ def _nvidia(name: str) -> Read:
     return lambda: _told(calls, failed)
 
 
-def _amd(name: str) -> Read:
+def _amd(pci_address: str) -> Read:
     try:
-        smi = import_module("amdsmi")
-        smi.amdsmi_init()
-        found = smi.amdsmi_get_processor_handles()[int(name)]
-    except (ImportError, OSError, KeyError, AttributeError, IndexError, ValueError):
+        import amdsmi as smi
+    except AMDSMI_FAILURES:
         return dict
-    except _error_of("amdsmi", "AmdSmiException"):
+    failed = smi.AmdSmiException
+    try:
+        smi.amdsmi_init()
+        found = smi.amdsmi_get_processor_handle_from_bdf(pci_address)
+    except (OSError, failed):
         return dict
 
     def clock(kind: str) -> float:
@@ -83,7 +79,7 @@ def _amd(name: str) -> Read:
         "power_w": power,
         "temperature_c": temperature,
     }
-    return lambda: _told(calls, smi.AmdSmiException)
+    return lambda: _told(calls, failed)
 
 
 def _told(calls: Mapping[str, Callable[[], float]], failed: type[Exception]) -> dict[str, float]:
@@ -97,9 +93,15 @@ def _told(calls: Mapping[str, Callable[[], float]], failed: type[Exception]) -> 
     return told
 
 
-def _error_of(module: str, name: str) -> Any:
-    """A binding's own exception, or nothing to catch where there is no binding."""
+def broken_amdsmi() -> str:
+    """Why the amdsmi that is installed can't be imported, in one line; "" when it can, or is not.
+
+    Ray imports it while it is imported itself, and dies with it (ray 2.60, amd_gpu.py).
+    """
     try:
-        return getattr(import_module(module), name)
-    except (ImportError, OSError, KeyError, AttributeError):
-        return ()
+        import amdsmi  # noqa: F401
+    except AMDSMI_FAILURES as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "amdsmi":
+            return ""
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return ""

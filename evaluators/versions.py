@@ -10,10 +10,11 @@ from typing import Literal
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from evaluators import cuda, hip
+from evaluators import cuda
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected
 from evaluators.gpu import DeviceFault
+from evaluators.hip_runtime import OLDEST_ROCM, Runtime
 from evaluators.rocm import Toolchain, find_toolchain
 
 Level = Literal["ok", "warning", "error"]
@@ -83,9 +84,9 @@ def _amd(v: Versions) -> Iterator[Finding]:
             "hip-python is not installed, which the hip backend needs: run make setup on Linux "
             "x86-64"
         )
-    if runtime and runtime < hip.OLDEST_ROCM:
+    if runtime and runtime < OLDEST_ROCM:
         yield _error(
-            f"the HIP runtime is {v.hip_runtime}; ROCm {hip.OLDEST_ROCM} is the oldest that "
+            f"the HIP runtime is {v.hip_runtime}; ROCm {OLDEST_ROCM} is the oldest that "
             "hip-python works with: install ROCm 7.2"
         )
     elif runtime and binding and runtime != binding:
@@ -168,7 +169,7 @@ def _amdgpu_driver() -> str:
 
 def _hip_runtime() -> str:
     try:
-        return hip.Runtime().version()
+        return Runtime().version()
     except (BackendMissing, DeviceFault, Rejected):
         return ""
 

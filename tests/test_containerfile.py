@@ -39,6 +39,14 @@ def test_the_locks_pin_what_the_package_asks_for() -> None:
         assert LOCKED[requirement.name] in requirement.specifier, requirement
 
 
+def test_amdsmi_is_rocms_own_and_is_tried() -> None:
+    """PyPI's brings no library, and one that can't be imported keeps Ray from being imported."""
+    installed = TEXT.index("/opt/rocm/share/amd_smi")
+    assert TEXT.index("setup_venv.sh core") < installed < TEXT.index('-c "import amdsmi"')
+    assert not re.search(r"amdsmi==|\[amd\]", TEXT)
+    assert "amdsmi" not in LOCKED
+
+
 def test_every_file_it_copies_is_tracked() -> None:
     copied = re.findall(r"^COPY --chown=\S+ (.*) \S+$", TEXT, re.MULTILINE)
     names = {name for line in copied for name in line.split() if name != "."}

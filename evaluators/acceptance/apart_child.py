@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from evaluators.acceptance.apart import LAUNCHES, Ended, Job
-from evaluators.confine import die_with_parent
+from evaluators.confine import die_with_parent, forbid_core_dumps
 from evaluators.device import Device, backend
 from evaluators.evaluation import Rejected, Status
 from evaluators.frames import Ended as PipeEnded
@@ -20,6 +20,7 @@ def main() -> None:
     """Arguments: parent process, backend, index of the device."""
     parent, backend_name, index = sys.argv[1:]
     die_with_parent(ctypes.CDLL(None, use_errno=True), int(parent))
+    forbid_core_dumps()
     requests, answers = own_pipes()
     device = backend(backend_name).open_device(int(index))
     with suppress(PipeEnded):

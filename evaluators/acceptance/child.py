@@ -14,6 +14,7 @@ from typing import cast
 from evaluators.acceptance.expecting import Broken, Skipped
 from evaluators.acceptance.sections import sections
 from evaluators.acceptance.trial import Result, Setup, State, Trial
+from evaluators.confine import forbid_core_dumps
 from evaluators.device import BackendMissing, BackendName
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu import DeviceFault
@@ -26,6 +27,7 @@ FATAL = {Status.CRASHED, Status.TIMEOUT}
 
 def main(arguments: list[str]) -> int:
     name, backend_name, first, file = arguments
+    forbid_core_dumps()
     (section,) = (one for one in sections() if one.name == name)
     setup = Setup(cast(BackendName, backend_name))
     for trial in section.trials[int(first) :]:

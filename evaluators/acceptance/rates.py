@@ -7,7 +7,8 @@ import numpy as np
 from evaluators.acceptance.expecting import Broken, expect
 from evaluators.acceptance.launching import DEADLINE_S, compile_one, launch, plan
 from evaluators.acceptance.trial import Setup, Trial
-from evaluators.device import Buffer, Compiler, Device, Session
+from evaluators.amd_products import CDNA3_CLOCK_HZ, CDNA3_VECTOR_FLOPS_A_CLOCK
+from evaluators.device import Buffer, Compiler, Device, DeviceInfo, Session
 from evaluators.plan import LaunchStep, Scalar
 
 COPY = """
@@ -33,7 +34,7 @@ __global__ void multiply_add(float *data, int rounds) {
     data[2 + at] = sum;
 }"""
 # Without matrix cores, which DeviceInfo's float32 peak counts: the same data sheets.
-VECTOR_FLOPS: Mapping[str, float] = {"MI300X": 163.4e12, "MI325X": 163.4e12, "H200": 67e12}
+H200_VECTOR_FLOPS = 67e12
 LEAST_COPY, LEAST_FLOPS = 0.6, 0.45
 """Part of the peak that such plain kernels reach on a sound GPU (H200: 0.9 and 0.8; packed
 float32 on CDNA3 needs pairs that compilers do not always find, so half is a sound rate there)."""
@@ -101,7 +102,7 @@ def judged(rate: float, peak: float | None, unit: str, *, least: float, most: fl
     """The rate in words. Raises Broken outside of [least, most] of the peak."""
     said = f"{rate / 1e12:.3g} T{unit}" if rate > 1e12 else f"{rate / 1e9:.3g} G{unit}"
     if peak is None:
-        return f"{said}; evaluators/peaks.py knows no peak for this device"
+        return f"{said}; no table knows a peak for this device"
     said += f", {rate / peak:.0%} of the peak of {peak / 1e12:.3g} T{unit}"
     if rate < least * peak:
         raise Broken(f"{said}, at least {least:.0%} should be reached")
@@ -123,8 +124,14 @@ def _multiply(setup: Setup) -> str:
     if info.backend == "cpu":
         peak = info.peak_flops.get("float32")
         return judged(rate, peak, "FLOP/s", least=LEAST_CPU, most=MOST_CPU)
-    peak = next((flops for name, flops in VECTOR_FLOPS.items() if name in info.name), None)
-    return judged(rate, peak, "FLOP/s", least=LEAST_FLOPS, most=MOST)
+    return judged(rate, vector_peak(info), "FLOP/s", least=LEAST_FLOPS, most=MOST)
+
+
+def vector_peak(info: DeviceInfo) -> float | None:
+    """float32 operations a second of a known GPU's vector units."""
+    if info.arch == "gfx942" and info.peak_flops:
+        return CDNA3_VECTOR_FLOPS_A_CLOCK * info.compute_units * CDNA3_CLOCK_HZ
+    return H200_VECTOR_FLOPS if "H200" in info.name else None
 
 
 def _host_copies(setup: Setup) -> str:

@@ -14,8 +14,10 @@ BUDGET_S = 600.0
 def _identity(setup: Setup) -> str:
     info = setup.device.info
     count = backend(setup.backend_name).device_count()
+    part = f", {info.compute_units} compute units {info.partition}".rstrip()
     return (
-        f"{count} × {info.name} ({info.arch}), {info.compiler}, wavefront {info.wavefront}, "
+        f"{count} × {info.name} ({info.arch}), {info.compiler}"
+        f"{part if info.compute_units else ''}, wavefront {info.wavefront}, "
         f"{info.lds_bytes >> 10} KiB of LDS a block, {info.cache_bytes / 2**20:.4g} MiB of cache"
     )
 

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -116,6 +118,32 @@ def test_it_prints_json_and_imports_neither_ray_nor_mlflow() -> None:
     values = json.loads(result.stdout)
     assert values["ready"] == (result.returncode == 0)
     assert {finding["what"] for finding in values["findings"]} >= {"Python", "ray", "disk"}
+
+
+def test_an_amdsmi_that_keeps_ray_from_being_imported_is_told(tmp_path: Path) -> None:
+    """As the package from PyPI does where ROCm's library is missing."""
+    (tmp_path / "amdsmi.py").write_text("raise KeyError('libamd_smi.so')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+
+    def said(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "engine.cli", *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    result = said("doctor", "--json")
+    assert result.returncode == 1, result.stderr
+    (found,) = (f for f in json.loads(result.stdout)["findings"] if f["what"] == "amdsmi")
+    assert found["state"] == "broken"
+    assert "KeyError: 'libamd_smi.so'" in found["found"]
+    assert "remove amdsmi" in found["todo"]
+    for command in (["run", "configs/quickstart.yaml"], ["resume", str(tmp_path)]):
+        refused = said(*command)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert re.fullmatch(r"kernel-scientist: Ray .*KeyError.*remove amdsmi.*\n", refused.stderr)
 
 
 LOOK_AT_AMD = """

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import sys
 from dataclasses import replace
 from itertools import product
@@ -15,9 +16,11 @@ from evaluators.arguments import DTYPES
 from evaluators.bench import Bench
 from evaluators.checks import compare
 from evaluators.child_evaluator import ChildEvaluator, DeviceSick
+from evaluators.device import BackendMissing
 from evaluators.device_pristine import DevicePristine
 from evaluators.evaluate import compile_kernel
 from evaluators.harness import Harness, compile_trusted
+from evaluators.hiprtc import HiprtcChild
 from evaluators.pool import InputPool
 from evaluators.region import Region
 from evaluators.task import Task, load_task
@@ -65,6 +68,9 @@ def faults(folder: Path) -> Any:
     task = load_task(write_task(folder / "small"))
     compiler = with_twins(hip.compiler())
     naive, built = compile_kernel(task.naive, task, compiler, "hip")
+    os.chdir(folder)  # where a child leaves what it leaves
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))  # as in many containers
     found: dict[str, Any] = {}
     for fault in sys.argv[3:]:
         os.environ["HIP_DOUBLE_FAULT"] = fault
@@ -82,6 +88,23 @@ def faults(folder: Path) -> Any:
             again = child.measure(naive, built, None)
             found[fault] = made.status, made.reason, again.status
     return found
+
+
+def without_headers(folder: Path) -> Any:
+    """What opening a device raises where ROCm's headers are not installed."""
+    task = load_task(write_task(folder / "small"))
+    child = HiprtcChild()
+    child.toolchain = replace(child.toolchain, include=folder)
+    try:
+        ChildEvaluator(
+            task=task,
+            backend_name="hip",
+            secret=3,
+            policy=POLICY,
+            compiler=hip.compiler(arch="gfx942", child=child),
+        )
+    except (BackendMissing, DeviceSick) as error:
+        return type(error).__name__, str(error)
 
 
 VALUES: dict[str, list[float]] = {

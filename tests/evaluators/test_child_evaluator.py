@@ -1,6 +1,7 @@
 """An evaluator in a process of its own, on cpu: same answers, faults, deadlines, what is left."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -148,6 +149,12 @@ def test_the_child_sees_no_secrets(child: ChildEvaluator, monkeypatch: pytest.Mo
     assert environment["OPENBLAS_NUM_THREADS"] == "1"
 
 
+def test_the_child_leaves_no_core_dump(child: ChildEvaluator) -> None:
+    """On AMD one would hold the device's memory. The second column is the hard limit."""
+    limits = Path(f"/proc/{process(child)}/limits").read_text()
+    assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE)
+
+
 @pytest.mark.parametrize(("shown", "index", "wanted"), [(None, 2, "2"), ("5, 7", 1, "7")])
 def test_one_gpu_is_visible(
     child: ChildEvaluator,
@@ -170,7 +177,7 @@ def test_a_device_that_is_not_shown_is_one_sentence(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     monkeypatch.setattr(child, "backend", "cuda")
     monkeypatch.setattr(child, "_index", 1)
-    with pytest.raises(BackendMissing, match="CUDA_VISIBLE_DEVICES=3 shows no device 1"):
+    with pytest.raises(BackendMissing, match="CUDA_VISIBLE_DEVICES shows 3: there is no device 1"):
         child._environment()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
+from evaluators.hip_runtime import runtime_library
 from evaluators.hiprtc import HiprtcChild
 from evaluators.resources import read_resources
 from evaluators.rocm import Toolchain, find_toolchain
@@ -176,6 +177,41 @@ def test_an_installed_rocm_comes_before_the_fetched_one(tmp_path: Path) -> None:
     found = find_toolchain({"ROCM_HOME": str(tmp_path)})
     assert isinstance(found, Toolchain)
     assert (found.loader, found.comgr, found.version) == (None, None, "7.1.0-20")
+
+
+@pytest.mark.parametrize("names", [["libhiprtc.so.7"], ["libhiprtc.so.6", "libhiprtc.so.7"]])
+def test_a_library_with_nothing_but_a_version_in_its_name_is_found(
+    tmp_path: Path, names: list[str]
+) -> None:
+    (tmp_path / "lib").mkdir()
+    for name in [*names, "libhiprtc.so.7.bak", "libamd_comgr.so.3", "libhiprtc-builtins.so.7"]:
+        (tmp_path / "lib" / name).touch()
+    found = find_toolchain({"ROCM_PATH": str(tmp_path)})
+    assert isinstance(found, Toolchain)
+    assert found.hiprtc == tmp_path / "lib" / "libhiprtc.so.7"
+    assert found.comgr == tmp_path / "lib" / "libamd_comgr.so.3"
+
+
+def test_rocms_wheels_are_found_off_the_loaders_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if Path("/opt/rocm").exists():
+        pytest.skip("an installed ROCm comes before the wheels")
+    core, devel = tmp_path / "_rocm_sdk_core", tmp_path / "_rocm_sdk_devel"
+    for folder in (core / "lib", devel / "include", tmp_path / "rocm_sdk_core-7.2.0.dist-info"):
+        folder.mkdir(parents=True)
+    for package in (core, devel):
+        (package / "__init__.py").touch()
+    for name in ("libhiprtc.so.7", "libamdhip64.so.7"):
+        (core / "lib" / name).touch()
+    stamp = tmp_path / "rocm_sdk_core-7.2.0.dist-info" / "METADATA"
+    stamp.write_text("Metadata-Version: 2.1\nName: rocm-sdk-core\nVersion: 7.2.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = find_toolchain({})
+    assert isinstance(found, Toolchain)
+    assert (found.hiprtc, found.include) == (core / "lib" / "libhiprtc.so.7", devel / "include")
+    assert found.compiler == "hiprtc 7.2.0"
+    assert runtime_library({}) == str(core / "lib" / "libamdhip64.so.7")
 
 
 def test_a_library_that_cannot_be_loaded_is_one_sentence(tmp_path: Path) -> None:

@@ -23,11 +23,6 @@ from tests.hip_double.twins import FOLDER
 ROOT = Path(__file__).parents[2]
 DOUBLE = ROOT / "tests" / "hip_double"
 ADD = "__global__ void add(int* x) { x[threadIdx.x] += 1; }"
-NAMES = """
-from evaluators import hip
-for i in range(hip.device_count()):
-    print(hip.open_device(i).info.name)
-"""
 OPEN = """
 import sys
 from evaluators import hip
@@ -103,7 +98,8 @@ def double(
     monkeypatch.setenv("ROCM_PATH", str(built))
     monkeypatch.setenv("KERNEL_SCIENTIST_ROCM", str(gfx942.toolchain.loader.parents[4]))
     monkeypatch.setenv(FOLDER, str(built / "twins"))
-    monkeypatch.delenv("HIP_VISIBLE_DEVICES", raising=False)
+    for vendor in ("CUDA", "HIP", "ROCR"):
+        monkeypatch.delenv(f"{vendor}_VISIBLE_DEVICES", raising=False)
     yield monkeypatch
 
 
@@ -150,7 +146,8 @@ def test_timing_without_graphs(double: pytest.MonkeyPatch) -> None:
 
 def test_the_whole_cascade(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = python(EVALUATE, str(write_task(tmp_path / "small")))
-    assert re.match(r"PASSED  hip/HIP double of MI300X #0/gfx942/hip/hiprtc \S+ N=3000", said), said
+    named = r"PASSED  hip/AMD Instinct MI300X/304 CUs SPX/gfx942/hip/hiprtc \S+ N=3000"
+    assert re.match(named, said), said
     assert "'waves_per_simd': 8.0" in said
 
 
@@ -159,11 +156,11 @@ def test_recovery_from_faults(double: pytest.MonkeyPatch, tmp_path: Path) -> Non
     double.setenv("HIP_DOUBLE_DEVICES", "2")
     code = python(ACCEPT, str(tmp_path / "report.md"), ACCEPT_CHILD)
     text = (tmp_path / "report.md").read_text()
-    assert "2 × HIP double of MI300X #0 (gfx942), hiprtc " in text
+    assert "2 × AMD Instinct MI300X (gfx942), hiprtc " in text
     rows = {row.split(" | ")[0]: row for row in text.splitlines() if row.startswith("| ")}
     for name, verdict in {
-        "| illegal address": "CRASHED (the kernel read or wrote memory that is not its own",
-        "| trap": "CRASHED (the process that ran it ended with SIGILL",
+        "| illegal address": "CRASHED (the process that ran go ended with SIGABRT: Memory access",
+        "| trap": "CRASHED (the process that ran go ended with SIGILL",
         "| spinning beyond a deadline of 1 s": "TIMEOUT (the launches took longer than 1 s",
     }.items():
         assert verdict in rows[name], rows[name]
@@ -199,27 +196,6 @@ def test_a_small_device_runs_out_of_memory(double: pytest.MonkeyPatch) -> None:
     assert (found, "out of memory" in reason) == (Status.LAUNCH_ERROR, True)
 
 
-@pytest.mark.parametrize(
-    ("visible", "wanted"),
-    [
-        (None, [0, 1, 2, 3]),
-        ("2", [2]),
-        ("3,1", [3, 1]),
-        ("1,9,2", [1]),
-        ("", []),
-        ("-1", []),
-    ],
-)
-def test_four_devices_and_what_is_visible_of_them(
-    double: pytest.MonkeyPatch, visible: str | None, wanted: list[int]
-) -> None:
-    double.setenv("HIP_DOUBLE_DEVICES", "4")
-    if visible is not None:
-        double.setenv("HIP_VISIBLE_DEVICES", visible)
-    names = python(NAMES).splitlines()
-    assert names == [f"HIP double of MI300X #{i}" for i in wanted]
-
-
 def test_work_is_done_on_the_pinned_device(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     double.setenv("HIP_DOUBLE_DEVICES", "4")
     double.setenv("HIP_VISIBLE_DEVICES", "3")
@@ -232,7 +208,7 @@ def test_work_is_done_on_the_pinned_device(double: pytest.MonkeyPatch, tmp_path:
 @pytest.mark.parametrize(
     ("variable", "value", "index", "said"),
     [
-        ("HIP_VISIBLE_DEVICES", "", 0, "finds no AMD GPU: check /dev/kfd, the group render"),
+        ("HIP_VISIBLE_DEVICES", "-1", 0, "finds no AMD GPU: check /dev/kfd, the group render"),
         ("HIP_DOUBLE_VERSION", "50713000", 0, "needs ROCm 6 or newer, the HIP runtime here is 5.7"),
         ("HIP_DOUBLE_DEVICES", "2", 2, "there is no HIP device 2: 2 are visible, from 0"),
         ("ROCM_PATH", "/nowhere", 0, "install ROCm's HIP runtime, or set ROCM_PATH"),

@@ -1,14 +1,17 @@
 """Judging on the device and a child that faults, on the HIP runtime double."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evaluators import hip
 from evaluators.device import BackendMissing, backend
 from evaluators.evaluation import Status
 from evaluators.harness import compile_trusted
+from evaluators.hiprtc import HiprtcChild
 from evaluators.nvrtc import NvrtcChild
 from evaluators.task import load_task
 from tests.evaluators import test_hip_double
@@ -60,7 +63,7 @@ def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
     wanted = {
         "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
         "abort:6": ("CRASHED", "the device failed twice while this kernel was measured"),
-        "abort:8": ("CRASHED", "the process that ran it ended with SIGABRT"),
+        "abort:8": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
         "hang:8": ("TIMEOUT", "the launches took longer than 1 s on N=1"),
     }
     found = asked("faults", tmp_path, *wanted)
@@ -68,6 +71,28 @@ def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
         assert found[fault][0] == status, found[fault]
         assert words in found[fault][1], found[fault]
         assert found[fault][2] in ("", "PASSED")
+    assert not list(tmp_path.glob("gpucore.*"))  # as large as the device's memory
+
+
+def test_a_harness_that_does_not_compile_is_no_fault_of_a_device(
+    gfx942: HiprtcChild, tmp_path: Path
+) -> None:
+    """As where ROCm's headers are not installed."""
+    without = HiprtcChild(replace(gfx942.toolchain, include=tmp_path))
+    with without as child, pytest.raises(BackendMissing) as caught:
+        compile_trusted(load_task("sgemm"), hip.compiler(arch="gfx942", child=child), "hip")
+    said = str(caught.value)
+    assert "harness's own kernels do not compile for hip" in said
+    assert "file not found" in said
+    assert "kernel-scientist doctor" in said
+
+
+def test_a_machine_without_headers_is_not_taken_for_a_sick_device(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kind, said = asked("without_headers", tmp_path)
+    assert kind == "BackendMissing", said
+    assert "file not found" in said
 
 
 def test_the_harness_compiles_for_nvidia() -> None:

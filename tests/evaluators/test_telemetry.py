@@ -5,7 +5,25 @@ from types import SimpleNamespace
 
 import pytest
 
+from evaluators.device import BackendName, DeviceInfo
 from evaluators.telemetry import Telemetry
+
+FIRST, FOURTH = "0000:05:00.0", "0000:c1:00.0"
+
+
+def info(backend: BackendName, pci_address: str) -> DeviceInfo:
+    return DeviceInfo(
+        backend=backend,
+        name="a GPU",
+        arch="any",
+        engine=backend,
+        compiler="any",
+        wavefront=64,
+        lds_bytes=1,
+        max_threads=1,
+        cache_bytes=1,
+        pci_address=pci_address,
+    )
 
 
 class NVMLError(Exception):
@@ -17,10 +35,10 @@ def refuse(*_: object) -> float:
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda", "hip"])
-def test_absent_without_an_error(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_without_an_error(backend: BackendName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
     monkeypatch.setitem(sys.modules, "amdsmi", None)
-    assert Telemetry(backend).read() == {}
+    assert Telemetry(info(backend, FIRST)).read() == {}
 
 
 def nvml(**changed: object) -> SimpleNamespace:
@@ -28,10 +46,9 @@ def nvml(**changed: object) -> SimpleNamespace:
     calls = {
         "NVMLError": NVMLError,
         "nvmlInit": lambda: None,
-        "nvmlDeviceGetHandleByIndex": lambda index: f"#{index}",
-        "nvmlDeviceGetHandleByUUID": lambda name: name,
+        "nvmlDeviceGetHandleByPciBusId": lambda address: address.decode(),
         "nvmlDeviceGetClockInfo": lambda found, kind: 1980 if kind == "sm" else refuse(),
-        "nvmlDeviceGetPowerUsage": lambda found: {"#0": 1.0, "#3": 512_000}.get(found, 2000),
+        "nvmlDeviceGetPowerUsage": lambda found: {FIRST: 1000, FOURTH: 512_000}[found],
         "nvmlDeviceGetTemperature": lambda found, kind: 41,
         "NVML_CLOCK_SM": "sm",
         "NVML_CLOCK_MEM": "memory",
@@ -40,20 +57,68 @@ def nvml(**changed: object) -> SimpleNamespace:
     return SimpleNamespace(**{**calls, **changed})
 
 
-@pytest.mark.parametrize(("shown", "power_w"), [("3,1", 512.0), ("GPU-77", 2.0), ("", 0.001)])
-def test_the_visible_gpu_is_read(
-    shown: str, power_w: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("address", "power_w"), [(FIRST, 1.0), (FOURTH, 512.0)])
+def test_the_gpu_at_the_address_is_read(
+    address: str, power_w: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", nvml())
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
-    assert Telemetry("cuda").read() == {
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
+    assert Telemetry(info("cuda", address)).read() == {
         "sm_mhz": 1980.0,
         "power_w": power_w,
         "temperature_c": 41.0,
     }
 
 
-@pytest.mark.parametrize("call", ["nvmlInit", "nvmlDeviceGetHandleByIndex"])
+@pytest.mark.parametrize("call", ["nvmlInit", "nvmlDeviceGetHandleByPciBusId"])
 def test_a_driver_that_refuses_is_no_error(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", nvml(**{call: refuse}))
-    assert Telemetry("cuda").read() == {}
+    assert Telemetry(info("cuda", FIRST)).read() == {}
+
+
+class AmdSmiException(Exception):
+    pass
+
+
+def amdsmi(*addresses: str) -> SimpleNamespace:
+    """As amdsmi 7.0.2 looks from here, with GPUs in an order of its own; one tells N/A."""
+
+    def handle(address: str) -> str:
+        if address not in addresses:
+            raise AmdSmiException
+        return address
+
+    watts: dict[str, dict[str, object]] = {
+        FIRST: {"current_socket_power": 111},
+        FOURTH: {"current_socket_power": "N/A"},
+    }
+    return SimpleNamespace(
+        AmdSmiException=AmdSmiException,
+        AmdSmiClkType=SimpleNamespace(GFX="GFX", MEM="MEM"),
+        AmdSmiTemperatureType=SimpleNamespace(HOTSPOT=1),
+        AmdSmiTemperatureMetric=SimpleNamespace(CURRENT=0),
+        amdsmi_init=lambda: None,
+        amdsmi_get_processor_handle_from_bdf=handle,
+        amdsmi_get_clock_info=lambda found, kind: {"clk": {"GFX": 2100, "MEM": "N/A"}[kind]},
+        amdsmi_get_power_info=lambda found: {"average_socket_power": 500, **watts[found]},
+        amdsmi_get_temp_metric=lambda found, kind, metric: 52,
+    )
+
+
+@pytest.mark.parametrize(("address", "power_w"), [(FIRST, 111.0), (FOURTH, 500.0)])
+@pytest.mark.parametrize("order", [(FIRST, FOURTH), (FOURTH, FIRST)])
+def test_an_amd_gpu_is_found_by_its_address_in_whatever_order_amdsmi_counts(
+    address: str, power_w: float, order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", amdsmi(*order))
+    monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "1")
+    assert Telemetry(info("hip", address)).read() == {
+        "sm_mhz": 2100.0,
+        "power_w": power_w,
+        "temperature_c": 52.0,
+    }
+
+
+def test_an_amd_gpu_that_amdsmi_does_not_know_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "amdsmi", amdsmi(FOURTH))
+    assert Telemetry(info("hip", FIRST)).read() == {}

@@ -23,24 +23,42 @@ int double_fault_due(const char *kind) {
     return ++*seen == atoi(wanted + length + 1);
 }
 
-/* HIP_VISIBLE_DEVICES as HIP reads it: a list of numbers, cut at the first that is not one. */
+/* Keeps the devices that a list names, by number or uuid; it is cut at the first that is neither. */
+static void keep(const char *list) {
+    int before[MAX_DEVICES], count = visible, at, used;
+    memcpy(before, double_physical, sizeof before);
+    for (visible = 0; *list && visible < MAX_DEVICES; list += *list == ',') {
+        if (sscanf(list, "GPU-%x%n", (unsigned *)&at, &used) == 1) {
+            int uuid = at;
+            for (at = 0; at < count && UUID + before[at] != uuid; at++);
+        } else if (sscanf(list, "%d%n", &at, &used) != 1) {
+            return;
+        }
+        list += used;
+        if (at < 0 || at >= count || (*list && *list != ',')) return;
+        double_physical[visible++] = before[at];
+    }
+}
+
+/* As AMD's runtimes choose: ROCr by ROCR_VISIBLE_DEVICES, even an empty one; of what that leaves,
+   HIP by HIP_VISIBLE_DEVICES or else by CUDA_VISIBLE_DEVICES, of which an empty one is none. */
 static void find_devices(void) {
     if (visible >= 0) return;
     long count = double_setting("HIP_DOUBLE_DEVICES", 1);
-    const char *list = getenv("HIP_VISIBLE_DEVICES");
-    visible = 0;
-    if (!list) {
-        for (; visible < count && visible < MAX_DEVICES; visible++) double_physical[visible] = visible;
-        return;
-    }
-    while (*list && visible < MAX_DEVICES) {
-        char *end;
-        long number = strtol(list, &end, 10);
-        if (end == list || number < 0 || number >= count) return;
-        double_physical[visible++] = (int)number;
-        list = *end == ',' ? end + 1 : end;
-        if (*end && *end != ',') return;
-    }
+    const char *rocr = getenv("ROCR_VISIBLE_DEVICES"), *list = getenv("HIP_VISIBLE_DEVICES");
+    for (visible = 0; visible < count && visible < MAX_DEVICES; visible++)
+        double_physical[visible] = visible;
+    if (rocr) keep(rocr);
+    if (!list || !*list) list = getenv("CUDA_VISIBLE_DEVICES");
+    if (list && *list) keep(list);
+}
+
+/* Of a list with one number a device, the last of which holds for all after it. */
+static long of_device(const char *name, int device, long otherwise) {
+    const char *list = getenv(name);
+    if (!list || !*list) return otherwise;
+    for (const char *next; device-- > 0 && (next = strchr(list, ',')); list = next + 1);
+    return strtol(list, NULL, 0);
 }
 
 hipError_t double_ready(void) {
@@ -65,16 +83,15 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *found, int device) {
     READY();
     if (device < 0 || device >= visible) return hipErrorInvalidDevice;
     memset(found, 0, sizeof *found);
-    if (getenv("HIP_DOUBLE_ALIKE"))
-        strcpy(found->name, "HIP double of MI300X");
-    else
-        snprintf(found->name, sizeof found->name, "HIP double of MI300X #%d",
-                 double_physical[device]);
+    const char *name = getenv("HIP_DOUBLE_NAME");
+    snprintf(found->name, sizeof found->name, "%s", name ? name : "HIP double of a GPU");
     strcpy(found->gcnArchName, "gfx942:sramecc+:xnack-");
     found->warpSize = 64;
     found->sharedMemPerBlock = LDS;
     found->maxThreadsPerBlock = 1024;
-    found->multiProcessorCount = 304;
+    found->multiProcessorCount = (int)of_device("HIP_DOUBLE_UNITS", double_physical[device], 304);
+    found->pciDomainID = PCI_DOMAIN;
+    found->pciBusID = double_physical[device] + 1;
     found->l2CacheSize = 4 << 20;
     found->totalGlobalMem = (size_t)double_setting("HIP_DOUBLE_MEMORY", 1 << 30);
     return hipSuccess;

@@ -11,6 +11,8 @@
 #include "launch.h"
 
 enum { MAX_DEVICES = 16, MAX_ALLOCATIONS = 4096, MAX_ENTRIES = 64, LDS = 65536, GUARD = 65536 };
+/* The n-th device is PCI d0b1:n+1:00.0 (a domain that no machine has) and GPU-d0b1e00n. */
+enum { PCI_DOMAIN = 0xd0b1, UUID = (int)0xd0b1e000 };
 
 typedef struct {
     unsigned block[3];

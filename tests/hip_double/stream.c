@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,15 +14,38 @@ static struct ihipGraph queue;
 static int busy, started;
 static __thread volatile int in_kernel;
 static __thread sigjmp_buf out_of_kernel;
+static __thread void *volatile fault_address;
 
-/* An access to a guard page, or a division by zero, ends the kernel and loses the device. */
-static void leave_kernel(int number) {
+/* An access to a guard page, or a division by zero, ends the kernel. */
+static void leave_kernel(int number, siginfo_t *what, void *unused) {
+    (void)unused;
+    fault_address = what->si_addr;
     if (in_kernel) siglongjmp(out_of_kernel, number);
     signal(number, SIG_DFL); /* not ours: happens again, and ends the process */
 }
 
+/* As ROCr (amd_core_dump.cpp, runtime.cpp): the device's memory into a file, then abort(). */
+static void memory_fault(void) {
+    struct rlimit limit;
+    char name[64];
+    fprintf(stderr, "Memory access fault by GPU node-1 (Agent handle: 0x1) on address %p. "
+            "Reason: Page not present or supervisor privilege.\n", fault_address);
+    getrlimit(RLIMIT_CORE, &limit);
+    snprintf(name, sizeof name, "gpucore.%d", getpid());
+    FILE *file = limit.rlim_cur ? fopen(name, "w") : NULL;
+    if (file) {
+        fputs("the device's memory", file);
+        fclose(file);
+        fprintf(stderr, "GPU core dump created: %s\n", name);
+    } else {
+        fprintf(stderr, "GPU core dump failed\n");
+    }
+    abort();
+}
+
 static void run_guarded(void (*run)(const KsLaunch *), const KsLaunch *launch) {
-    struct sigaction mine = {.sa_handler = leave_kernel, .sa_flags = SA_NODEFER}, before[2];
+    struct sigaction mine = {.sa_sigaction = leave_kernel,
+                             .sa_flags = SA_NODEFER | SA_SIGINFO}, before[2];
     sigaction(SIGSEGV, &mine, &before[0]);
     sigaction(SIGFPE, &mine, &before[1]);
     int number = sigsetjmp(out_of_kernel, 1);
@@ -29,7 +53,8 @@ static void run_guarded(void (*run)(const KsLaunch *), const KsLaunch *launch) {
         in_kernel = 1;
         run(launch);
     } else {
-        double_sticky = number == SIGSEGV ? hipErrorIllegalAddress : hipErrorLaunchFailure;
+        if (number == SIGSEGV) memory_fault();
+        double_sticky = hipErrorLaunchFailure;
     }
     in_kernel = 0;
     sigaction(SIGSEGV, &before[0], NULL);
@@ -48,7 +73,7 @@ static void write_log(const struct ihipModuleSymbol_t *f, const KsLaunch *launch
 
 static void execute(struct ihipModuleSymbol_t *f, const KsLaunch *launch, int device) {
     write_log(f, launch, device);
-    if (double_fault_due("abort")) abort(); /* what ROCm does on a memory access fault */
+    if (double_fault_due("abort")) memory_fault();
     if (double_fault_due("illegal_address")) double_sticky = hipErrorIllegalAddress;
     if (double_fault_due("launch_failure")) double_sticky = hipErrorLaunchFailure;
     if (double_fault_due("hang")) for (;;) pause();
@@ -181,14 +206,24 @@ hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t f, unsigned gx, unsign
     return enqueue(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, lds, stream, params);
 }
 
+static void write_opened(const char *line) {
+    const char *path = getenv("HIP_DOUBLE_OPENED");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file) return;
+    fputs(line, file);
+    fclose(file);
+}
+
 hipError_t hipStreamCreate(hipStream_t *to) {
     READY();
     *to = calloc(1, sizeof **to);
     (*to)->device = double_current;
+    write_opened("+\n");
     return hipSuccess;
 }
 
 hipError_t hipStreamDestroy(hipStream_t stream) {
+    write_opened("-\n");
     free(stream);
     return hipSuccess;
 }

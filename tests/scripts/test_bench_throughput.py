@@ -28,7 +28,6 @@ def test_all_arms_on_two_devices(
 ) -> None:
     """Every evaluator has a child on the GPU that Ray gave it; a killed one's child ends."""
     double.setenv("HIP_DOUBLE_DEVICES", "2")
-    double.setenv("HIP_DOUBLE_ALIKE", "1")
     double.setenv("HIP_DOUBLE_LOG", str(tmp_path / "launches"))
     out = tmp_path / "found.json"
     script(
