@@ -20,7 +20,7 @@ from evaluators.visible import showing
 _T = TypeVar("_T")
 
 PROFILE_DEADLINE_S = 120.0
-"""For all runs of a profiler over one kernel; ncu takes seconds, rocprofv3 runs six times."""
+"""For all runs of a profiler over one kernel; ncu takes seconds, rocprofv3 runs seven times."""
 
 
 class EvaluatorActor:

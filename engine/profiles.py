@@ -12,7 +12,8 @@ from evaluators.profile import TOOLS
 class Profiled:
     """A vendor's profiler looked at a kernel that had become the best.
 
-    advice: its sentences; empty with a reason, one sentence, where there is no profile.
+    advice: its sentences; empty where there is no profile. reason: one sentence on why there is
+    none, or on what it could not count.
     device_s: how long the device was held.
     """
 

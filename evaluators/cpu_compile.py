@@ -31,6 +31,11 @@ LOG_CHARACTERS = 8000
 _ERROR = re.compile(
     r"^(kernel\.hip|launches):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE
 )
+_ERROR_IN_MACRO = re.compile(
+    r"^\S+: error: (?P<message>.*)$(?:\n(?!.*: error: ).*)*?\n(?P<file>kernel\.hip):(?P<line>\d+)",
+    re.MULTILINE,
+)
+"""In a macro of our headers: where the kernel expands it comes in a note."""
 _ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
 
 
@@ -169,12 +174,14 @@ class _Build:
         return done
 
     def failure(self, done: Finished, log: str) -> Rejected:
-        found = _ERROR.search(log)
-        if found is None:
+        if found := _ERROR.search(log):
+            file, line, message = found.groups()
+        elif found := _ERROR_IN_MACRO.search(log):
+            message, file, line = found.groups()
+        else:
             how = f"was killed by signal {done.signal}" if done.signal else "failed"
             first = log.strip().splitlines()[0] if log.strip() else "it said nothing"
             return Rejected(Status.COMPILE_ERROR, f"{self.tools.name} {how}: {first}", log=log)
-        file, line, message = found.groups()
         if file == KERNEL_FILE:
             return Rejected(Status.COMPILE_ERROR, message, log=log, line=int(line))
         names = ", ".join(dict.fromkeys(entry.kernel for entry in self.entries))

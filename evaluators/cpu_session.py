@@ -224,7 +224,11 @@ def _check_launch(step: LaunchStep, resources: Mapping[str, Any]) -> None:
 DIVERGED = 0x1D1700000000
 """KS_DIVERGED in ks/exchange.h: generated code reads this far plus the line of the kernel."""
 
+MASK_NAMES, MASK_LACKS = 0x1D1800000000, 0x1D1900000000
+"""KS_MASK_NAMES and KS_MASK_LACKS in ks/masks.h: this far plus MAX_LINES a lane plus the line."""
+
 MAX_LINES = 1 << 24
+MAX_LANES = 64
 
 
 def _describe(fault: Fault, bindings: Bindings) -> str:
@@ -250,11 +254,28 @@ def _describe(fault: Fault, bindings: Bindings) -> str:
     if distance < GUARD_BYTES:
         return f"{name}: {access} {where}"
     address = fault.address + fault.arena
+    if told := _disagreement(address):
+        return told
+    if 0 <= address < PAGE:
+        return f"{name}: {access} through a null pointer"
+    return f"{name}: {access} outside of every buffer (or the stack is exhausted)"
+
+
+def _disagreement(address: int) -> str | None:
+    """What generated code tells by reading an address: threads that disagree, and where."""
     if DIVERGED < address < DIVERGED + MAX_LINES:
         return (
             f"divergent barrier: the threads of a block disagree on whether to reach it "
             f"(line {address - DIVERGED})"
         )
-    if 0 <= address < PAGE:
-        return f"{name}: {access} through a null pointer"
-    return f"{name}: {access} outside of every buffer (or the stack is exhausted)"
+    for base, wrong in (
+        (MASK_NAMES, "names lane {}, which does not take part there with that mask"),
+        (MASK_LACKS, "lacks lane {}, which takes part there"),
+    ):
+        lane, line = divmod(address - base, MAX_LINES)
+        if 0 <= lane < MAX_LANES:
+            return (
+                f"the mask of a _sync operation {wrong.format(lane)} (line {line}): an MI300 traps "
+                "on that; write the operation without mask, as in __shfl_down(x, d) or __ballot(p)"
+            )
+    return None

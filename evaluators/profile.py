@@ -24,7 +24,9 @@ SECTORS = 6.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """reason: why there is nothing, in one sentence; else empty. seconds: how long it took.
+    """reason: why there is nothing, or what could not be counted, in one sentence; else empty.
+
+    seconds: how long it took.
 
     hopeless: there is no tool here, or it has no rights; no other kernel would fare better.
     """
@@ -73,10 +75,10 @@ def profile(
                 made = Profile(kernels=run_ncu(found, target, Path(folder), until=until))
             else:
                 peak = (info or _info(backend_name)).peak_bytes_per_s.get("dram")
-                kernels = run_rocprof(
+                kernels, missing = run_rocprof(
                     found, target, Path(folder), until=until, peak_bytes_per_s=peak
                 )
-                made = Profile(kernels=kernels)
+                made = Profile(kernels=kernels, reason=missing)
         except BadTable as bad:
             made = Profile(reason=str(bad), hopeless=isinstance(bad, NoRights))
         except OSError as error:

@@ -70,19 +70,41 @@ def run_rocprof(
     *,
     until: float,
     peak_bytes_per_s: float | None,
-) -> tuple[KernelProfile, ...]:
-    """until: monotonic seconds; peak: of device memory. Raises BadTable."""
+) -> tuple[tuple[KernelProfile, ...], str]:
+    """What its runs counted, and one sentence on the runs that failed; empty if none did.
+
+    until: monotonic seconds; each run has an equal share of what is left when it starts.
+    peak: of device memory. Raises BadTable when every run failed.
+    """
     texts: list[str] = []
-    said = ""
+    failures: list[str] = []
     for number, group in enumerate(ROCPROF_GROUPS):
-        place = folder / str(number)
-        options = ["--output-format", "csv", "-d", str(place), "-o", "profile"]
-        said = _run([tool, *options, "--pmc", *group, "--", *target], folder, until)
-        texts += [file.read_text() for file in place.glob("**/*counter_collection.csv")]
+        now = time.monotonic()
+        share_s = (until - now) / (len(ROCPROF_GROUPS) - number)
+        try:
+            texts += _counted(tool, target, folder, group, until=now + share_s)
+        except BadTable as bad:
+            failures.append(f"{', '.join(group)} ({bad})")
+    missing = f"not counted: {'; '.join(failures)}" if failures else ""
+    if not texts:
+        raise BadTable(missing)
+    kernels = _read("rocprofv3", lambda: read_rocprof(texts, peak_bytes_per_s=peak_bytes_per_s))
+    return kernels, missing
+
+
+def _counted(
+    tool: str, target: Sequence[str], folder: Path, group: Sequence[str], *, until: float
+) -> list[str]:
+    """The tables of one run, each read on trial. Raises BadTable."""
+    place = folder / group[0]
+    options = ["--output-format", "csv", "-d", str(place), "-o", "profile"]
+    said = _run([tool, *options, "--pmc", *group, "--", *target], folder, until)
+    texts = [file.read_text(errors="replace") for file in place.glob("**/*counter_collection.csv")]
     if not texts:
         last = next((line for line in reversed(said.splitlines()) if line.strip()), "nothing")
         raise BadTable(f"rocprofv3 wrote no table; it said: {last.strip()[:SAID_CHARACTERS]}")
-    return _read("rocprofv3", lambda: read_rocprof(texts, peak_bytes_per_s=peak_bytes_per_s))
+    _read("rocprofv3", lambda: read_rocprof(texts, peak_bytes_per_s=None))
+    return texts
 
 
 def _read(tool: str, read: Callable[[], _Table]) -> _Table:

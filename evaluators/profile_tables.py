@@ -26,14 +26,16 @@ NCU_METRICS = (
 """Of NVIDIA's Kernel Profiling Guide, for sm_80 and later."""
 
 ROCPROF_GROUPS = (
-    ("FETCH_SIZE", "WRITE_SIZE"),
-    ("L2CacheHit",),
+    ("FETCH_SIZE",),
+    ("WRITE_SIZE",),
+    ("TCC_HIT_sum", "TCC_MISS_sum"),
     ("VALUBusy", "MfmaUtil"),
-    ("LDSBankConflict", "ALUStalledByLDS"),
+    ("LDSBankConflict",),
     ("OccupancyPercent",),
     ("MemUnitStalled",),
 )
-"""Derived counters of MI200 and MI300; a group is what one run of the program can count."""
+"""Of gfx942 (rocprofiler-sdk's counter_defs.yaml). A group is what one run of the program can
+count: FETCH_SIZE takes three counters of the L2 and WRITE_SIZE two, where the hardware has four."""
 
 
 class BadTable(ValueError):
@@ -171,6 +173,7 @@ def _rocprof_profile(
     moved = [values[name] for name in ("FETCH_SIZE", "WRITE_SIZE") if name in values]
     bytes_per_s = 1024 * sum(moved) / time_us * 1e6 if len(moved) == 2 and time_us else None
     busy = [values[name] for name in ("VALUBusy", "MfmaUtil") if name in values]
+    looked_up = [values[name] for name in ("TCC_HIT_sum", "TCC_MISS_sum") if name in values]
     launches = max(map(len, counted.values()), default=0)
     return KernelProfile(
         kernel=kernel,
@@ -179,7 +182,7 @@ def _rocprof_profile(
         memory=_percent(bytes_per_s, peak_bytes_per_s),
         compute=max(busy, default=None),
         occupancy=values.get("OccupancyPercent"),
-        cache_hits=values.get("L2CacheHit"),
+        cache_hits=_percent(looked_up[0], sum(looked_up)) if len(looked_up) == 2 else None,
         lds_conflicts=values.get("LDSBankConflict"),
         memory_stalled=values.get("MemUnitStalled"),
         registers=registers,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from evaluators.dynamic_lds import check_dynamic_lds
 from evaluators.evaluation import Rejected, Status
 from evaluators.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
 
@@ -56,6 +57,7 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
         if token.kind == "directive" and (header := _check_directive(token)):
             headers.append(header)
     _check_words(found)
+    check_dynamic_lds(found)
     return tuple(headers)
 
 
@@ -84,6 +86,7 @@ def check_preprocessed(own: str) -> list[Token]:
     """The kernel's tokens, macros expanded. Raises Rejected(INVALID) as check_source does."""
     found = list(preprocessed_tokens(own))
     _check_words(found)
+    check_dynamic_lds(found)
     return found
 
 

@@ -22,6 +22,7 @@ def main() -> int:
     found = profile(parsed.file, parsed.task, parsed.backend, shape=parsed.shape)
     if found.reason:
         print(found.reason, file=sys.stderr)
+    if not found.kernels:
         return 1
     for kernel in found.kernels:
         for name, value in asdict(kernel).items():

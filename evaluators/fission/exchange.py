@@ -73,14 +73,39 @@ def _dynamic(head: list[Node], declarator: Node, line: int, memory: str) -> Node
     return group("declaration", line, *head, declarator, f"= ({types} {cast}) {memory}", ";")
 
 
-def exchanged(word: str, args: list[Node], slot: str, line: int) -> tuple[Step, Barrier, Node]:
-    """A wavefront operation or vote: filling a slot, the barrier, and the value read from it."""
+def masked(mask: Node, slot: str, line: int) -> tuple[Step, Barrier]:
+    """What each lane says who takes part; the barrier behind which that is compared."""
+    text = ("static_assert ( ks_wide < decltype (", mask.copy(), ") > , KS_NARROW ) ;")
+    put = f"ks_put ( {slot} , ks_t , ks_mask ("
+    node = group("expression_statement", line, *text, put, mask, ") ) ;")
+    barrier = Barrier(
+        line,
+        block=False,
+        after=(f"ks_check_waves<KS_LANES>({slot}, {line});",),
+        slots=((slot, f"{_ALIGNED} KsMask {slot}[KS_LANES] = {{}};"),),
+    )
+    return Step(node, puts=(slot, leaf("KsMask ( )", line))), barrier
+
+
+def exchanged(
+    word: str, args: list[Node], slot: str, line: int
+) -> tuple[list[Step], Barrier, Node]:
+    """A wavefront operation or vote: filling slots, the barrier, and the value read from one."""
     plain = word.removesuffix("_sync")
-    if plain != word:
-        if not args:
-            raise unsupported(f"{word} without its mask", line)
-        args = args[1:]
-    if plain in SHUFFLES:
+    if plain == word:
+        put, barrier, value = _exchanged(word, args, slot, line)
+        return [put], barrier, value
+    if not args:
+        raise unsupported(f"{word} without its mask", line)
+    given, compared = masked(args[0], f"{slot}_m", line)
+    put, barrier, value = _exchanged(plain, args[1:], slot, line)
+    barrier.after += compared.after
+    barrier.slots += compared.slots
+    return [given, put], barrier, value
+
+
+def _exchanged(word: str, args: list[Node], slot: str, line: int) -> tuple[Step, Barrier, Node]:
+    if word in SHUFFLES:
         if len(args) not in (2, 3):
             raise unsupported(f"{word} with {len(args)} arguments", line)
         value, lane = args[0], args[1]
@@ -90,7 +115,7 @@ def exchanged(word: str, args: list[Node], slot: str, line: int) -> tuple[Step, 
         get = group(
             "exchange",
             line,
-            f"ks{plain[1:]} < KsOperand < decltype (",
+            f"ks{word[1:]} < KsOperand < decltype (",
             value,
             f") > > ( {slot} , ks_t ,",
             lane,
@@ -100,7 +125,7 @@ def exchanged(word: str, args: list[Node], slot: str, line: int) -> tuple[Step, 
         )
         return put, Barrier(line, block=False, slots=((slot, store),)), get
     answer = args[0] if args else leaf("true", line)
-    inverted = plain in ("__all", "__syncthreads_and")
+    inverted = word in ("__all", "__syncthreads_and")
     put = _put(slot, line, leaf("! (" if inverted else "bool (", line), answer, leaf(")", line))
     store = f"{_ALIGNED} bool {slot}[KS_LANES] = {{}};"
     if word in BLOCK_VOTES:
@@ -121,9 +146,9 @@ def exchanged(word: str, args: list[Node], slot: str, line: int) -> tuple[Step, 
         slots=((slot, f"{store} unsigned long long {votes}[KS_LANES / WAVEFRONT];"),),
     )
     read = f"{votes} [ ks_t / WAVEFRONT ]"
-    if plain == "__any":
+    if word == "__any":
         read = f"( int ) ( {read} != 0 )"
-    elif plain == "__all":
+    elif word == "__all":
         read = f"( int ) ( {read} == 0 )"
     return put, barrier, leaf(read, line, "exchange")
 

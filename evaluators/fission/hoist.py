@@ -42,9 +42,9 @@ class Hoisting:
         args = [k for k in node.need("arguments").kids if k.kind not in ("(", ")", ",")]
         if word in WAVE or word in BLOCK_VOTES:
             slot = lowering.fresh("slot")
-            put, barrier, value = exchanged(word, args, slot, node.line)
+            puts, barrier, value = exchanged(word, args, slot, node.line)
             lowering.slots.update(barrier.slots)
-            out += [put, barrier]
+            out += [*puts, barrier]
             node.become(value)
             if several:
                 self.keep(node, out)

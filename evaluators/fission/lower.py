@@ -252,12 +252,23 @@ class Lowering:
             if callee.text in BARRIERS:
                 return [Barrier(expr.line, block=True)]
             if callee.text in WAVE_BARRIERS:
-                return [Barrier(expr.line, block=False)]
+                return self.wave_barrier(expr, context)
         items: list[Item] = []
         self.hoist_all(expr, items, context)
         if expr.kind != "identifier" and expr.kind != "void":
             items.append(Step(group("expression_statement", expr.line, expr, ";")))
         return items
+
+    def wave_barrier(self, call: Node, context: Context) -> list[Item]:
+        """With a mask or without."""
+        masks = [k for k in call.need("arguments").kids if k.kind not in ("(", ")", ",")]
+        if not masks:
+            return [Barrier(call.line, block=False)]
+        items: list[Item] = []
+        self.hoist_all(masks[0], items, context)
+        put, barrier = exchange.masked(masks[0], self.fresh("slot"), call.line)
+        self.slots.update(barrier.slots)
+        return [*items, put, barrier]
 
     def hoist_all(self, expr: Node, out: list[Item], context: Context) -> None:
         """Put what is collective in an expression ahead of it."""

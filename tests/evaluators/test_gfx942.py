@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluators.acceptance.contract import LDS
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.hip_runtime import runtime_library
@@ -39,6 +40,16 @@ def test_hip_headers_of_every_number_format(gfx942: HiprtcChild) -> None:
     }"""
     made = gfx942.compile(source, arch="gfx942", names=("mix",))
     assert "v_cvt_pk_fp8_f32" in made.mnemonics[made.symbols["mix"]]
+
+
+def test_the_contract_reads_lds_after_it_is_written(gfx942: HiprtcChild) -> None:
+    """Mnemonics come in the order of their first place in the machine code."""
+    made = gfx942.compile(LDS, arch="gfx942", names=("k",))
+    order = [m for m in made.mnemonics[made.symbols["k"]] if m.startswith(("ds_", "s_barrier"))]
+    kinds = [mnemonic.split("_")[1].rstrip("2") for mnemonic in order]
+    writes, reads = kinds.count("write"), kinds.count("read")
+    assert kinds == ["write"] * writes + ["barrier"] + ["read"] * reads
+    assert writes and reads
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from engine.watch import alive
 from evaluators.profile import Profile, advice, profile, profile_source
@@ -177,6 +179,32 @@ def test_every_counter_that_is_asked_for_is_in_the_fixtures() -> None:
     assert all(f'"{name}"' in told for group in ROCPROF_GROUPS for name in group)
 
 
+GFX942 = yaml.safe_load((FIXTURES / "gfx942_counters.yaml").read_text())
+
+
+def needs(group: Sequence[str]) -> dict[str, int]:
+    """Hardware counters that a group takes, by block; one that two share is counted once."""
+    taken: dict[str, set[str]] = {}
+    for counter in group:
+        for block, hardware in GFX942["counters"][counter].items():
+            taken.setdefault(block, set()).update(hardware)
+    return {block: len(hardware) for block, hardware in taken.items()}
+
+
+def fits(group: Sequence[str]) -> bool:
+    return all(count <= GFX942["blocks"][block] for block, count in needs(group).items())
+
+
+@pytest.mark.parametrize("group", ROCPROF_GROUPS, ids="+".join)
+def test_gfx942_has_every_counter_and_counts_a_group_at_once(group: tuple[str, ...]) -> None:
+    assert set(group) <= GFX942["counters"].keys()
+    assert fits(group), needs(group)
+
+
+def test_the_bytes_of_both_ways_do_not_fit_together() -> None:
+    assert not fits(("FETCH_SIZE", "WRITE_SIZE"))
+
+
 def test_absent_tools_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     found = profile(SOFTMAX, "softmax", "cpu")
@@ -221,6 +249,31 @@ def test_how_rocprofv3_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert found.kernels == rocprof(), found.reason
     assert found.advice[0].startswith("void gemm<32, 128, 128, 64>")
     assert not found.hopeless
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("time.sleep(600)", "rocprofv3 was ended at its deadline"),
+        ('(place / "a_counter_collection.csv").write_text("what?")', "its table has no column"),
+        ("sys.exit('no room for this group')", "it said: no room for this group"),
+    ],
+    ids=["hangs", "bad table", "no table"],
+)
+def test_what_other_groups_counted_is_kept(
+    broken: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first group, FETCH_SIZE, fails; bandwidth is unknown then, and all else is as it was."""
+    begin, copy = ROCPROFV3.split("for file")
+    fails = f'import time\nif "FETCH_SIZE" in counters:\n    {broken}\n'
+    put_tool(tmp_path / "rocprofv3", f"{begin}{fails}for file{copy}", monkeypatch)
+    device = replace(INFO, peak_bytes_per_s={"dram": 5.3e12})
+    source = SOFTMAX.read_text()
+    found = profile_source(source, "softmax", "hip", info=device, deadline_s=60.0)
+    assert found.kernels == tuple(replace(kernel, memory=None) for kernel in rocprof())
+    assert "FETCH_SIZE" in found.reason and reason in found.reason
+    assert "\n" not in found.reason
+    assert found.advice and not found.hopeless
 
 
 @pytest.mark.parametrize(

@@ -12,5 +12,5 @@ __global__ void k(const unsigned* x, unsigned* y, int n) {
         wide += __shfl(__shfl(wide, 5), 2);
     }
     __syncwarp();
-    y[i] = sum + (unsigned)f * 3 + (unsigned)wide + __shfl_sync(~0ull, small, 1) + odd;
+    y[i] = sum + (unsigned)f * 3 + (unsigned)wide + __shfl_sync(__activemask(), small, 1) + odd;
 }

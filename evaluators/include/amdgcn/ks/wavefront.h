@@ -9,13 +9,20 @@ KS_INLINE void __syncthreads() {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
-KS_INLINE void __syncwarp(unsigned long long = ~0ull) {
+KS_INLINE void __syncwarp() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
     __builtin_amdgcn_wave_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 
 KS_INLINE unsigned __lane_id() { return __builtin_amdgcn_mbcnt_hi(-1, __builtin_amdgcn_mbcnt_lo(-1, 0)); }
+
+/* As HIP 7 does; it also traps where a mask differs from the active lanes, which cpu tells. */
+#define KS_CHECK_MASK(Mask) static_assert(ks_wide<Mask>, KS_NARROW)
+template <typename Mask> KS_INLINE void __syncwarp(Mask) {
+    KS_CHECK_MASK(Mask);
+    __syncwarp();
+}
 
 /* Any value, in words of 4 bytes, from another lane. */
 template <typename T> KS_INLINE T ks_from_lane(T value, int lane) {
@@ -30,9 +37,9 @@ template <typename T> KS_INLINE T ks_from_lane(T value, int lane) {
     template <typename T> KS_INLINE T _##name(T value, Operand operand, int width = WAVEFRONT) {   \
         return ks_from_lane(value, ks_source##name((int)__lane_id(), operand, width));             \
     }                                                                                              \
-    template <typename T>                                                                          \
-    KS_INLINE T _##name##_sync(unsigned long long, T value, Operand operand,                       \
-                               int width = WAVEFRONT) {                                            \
+    template <typename Mask, typename T>                                                           \
+    KS_INLINE T _##name##_sync(Mask, T value, Operand operand, int width = WAVEFRONT) {            \
+        KS_CHECK_MASK(Mask);                                                                       \
         return _##name(value, operand, width);                                                     \
     }
 KS_SHUFFLE(_shfl, int)
@@ -44,9 +51,16 @@ KS_INLINE unsigned long long __ballot(int vote) { return __builtin_amdgcn_ballot
 KS_INLINE int __any(int vote) { return __ballot(vote) != 0; }
 KS_INLINE int __all(int vote) { return __ballot(!vote) == 0; }
 KS_INLINE unsigned long long __activemask() { return __ballot(1); }
-KS_INLINE unsigned long long __ballot_sync(unsigned long long, int vote) { return __ballot(vote); }
-KS_INLINE int __any_sync(unsigned long long, int vote) { return __any(vote); }
-KS_INLINE int __all_sync(unsigned long long, int vote) { return __all(vote); }
+template <typename Mask> KS_INLINE unsigned long long __ballot_sync(Mask, int vote) {
+    KS_CHECK_MASK(Mask);
+    return __ballot(vote);
+}
+template <typename Mask> KS_INLINE int __any_sync(Mask mask, int vote) {
+    return __ballot_sync(mask, vote) != 0;
+}
+template <typename Mask> KS_INLINE int __all_sync(Mask mask, int vote) {
+    return __ballot_sync(mask, !vote) == 0;
+}
 
 KS_INLINE int __syncthreads_count(int vote) {
     __shared__ int votes;

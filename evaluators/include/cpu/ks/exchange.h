@@ -1,4 +1,4 @@
-/* Which lane each shuffle reads, and the sign that threads disagreed round a barrier. */
+/* Which lane each shuffle reads, how wide masks are, and the sign that threads disagreed. */
 #ifndef KS_EXCHANGE_H
 #define KS_EXCHANGE_H
 
@@ -23,5 +23,10 @@ KS_INLINE int ks_source_shfl_xor(int t, int mask, int width) {
 
 /* Threads disagreed round the barrier at a line: reading this address tells the parent. */
 #define KS_DIVERGED 0x1D1700000000ull
+
+#define KS_NARROW                                                                                  \
+    "the mask of a _sync operation must have 64 bits where wavefronts have 64 lanes: better write " \
+    "the operation without mask, such as __shfl_down(x, d) or __ballot(p)"
+template <typename Mask> constexpr bool ks_wide = 8 * sizeof(Mask) >= WAVEFRONT;
 
 #endif

@@ -6,7 +6,7 @@
 #define KS_FIBERS_H
 
 #include "entry.h"
-#include "exchange.h"
+#include "masks.h"
 
 enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 62 };
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
@@ -16,7 +16,8 @@ struct KsFiber {
     KsState state;
     int line; /* of the operation that it waits for */
     int path[KS_MAX_CALLS + 1], depth; /* where it waits: calls and loops, then the operation */
-    unsigned long long shown, seen_mask; /* what it shows to others; who took part */
+    unsigned long long shown; /* what it shows to others */
+    KsMask mask;              /* of the _sync operation that it waits for */
     KsIndex index;
     bool vote;
 };
@@ -63,6 +64,12 @@ static __attribute__((noinline)) void ks_wait(KsState state, int site, int line)
     threadIdx = self->index;
 }
 
+/* Wait until the other lanes of the wavefront are here or elsewhere. */
+KS_INLINE void ks_meet(int site, int line, KsMask mask = {}) {
+    ks_self->mask = mask;
+    ks_wait(KS_AT_WAVE, site, line);
+}
+
 static __attribute__((noinline)) void ks_diverged(int line) {
     (void)*(volatile char *)(KS_DIVERGED + (unsigned)line);
 }
@@ -71,7 +78,12 @@ KS_INLINE int ks_own_thread() { return (int)(ks_self - ks_fibers); }
 
 #define __syncthreads() ks_wait(KS_AT_BARRIER, __COUNTER__, __LINE__)
 #define __builtin_amdgcn_s_barrier() __syncthreads()
-#define __syncwarp(...) ks_wait(KS_AT_WAVE, __COUNTER__, __LINE__)
+#define KS_MASK(mask)                                                                              \
+    ks_mask([&] {                                                                                  \
+        static_assert(ks_wide<decltype(mask)>, KS_NARROW);                                         \
+        return mask;                                                                               \
+    }())
+#define __syncwarp(...) ks_meet(__COUNTER__, __LINE__ __VA_OPT__(, KS_MASK(__VA_ARGS__)))
 #define __builtin_amdgcn_wave_barrier() __syncwarp()
 #define __lane_id() (ks_own_thread() % WAVEFRONT)
 
@@ -112,13 +124,14 @@ static int ks_order(const KsFiber &a, const KsFiber &b) {
     }
 }
 
-/* Show a value to the wavefront, and wait until its other lanes are here or elsewhere. */
-template <typename T> static __attribute__((noinline)) void ks_show(T value, int site, int line) {
+/* Show a value to the wavefront, and meet its other lanes. */
+template <typename T>
+static __attribute__((noinline)) void ks_show(T value, int site, int line, KsMask mask) {
     static_assert(sizeof(T) <= 8, "lanes exchange values of at most 8 bytes");
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     ks_self->shown = bits;
-    ks_wait(KS_AT_WAVE, site, line);
+    ks_meet(site, line, mask);
 }
 template <typename T> KS_INLINE T ks_seen(int thread) {
     T value;
@@ -128,27 +141,32 @@ template <typename T> KS_INLINE T ks_seen(int thread) {
 
 #define KS_SHUFFLE(name, Operand)                                                                  \
     template <typename T>                                                                          \
-    static auto ks_fiber##name(int site, int line, T value, Operand operand,                       \
+    static auto ks_fiber##name(int site, int line, KsMask mask, T value, Operand operand,          \
                                int width = WAVEFRONT) {                                            \
         using Shown = decltype(+value);                                                            \
-        ks_show<Shown>(value, site, line);                                                         \
+        ks_show<Shown>(value, site, line, mask);                                                   \
         return ks_seen<Shown>(ks_source##name(ks_own_thread(), operand, width));                   \
     }
 KS_SHUFFLE(_shfl, int)
 KS_SHUFFLE(_shfl_up, unsigned)
 KS_SHUFFLE(_shfl_down, unsigned)
 KS_SHUFFLE(_shfl_xor, int)
-#define __shfl(...) ks_fiber_shfl(__COUNTER__, __LINE__, __VA_ARGS__)
-#define __shfl_up(...) ks_fiber_shfl_up(__COUNTER__, __LINE__, __VA_ARGS__)
-#define __shfl_down(...) ks_fiber_shfl_down(__COUNTER__, __LINE__, __VA_ARGS__)
-#define __shfl_xor(...) ks_fiber_shfl_xor(__COUNTER__, __LINE__, __VA_ARGS__)
-#define __shfl_sync(mask, ...) __shfl(__VA_ARGS__)
-#define __shfl_up_sync(mask, ...) __shfl_up(__VA_ARGS__)
-#define __shfl_down_sync(mask, ...) __shfl_down(__VA_ARGS__)
-#define __shfl_xor_sync(mask, ...) __shfl_xor(__VA_ARGS__)
+#define __shfl(...) ks_fiber_shfl(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
+#define __shfl_up(...) ks_fiber_shfl_up(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
+#define __shfl_down(...) ks_fiber_shfl_down(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
+#define __shfl_xor(...) ks_fiber_shfl_xor(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
+#define __shfl_sync(mask, ...)                                                          \
+    ks_fiber_shfl(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
+#define __shfl_up_sync(mask, ...)                                                          \
+    ks_fiber_shfl_up(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
+#define __shfl_down_sync(mask, ...)                                                          \
+    ks_fiber_shfl_down(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
+#define __shfl_xor_sync(mask, ...)                                                          \
+    ks_fiber_shfl_xor(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
 
-static __attribute__((noinline)) unsigned long long ks_ballot_of(bool vote, int site, int line) {
-    ks_show<unsigned long long>(vote, site, line);
+static __attribute__((noinline)) unsigned long long ks_ballot_of(bool vote, int site, int line,
+                                                                  KsMask mask = {}) {
+    ks_show<unsigned long long>(vote, site, line, mask);
     int first = ks_own_thread() / WAVEFRONT * WAVEFRONT;
     unsigned long long votes = 0;
     for (int lane = 0; lane < WAVEFRONT; ++lane) votes |= (ks_lanes[first + lane] & 1) << lane;
@@ -158,9 +176,9 @@ static __attribute__((noinline)) unsigned long long ks_ballot_of(bool vote, int 
 #define __any(vote) int(ks_ballot_of(vote, __COUNTER__, __LINE__) != 0)
 #define __all(vote) int(ks_ballot_of(!(vote), __COUNTER__, __LINE__) == 0)
 #define __activemask() ks_ballot_of(true, __COUNTER__, __LINE__)
-#define __ballot_sync(mask, vote) __ballot(vote)
-#define __any_sync(mask, vote) __any(vote)
-#define __all_sync(mask, vote) __all(vote)
+#define __ballot_sync(mask, vote) ks_ballot_of(vote, __COUNTER__, __LINE__, KS_MASK(mask))
+#define __any_sync(mask, vote) int(__ballot_sync(mask, vote) != 0)
+#define __all_sync(mask, vote) int(__ballot_sync(mask, !(vote)) == 0)
 
 /* The lanes of a wavefront that wait for the operation which comes first in the source go on. */
 static bool ks_release_wave(int first, int end) {
@@ -173,6 +191,10 @@ static bool ks_release_wave(int first, int end) {
     bool here[WAVEFRONT] = {};
     for (int t = first; t < end; ++t)
         here[t - first] = ks_fibers[t].state == KS_AT_WAVE && ks_order(ks_fibers[t], *next) == 0;
+    KsMask masks[WAVEFRONT] = {};
+    for (int t = first; t < end; ++t)
+        if (here[t - first]) masks[t - first] = ks_fibers[t].mask;
+    ks_check_masks(masks, next->line);
     for (int t = first; t < end; ++t) {
         ks_lanes[t] = here[t - first] ? ks_fibers[t].shown : 0;
         if (here[t - first]) ks_fibers[t].state = KS_READY;

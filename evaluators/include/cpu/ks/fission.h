@@ -3,7 +3,7 @@
 #define KS_FISSION_H
 
 #include "entry.h"
-#include "exchange.h"
+#include "masks.h"
 
 template <typename T> struct KsBareOf { using type = T; };
 template <typename T> struct KsBareOf<const T> { using type = T; };
@@ -53,6 +53,7 @@ template <typename T> KS_INLINE void ks_put(unsigned char *slot, int t, T value)
     ((Operand *)slot)[t] = value;
 }
 KS_INLINE void ks_put(bool *slot, int t, bool value) { slot[t] = value; }
+KS_INLINE void ks_put(KsMask *slot, int t, KsMask value) { slot[t] = value; }
 
 /* A lane that is off or not there shows zero. */
 #define KS_SHUFFLE(name, Operand)                                                                  \
@@ -72,6 +73,10 @@ template <int LANES> KS_INLINE void ks_ballot(const bool *slot, unsigned long lo
             mask |= (unsigned long long)slot[w * WAVEFRONT + lane] << lane;
         votes[w] = mask;
     }
+}
+
+template <int LANES> KS_INLINE void ks_check_waves(const KsMask *slot, int line) {
+    for (int first = 0; first < LANES; first += WAVEFRONT) ks_check_masks(slot + first, line);
 }
 
 template <int THREADS> KS_INLINE int ks_count(const bool *slot) {
