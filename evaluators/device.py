@@ -41,7 +41,7 @@ class DeviceInfo:
     @property
     def device_class(self) -> str:
         """Times of different classes never meet in one population."""
-        return "/".join((self.backend, self.name, self.arch, self.engine, self.compiler))
+        return "/".join((self.backend, self.name, self.arch, self.engine))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,13 +22,14 @@ _MAIN = "from evaluators import gpu_child; gpu_child.main()"
 
 
 class Lost(Exception):
-    """The child ended or was ended. running: what went on then."""
+    """The child ended or was ended. running: what went on then; killed: from outside."""
 
-    def __init__(self, running: Running, said: str, *, late: bool) -> None:
+    def __init__(self, running: Running, said: str, *, late: bool, killed: bool = False) -> None:
         super().__init__(said)
         self.running = running
         self.said = said
         self.late = late
+        self.killed = killed
 
 
 class MeasuringProcess:
@@ -72,7 +73,9 @@ class MeasuringProcess:
             said = f"nothing came back for {allowed_s:g} s"
             raise Lost(running, said, late=True) from None
         except (Ended, BrokenPipeError):
-            raise Lost(running, self._last_words(), late=False) from None
+            said = self._last_words()
+            killed = self._process.returncode == -signal.SIGKILL
+            raise Lost(running, said, late=False, killed=killed) from None
 
     def _last_words(self) -> str:
         returncode = self._process.wait()
