@@ -120,6 +120,7 @@ class Dispatcher:
             compile_workers=self._pace.workers,
             bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
             quarantined=sum(not lane.well for lane in self._plant.lanes),
+            withdrawn=tuple(self._scores.withdrawn),
         )
 
     # --- work -------------------------------------------------------------------------------
