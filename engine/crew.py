@@ -213,7 +213,7 @@ def answer(references: Any, *, timeout_s: float | None = None) -> Any:
         cause = root_cause(error)
         if isinstance(cause, Broken):
             raise CampaignFailed(
-                f"a process broke ({cause}); 'kernel-scientist resume' goes on where it was"
+                f"a part of it broke: {cause}; 'kernel-scientist resume' goes on where it was"
             ) from error
         raise cause from error
     except RayActorError as error:

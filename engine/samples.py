@@ -189,6 +189,8 @@ def session_tags(replay: Replay) -> dict[str, str]:
     return {
         "device": last.started.device,
         "device_class": last.started.device_class,
+        "compiler": last.started.compiler,
+        "harness": last.started.harness,
         "sessions": str(len(replay.sessions)),
         "ended": last.finished.reason if last.finished else "killed",
     }

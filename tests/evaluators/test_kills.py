@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.arguments import Workload
+from evaluators.arguments import TaskError, Workload
 from evaluators.checks import on
 from evaluators.child_evaluator import ChildEvaluator
 from evaluators.cpu_child import RunChild
@@ -135,6 +135,9 @@ def test_one_file_is_judged_the_same_way(
     made = evaluate_file(path, task, "cpu", policy=POLICY)
     assert made.status is Status.PASSED, made.reason
     assert len(killed) == 1
+    killing(1000)  # the naive seed is the first to run
+    with pytest.raises(TaskError, match=f"naive seed.*{PROCESSES} processes .* were killed"):
+        evaluate_file(path, task, "cpu", policy=POLICY)
 
 
 def test_what_a_rejection_happened_on_leaves_it_a_kill() -> None:
