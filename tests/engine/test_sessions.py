@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from evaluators.timing import Anchor
 from scripts.bench_engine import INFO, InstantBench, InstantWorkbench
 
 TASK = load_task("sum_reduction")
+pytestmark = pytest.mark.timeout(400)  # two starts of Ray, on a machine that may be busy
+
 NAIVE_ID = kernel_id(TASK.naive)
 STORED = Path(__file__).parent / "data" / "store_of_20edbf1.jsonl"
 """What commit 20edbf1 wrote: 12 evaluations on two islands, two epochs, by InstantWorkbench."""
@@ -116,7 +118,6 @@ def check_renewed(run_dir: Path, best_id: str, number: int) -> None:
 
 
 def test_another_harness_does_too(of_before: Path) -> None:
-    resume_campaign(of_before, budgets={"evaluations": 13}, workbench=workbench())
     with sqlite3.connect(of_before / "store.sqlite") as connection:  # as an older one wrote it
         connection.execute(
             "UPDATE events SET body = json_set(body, '$.harness', '0') "
@@ -139,25 +140,34 @@ def test_another_device_is_refused(of_before: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpentBench(InstantBench):
-    """Every anchor but the seed fails whatever is timed against it."""
+    """The first anchor after the seed fails, whatever is timed against it."""
 
-    info: DeviceInfo = field(default=INFO)
+    bad_anchor: Path  # holds its id
 
     def measure(self, built: Built, anchor: Anchor | None, *bounds: Any) -> Measured:
-        if anchor is not None and anchor.kernel_id != NAIVE_ID:
+        if anchor is not None and anchor.kernel_id != NAIVE_ID and not self.bad_anchor.exists():
+            self.bad_anchor.write_text(anchor.kernel_id)
+        if anchor is not None and self._bad() == anchor.kernel_id:
             raise AnchorBroken(Status.WRONG, "WRONG: y[0] is 0, expected 2")
         return InstantBench.measure(self, built, anchor, *bounds)
+
+    def _bad(self) -> str:
+        return self.bad_anchor.read_text() if self.bad_anchor.exists() else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpentWorkbench(OtherWorkbench):
+    bad_anchor: Path
+
     def open(self, device: int) -> InstantBench:
-        return SpentBench(workbench=self)
+        return SpentBench(workbench=self, bad_anchor=self.bad_anchor)
 
 
-def test_a_campaign_whose_anchors_fail_goes_on_without_them(tmp_path: Path) -> None:
-    plain = workbench()
-    spent = SpentWorkbench(task_hash=plain.task_hash, labels=plain.labels, binary_bytes=10)
+def test_a_campaign_whose_anchor_fails_goes_on_without_it(tmp_path: Path) -> None:
+    plain, bad = workbench(), tmp_path / "bad_anchor"
+    spent = SpentWorkbench(
+        task_hash=plain.task_hash, labels=plain.labels, binary_bytes=10, bad_anchor=bad
+    )
     settings = {
         "task": "sum_reduction",
         "name": "it",
@@ -182,9 +192,9 @@ def check_spent(whole: Replay, faults: Sequence[Fault], seen: Sequence[Snapshot]
     """No candidate is called CRASHED, no device left alone, and no withdrawn kernel is the best."""
     scores = whole.scores
     gone = {one.kernel_id for one in scores.withdrawn}
-    assert gone and scores.best is not None and scores.best.kernel_id not in gone
+    assert len(gone) == 1 and scores.best is not None and scores.best.kernel_id not in gone
     assert scores.by_status == {"PASSED": 20 - len(gone), "WRONG": len(gone)}
-    assert scores.anchors == (NAIVE_ID,) or scores.anchors[-1] not in gone
+    assert scores.anchors[0] == NAIVE_ID and not gone & set(scores.anchors)
     assert all("the anchor failed" in one.message or "turn" in one.message for one in faults)
     assert not any(snapshot.dispatcher.quarantined for snapshot in seen)
     assert all(island.best_id not in gone for island in seen[-1].islands)
