@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from engine.scoreboard import Scoreboard
 from engine.setting import Setting
 from engine.snapshot import DispatcherState, IslandState
 from engine.store import Store, StoreError
+from engine.toolchain import toolchain_here
 from engine.watch import Driver, live_with
 from engine.workbench import Built, Workbench
 from evaluators.device import DeviceInfo
@@ -108,6 +109,7 @@ class DispatcherActor:
             QuarantinedLane(RayLane(workbench, device, driver, gpus)) for device in devices
         ]
         self._dispatcher: Dispatcher | None = None
+        self._scores = Scoreboard()
         self._islands: Sequence[ActorHandle[Any]] = ()
 
     async def open(self) -> list[DeviceInfo]:
@@ -131,7 +133,7 @@ class DispatcherActor:
         layout: Layout,
         baseline: Candidate,
         scores: Scoreboard,
-        anchor: Candidate | None,
+        known: Mapping[str, Candidate],
     ) -> Evaluation:
         """See Dispatcher.begin()."""
         workbench, driver, cores = self._workbench, self._driver, layout.compile_cores
@@ -147,6 +149,7 @@ class DispatcherActor:
         plant = Plant(
             task_hash=load_task(config.task).hash,
             device_class=info.device_class,
+            toolchain=toolchain_here(info),
             session=session,
             compile=compile,
             compile_workers=layout.compile_workers,
@@ -156,19 +159,27 @@ class DispatcherActor:
             budget=config.budgets.evaluations,
             patience_s=config.devices.patience_s,
             profiles=limits_of(config, self._tell),
+            revised=self._tell_revised,
         )
+        self._scores = scores
         self._dispatcher = Dispatcher(plant, scores)
-        return await self._dispatcher.begin(baseline, anchor)
+        return await self._dispatcher.begin(baseline, known)
 
     def _tell(self, profiled: Profiled) -> None:
         for island in self._islands:
             island.learn.remote(profiled)
 
-    async def meet(self, islands: Sequence[ActorHandle[Any]], scores: Scoreboard) -> None:
-        """The islands, once they have begun: they may have missed profiles that were stored."""
+    def _tell_revised(self, number: int, evaluation: Evaluation) -> None:
+        for island in self._islands:
+            island.revise.remote(number, evaluation)
+
+    async def meet(self, islands: Sequence[ActorHandle[Any]]) -> None:
+        """The islands, once they have begun: what was stored before they may have missed."""
         self._islands = islands
-        for profiled in scores.profiles.values():
+        for profiled in self._scores.profiles.values():
             self._tell(profiled)
+        for number, evaluation in self._scores.revisions():
+            self._tell_revised(number, evaluation)
 
     @property
     def _begun(self) -> Dispatcher:
@@ -264,6 +275,9 @@ class IslandActor:
 
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
+
+    async def revise(self, number: int, evaluation: Evaluation) -> None:
+        self._begun.revise(number, evaluation)
 
     async def state(self) -> IslandState:
         return self._begun.state()

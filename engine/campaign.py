@@ -21,6 +21,7 @@ from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Sn
 from engine.stop import Stop
 from engine.store import find_source
 from engine.summary import summarise, write_best, write_summary
+from engine.toolchain import device_class_of, toolchain_here
 from engine.workbench import BackendWorkbench, Workbench
 from evaluators.kernel import kernel_id
 from evaluators.task import Task, load_task
@@ -157,13 +158,13 @@ class _Session:
         info, *others = crew.devices()
         classes = {one.device_class for one in (info, *others)}
         if self._before:
-            classes |= {session.started.device_class for session in self._before.sessions}
+            classes |= {device_class_of(session.started) for session in self._before.sessions}
         if len(classes) > 1:
             raise CampaignFailed(
                 f"times of different devices can't be compared: {' and '.join(sorted(classes))}; "
                 "choose devices of one kind by devices.ids, or start a new campaign"
             )
-        baseline = Candidate.from_source(self._task.naive)
+        baseline, toolchain = Candidate.from_source(self._task.naive), toolchain_here(info)
         self._device = info.name
         if not self._before:
             crew.append(
@@ -182,6 +183,8 @@ class _Session:
                 device=info.name,
                 device_class=info.device_class,
                 devices=len(self._plan.devices),
+                harness=toolchain.harness,
+                compiler=toolchain.compiler,
             )
         )
         crew.begin(info, self._number, baseline, self._before)

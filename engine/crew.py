@@ -20,7 +20,7 @@ from engine.replay import Replay
 from engine.scoreboard import Scoreboard
 from engine.snapshot import DispatcherState, IslandState
 from engine.watch import Driver
-from engine.workbench import Workbench
+from engine.workbench import Broken, Workbench
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
@@ -95,12 +95,11 @@ class Crew:
             history = before.calls if before else CallHistory()
             answer(self._gateway.begin.remote(self._config.llm, budget, history))
         scores = before.scores if before else Scoreboard()
-        anchor = None
-        if before and scores.anchor_id in before.first_drafts:
-            anchor = before.first_drafts[scores.anchor_id].candidate
+        drafts = before.first_drafts if before else {}
+        known = {one: drafts[one].candidate for one in scores.wanted() if one in drafts}
         evaluation: Evaluation = answer(
             self._dispatcher.begin.remote(
-                self._config, info, session, self._plan, baseline, scores, anchor
+                self._config, info, session, self._plan, baseline, scores, known
             )
         )
         answer(
@@ -115,7 +114,7 @@ class Crew:
                 for index, island in enumerate(self._islands)
             ]
         )
-        answer(self._dispatcher.meet.remote(self._islands, scores))
+        answer(self._dispatcher.meet.remote(self._islands))
 
     def start(self) -> list[Any]:
         """Let every island run; one reference each, to what it ended with."""
@@ -211,7 +210,12 @@ def answer(references: Any, *, timeout_s: float | None = None) -> Any:
     try:
         return ray.get(references, timeout=timeout_s)
     except RayTaskError as error:
-        raise root_cause(error) from error
+        cause = root_cause(error)
+        if isinstance(cause, Broken):
+            raise CampaignFailed(
+                f"a part of it broke: {cause}; 'kernel-scientist resume' goes on where it was"
+            ) from error
+        raise cause from error
     except RayActorError as error:
         raise CampaignFailed(
             "a process of the campaign was lost; 'kernel-scientist resume' goes on where it was"

@@ -1,6 +1,7 @@
 """One cycle of an island: which operator works on which parents, and what it is asked for."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -154,3 +155,11 @@ class Asker:
             origin="mutation",
             parents=(parent.id,),
         )
+
+
+async def finish_all(slots: Iterable[Awaitable[None]], *, milder: type[Exception]) -> None:
+    """Let every slot come to its end, then raise what one raised: a fault sooner than milder."""
+    outcomes = await asyncio.gather(*slots, return_exceptions=True)
+    raised = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    for error in sorted(raised, key=lambda error: isinstance(error, milder)):
+        raise error

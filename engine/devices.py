@@ -1,7 +1,8 @@
 """What runs on devices and in compile processes: evaluator actors, the compile task, lanes."""
 
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
 
@@ -10,7 +11,16 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from engine.journal import reply
 from engine.watch import Driver, live_with
-from engine.workbench import Bench, Blocks, Broken, Built, Measured, Sick, Workbench
+from engine.workbench import (
+    Bench,
+    Blameless,
+    Blocks,
+    Broken,
+    Built,
+    Displaced,
+    Measured,
+    Workbench,
+)
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.profile import Profile, profile_source
@@ -87,6 +97,16 @@ def compile_source(
     return workbench.compile(source, info)
 
 
+@dataclass(slots=True, eq=False)
+class _Process:
+    """An evaluator's process. calls: those it was given and has not answered, in order; ended:
+    by this lane, so that what it was given is not to blame."""
+
+    actor: Any
+    calls: list[object] = field(default_factory=list)
+    ended: bool = False
+
+
 class RayLane:
     """A device's evaluator as the dispatcher sees it; a dead one is replaced."""
 
@@ -94,37 +114,55 @@ class RayLane:
         self.name = f"device {device}"
         self._arguments = (workbench, 0 if gpus else device, driver)
         self._options = {"num_cpus": 0, "num_gpus": gpus}
-        self._actor = self._start()
+        self._process = self._start()
 
-    def _start(self) -> Any:
+    def _start(self) -> _Process:
         # Ray shows an actor with a GPU of its own that GPU only, as number 0.
-        return ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
+        actor = ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
+        return _Process(actor)
 
     async def info(self) -> DeviceInfo:
         """Once the device is open, and a GPU has computed a known answer. Raises Broken."""
-        actor = self._actor
-        return await self._guarded(actor, actor.info.remote())
+        return await self._guarded(lambda actor: actor.info.remote())
 
     async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
-        actor = self._actor
-        return await self._guarded(actor, actor.measure.remote(built, anchor, best, best_speedup))
+        return await self._guarded(
+            lambda actor: actor.measure.remote(built, anchor, best, best_speedup)
+        )
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
-        actor = self._actor
-        return await self._guarded(actor, actor.link.remote(built, anchor))
+        return await self._guarded(lambda actor: actor.link.remote(built, anchor))
 
     async def profile(self, built: Built, task: str) -> Profile:
-        actor = self._actor
-        return await self._guarded(actor, actor.profile.remote(built, task))
+        return await self._guarded(lambda actor: actor.profile.remote(built, task))
 
-    async def _guarded(self, actor: Any, call: Awaitable[_T]) -> _T:
+    async def _guarded(self, call: Callable[[Any], Awaitable[_T]]) -> _T:
+        """Raises Displaced where the process ended before this call's turn, and Broken."""
+        process, ticket = self._process, object()
+        process.calls.append(ticket)
         try:
-            return await reply(call)
-        except Broken as error:
-            if actor is self._actor and (isinstance(error, Sick) or not await _alive(actor)):
-                ray.kill(actor)
-                self._actor = self._start()
+            answer = await reply(call(process.actor))
+        except Blameless:
+            process.ended = True
+            self._replace(process)
             raise
+        except Broken as error:
+            if await _alive(process.actor):
+                process.calls.remove(ticket)
+                raise
+            displaced = process.ended or process.calls[0] is not ticket
+            self._replace(process)
+            if displaced:
+                raise Displaced("its process ended before its turn came") from error
+            raise
+        process.calls.remove(ticket)
+        return answer
+
+    def _replace(self, process: _Process) -> None:
+        """The device, or what it holds, is not to be trusted in this process any more."""
+        if process is self._process:
+            ray.kill(process.actor)
+            self._process = self._start()
 
 
 async def _alive(actor: Any) -> bool:

@@ -2,29 +2,26 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Coroutine, Mapping
+from typing import Any
 
+from engine.beginning import Beginning
 from engine.epochs import Epochs
 from engine.events import Evaluated, Fault
-from engine.job import CampaignFailed, Job, crashed, unfit
+from engine.job import CampaignFailed, Job, crashed
 from engine.pace import Pace
 from engine.patience import wait_for_devices
 from engine.plant import Lane, Plant
 from engine.profiling import Profiling
+from engine.retries import ATTEMPTS, Retries
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
 from engine.snapshot import DispatcherState
-from engine.workbench import Broken, Built, Measured, Sick
+from engine.workbench import AnchorBroken, Blameless, Broken, Measured
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
 
 __all__ = ["CampaignFailed", "Dispatcher"]
-
-_T = TypeVar("_T")
-
-ATTEMPTS = 3
-"""Processes that one kernel may take with it before that is its verdict."""
 
 CALLS_PER_LANE = 2
 """One being measured, one waiting in the evaluator: a device never waits for a message."""
@@ -46,7 +43,9 @@ class Dispatcher:
         self._workers: set[asyncio.Task[None]] = set()
         self._pace = Pace(lanes=len(plant.lanes), most_workers=plant.compile_workers)
         self._compile_workers = 0
-        self._epochs = Epochs(plant, scoreboard, self._patiently)
+        retries = Retries(plant, self._note)
+        self._epochs = Epochs(plant, scoreboard, retries)
+        self._beginning = Beginning(plant, scoreboard, retries, self._epochs, self._store)
         self._profiling = Profiling(plant, scoreboard)
         self._stopped = False
         self._failure: BaseException | None = None
@@ -55,30 +54,15 @@ class Dispatcher:
         self._faults = 0
         self._device_s = 0.0
 
-    async def begin(self, baseline: Candidate, anchor: Candidate | None = None) -> Evaluation:
+    async def begin(
+        self, baseline: Candidate, known: Mapping[str, Candidate] | None = None
+    ) -> Evaluation:
         """Measure the naive seed where that is not done, set up the anchor, start to work.
 
-        anchor: the current one, on a resumed campaign. Raises CampaignFailed when the seed
-        does not pass.
+        known: on a resumed campaign, what Scoreboard.wanted() names. Raises CampaignFailed when
+        the seed does not pass, or no device can measure it.
         """
-        built = await self._compiled(baseline)
-        evaluation = self._scores.evaluations.get(built.kernel_id)
-        if evaluation is None:
-            first = next((one for one in self._plant.lanes if one.well), self._plant.lanes[0])
-            try:
-                measured = await self._patiently(
-                    first.name, lambda: first.measure(built, None, {}, 0)
-                )
-            except Sick as error:
-                raise CampaignFailed(f"{first.name} can't be used: {error}") from error
-            await self._store(measured)
-            evaluation = measured.evaluation
-        if not evaluation.passed:
-            raise unfit(evaluation)
-        if self._scores.epoch < 0:
-            await self._epochs.begin(built)
-        else:
-            self._epochs.go_on(built if anchor is None else await self._compiled(anchor))
+        evaluation = await self._beginning.begin(baseline, known or {})
         self._work(wait_for_devices(self._plant.lanes, self._plant.patience_s))
         for lane in self._plant.lanes:
             for _ in range(CALLS_PER_LANE):
@@ -92,9 +76,8 @@ class Dispatcher:
         Raises Stopped when the campaign takes no new kernel.
         """
         self._asked += 1
-        known = self._scores.evaluations.get(kernel_id)
-        if known is not None:
-            return known
+        if kernel_id in self._scores.evaluations:
+            return self._scores.first(kernel_id)
         if self._failure is not None:
             raise self._failure
         job = self._jobs.get(kernel_id)
@@ -137,6 +120,7 @@ class Dispatcher:
             compile_workers=self._pace.workers,
             bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
             quarantined=sum(not lane.well for lane in self._plant.lanes),
+            withdrawn=tuple(self._scores.withdrawn),
         )
 
     # --- work -------------------------------------------------------------------------------
@@ -188,8 +172,11 @@ class Dispatcher:
                 measured = await lane.measure(job.built, anchor, bounds, best)
             except Broken as error:
                 job.measuring = False
+                if isinstance(error, AnchorBroken):
+                    await self._epochs.failed(anchor, error)
                 await self._lost(job, lane.name, error, self._ready)
                 continue
+            self._epochs.served(anchor, measured.evaluation)
             device_s = measured.evaluation.seconds.get("device", 0.0)
             self._pace.took("measure", device_s)
             self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
@@ -207,9 +194,9 @@ class Dispatcher:
         if not job.done.done():
             job.done.set_result(measured.evaluation)
 
-    async def _store(self, measured: Measured) -> None:
-        """An evaluation is stored before anyone acts on it."""
-        event = Evaluated(evaluation=measured.evaluation, verified=measured.verified)
+    async def _store(self, measured: Measured, number: int = 0) -> None:
+        """An evaluation is stored before anyone acts on it. number: see Evaluated."""
+        event = Evaluated(evaluation=measured.evaluation, verified=measured.verified, number=number)
         began = time.monotonic()
         await self._plant.journal.commit(event)
         self._pace.took("commit", time.monotonic() - began)
@@ -223,29 +210,12 @@ class Dispatcher:
         under_way = len(self._jobs) + self._scores.by_status.total()
         return self._plant.budget is None or under_way < self._plant.budget
 
-    async def _compiled(self, candidate: Candidate) -> Built:
-        built = await self._patiently("compile task", lambda: self._plant.compile(candidate.source))
-        if isinstance(built, Evaluation):
-            raise unfit(built)
-        return built
-
-    async def _patiently(self, where: str, work: Callable[[], Awaitable[_T]]) -> _T:
-        """Do work that no kernel under test can break, again where its process is lost."""
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return await work()
-            except Sick:
-                raise
-            except Broken as error:
-                self._note(where, error, "")
-        return await work()
-
     async def _lost(
         self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
     ) -> None:
         """Queue the kernel again, or call it CRASHED when it was there every time."""
         self._note(where, error, job.kernel_id)
-        job.attempts += not isinstance(error, Sick)
+        job.attempts += not isinstance(error, Blameless)
         if self._stopped:
             self._drop(job, Stopped())
         elif job.attempts < ATTEMPTS:
@@ -280,6 +250,10 @@ class Dispatcher:
         """A worker that raised takes the campaign with it, so that nothing waits for ever."""
         self._workers.discard(task)
         error = None if task.cancelled() else task.exception()
+        if isinstance(error, Broken):
+            error = CampaignFailed(
+                f"the campaign can't go on: {error}; 'kernel-scientist resume' goes on where it was"
+            )
         if error is not None:
             self._failure = error
             self._stopped = True

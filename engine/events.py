@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from engine.calls import CallEvent
 from engine.event_body import body_of
 from engine.profiles import ProfileEvent
+from engine.revisions import RevisionEvent
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection
@@ -35,7 +36,11 @@ class CampaignStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted:
-    """One process life of the campaign: number 0 is the first, the others are resumptions."""
+    """One process life of the campaign: number 0 is the first, the others are resumptions.
+
+    harness, compiler: what its times are made with; see engine.toolchain. Stores in which they
+    are missing were written by harness 1, with the compiler at the end of device_class.
+    """
 
     kind: ClassVar[str] = "session_started"
     number: int
@@ -44,6 +49,8 @@ class SessionStarted:
     device: str
     device_class: str
     devices: int
+    harness: str = "1"
+    compiler: str = ""
 
     @property
     def key(self) -> str:
@@ -138,7 +145,7 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
-    """One measurement of one kernel. number: 0 is the first, further ones measure it again.
+    """A verdict on one kernel. number: 0 is the first; the latest counts.
 
     verified: it was the best so far and also right on the held-out shapes.
     """
@@ -203,7 +210,8 @@ class Migrated:
 class EpochStarted:
     """A new anchor. link: ln(previous anchor time / this one's), paired, by workload label.
 
-    device_s: how long measuring the link took.
+    Without a link it is the naive seed, at which a chain of anchors begins: at first, and when
+    harness or compiler is another one. device_s: how long measuring the link took.
     """
 
     kind: ClassVar[str] = "epoch_started"
@@ -249,6 +257,7 @@ Event = (
     | Fault
     | CallEvent
     | ProfileEvent
+    | RevisionEvent
 )
 
 

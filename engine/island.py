@@ -1,12 +1,12 @@
 """One island: cycles of ask, evaluate and tell over its own population; a plain class."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 
-from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, draw_operator
+from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, draw_operator, finish_all
 from engine.events import (
     Added,
     CycleFinished,
@@ -20,6 +20,7 @@ from engine.events import (
 from engine.memory import Memory
 from engine.migration import destinations
 from engine.profiles import Learned, Profiled
+from engine.revisions import Revised
 from engine.setting import Setting, Stopped
 from engine.snapshot import IslandState
 from evaluators.evaluation import Evaluation
@@ -87,8 +88,13 @@ class Island:
         """Take a profile's advice in; cycles that have begun go on without it."""
         if profiled.kernel_id not in self._memory.profiles:
             self._memory.profiles[profiled.kernel_id] = profiled.advice
-            event = Learned(island=self.index, kernel_id=profiled.kernel_id)
-            self._setting.journal.post(event)
+            self._setting.journal.post(Learned(island=self.index, kernel_id=profiled.kernel_id))
+
+    def revise(self, number: int, evaluation: Evaluation) -> None:
+        """Take a kernel's new verdict in; cycles that have begun go on with the old one."""
+        if self._memory.revise(number, evaluation):
+            heard = Revised(island=self.index, kernel_id=evaluation.kernel_id, number=number)
+            self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
         best = next(iter(self._memory.population), None)
@@ -115,6 +121,8 @@ class Island:
                     self._memory.take_in(individuals)
                 case Migrated():
                     self._memory.take_in(individuals)
+                case Revised():
+                    self._memory.revise(event.number, individuals[0].evaluation)
                 case Profiled():
                     self._memory.profiles[event.kernel_id] = event.advice
                 case CycleStarted():
@@ -170,7 +178,8 @@ class Island:
         tally = Tally()
         try:
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
-            await _all(self._slot(cycle, ask, tally) for ask in asks)
+            slots = (self._slot(cycle, ask, tally) for ask in asks)
+            await finish_all(slots, milder=Stopped)
         except Declined as declined:
             tally.declined.append(str(declined))
         self._barren = 0 if tally.new else self._barren + 1
@@ -288,11 +297,3 @@ class Island:
             individuals=cycle.individuals,
             profiles=cycle.profiles,
         )
-
-
-async def _all(slots: Iterable[Awaitable[None]]) -> None:
-    """Let every slot come to its end, then raise what one raised: a fault sooner than Stopped."""
-    outcomes = await asyncio.gather(*slots, return_exceptions=True)
-    raised = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    for error in sorted(raised, key=lambda error: isinstance(error, Stopped)):
-        raise error

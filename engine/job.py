@@ -38,7 +38,7 @@ def crashed(kernel_id: str, plant: Plant, what: str, error: Broken) -> Evaluatio
 
 
 def unfit(evaluation: Evaluation) -> CampaignFailed:
-    """The naive seed, or an anchor, did not pass."""
+    """The naive seed did not pass."""
     return CampaignFailed(
         f"the kernel {evaluation.kernel_id}, that others are to be compared with, did not pass "
         f"({evaluation.status}: {evaluation.reason}); mend the task's naive seed, or its tolerance"

@@ -6,7 +6,9 @@ from typing import Any, Protocol
 
 from engine.events import Journal
 from engine.profiles import ProfileLimits
-from engine.workbench import Blocks, Built, Measured
+from engine.revisions import TellRevised
+from engine.toolchain import Toolchain
+from engine.workbench import Blocks, Broken, Built, Measured
 from evaluators.evaluation import Evaluation
 from evaluators.profile import Profile
 
@@ -31,10 +33,13 @@ class Lane(Protocol):
     async def fit(self) -> None:
         """Return when it is free."""
 
+    def leave_alone(self, error: Broken) -> None:
+        """Give it no work until it has computed a known answer."""
+
     async def measure(
         self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
     ) -> Measured:
-        """Raises Broken; Sick, when the kernel is not to blame."""
+        """Raises Broken; Blameless, when the kernel is not to blame."""
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         """None when the kernel no longer passes. Raises Broken."""
@@ -54,11 +59,13 @@ Publish = Callable[[Built, tuple[Blocks, ...]], Any]
 class Plant:
     """What a dispatcher works with. budget: evaluations over all sessions; None: no bound.
 
-    patience_s: without any device that is well. profiles: None where none are made.
+    patience_s: without any device that is well. profiles: None where none are made. revised:
+    tells the islands of a verdict that changed.
     """
 
     task_hash: str
     device_class: str
+    toolchain: Toolchain
     session: int
     compile: Compile
     compile_workers: int
@@ -68,3 +75,4 @@ class Plant:
     budget: int | None
     patience_s: float
     profiles: ProfileLimits | None
+    revised: TellRevised

@@ -3,11 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
+from evaluators.evaluation import Evaluation
 from operators.individual import Individual
 
 TWIN_LOG_RATIO = 0.02
@@ -83,6 +84,16 @@ class Population:
             if loser is new:
                 return AddStatus.NOT_ADDED
         return AddStatus.NEW
+
+    def revise(self, kernel_id: str, evaluation: Evaluation) -> None:
+        """A member's new verdict; one that does not pass any more leaves."""
+        member = self._members.get(kernel_id)
+        if member is None:
+            return
+        if evaluation.passed:
+            member.individual = replace(member.individual, evaluation=evaluation)
+        else:
+            del self._members[kernel_id]
 
     def tournament(self, rng: np.random.Generator, size: int) -> list[Individual]:
         """Up to `size` members, best first, drawn without replacement by rank and age.

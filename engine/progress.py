@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.ledger import Spending
+from engine.revisions import AnchorWithdrawn
 from engine.scoreboard import Best
 from engine.snapshot import Snapshot
 from evaluators.evaluation import Status
@@ -73,6 +74,8 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             "it computes a known answer; the faults are in the store's table faults, and "
             "'kernel-scientist doctor --device' looks at a device",
         )
+    for one in dispatcher.withdrawn:
+        yield one.kernel_id, withdrawn_text(one)
     if snapshot.phase == "running" and dispatcher.bound == "compile":
         count = dispatcher.compile_workers
         workers = f"{count} compile workers make" if count > 1 else "1 compile worker makes"
@@ -83,6 +86,15 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
         )
     if snapshot.tracking_trouble:
         yield "tracking", f"{snapshot.tracking_trouble}; the campaign goes on without it"
+
+
+def withdrawn_text(withdrawn: AnchorWithdrawn) -> str:
+    """ "14c17dd2426d is withdrawn and counts no more: it failed 3 times in a row ..."."""
+    short, back = withdrawn.kernel_id[:12], withdrawn.anchor_id[:12]
+    return (
+        f"{short} is withdrawn and counts no more: {withdrawn.reason}; kernels are timed against "
+        f"{back} again"
+    )
 
 
 def quarantine_text(snapshot: Snapshot) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from engine.workbench import Blocks, Broken, Built, Measured, Sick
+from engine.workbench import Blameless, Blocks, Broken, Built, Measured, Sick
 from evaluators.device import DeviceInfo
 from evaluators.profile import Profile
 
@@ -62,7 +62,7 @@ class QuarantinedLane:
         try:
             return await self._lane.info()
         except Broken as error:
-            self._leave_alone(error)
+            self.leave_alone(error)
             return None
 
     async def fit(self) -> None:
@@ -93,14 +93,15 @@ class QuarantinedLane:
         try:
             done = await work()
         except Broken as error:
-            self._faults += 1
+            self._faults += not isinstance(error, Blameless)
             if isinstance(error, Sick) or self._faults >= FAULTS:
-                self._leave_alone(error)
+                self.leave_alone(error)
             raise
         self._faults = 0
         return done
 
-    def _leave_alone(self, error: Broken) -> None:
+    def leave_alone(self, error: Broken) -> None:
+        """Until a probe is good."""
         if self._well.is_set():
             self._well.clear()
             self.trouble = str(error)

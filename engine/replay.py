@@ -22,6 +22,7 @@ from engine.events import (
 )
 from engine.ledger import CallHistory
 from engine.profiles import Learned, Profiled
+from engine.revisions import Revised
 from engine.scoreboard import Scoreboard
 from engine.store import Stored, StoreError, read_events
 from operators.individual import Individual
@@ -109,19 +110,23 @@ class Replay:
             self.sessions[-1].device_s += event.device_s
         if self.sessions:
             self.sessions[-1].ended_at = stored.at
-        if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated):
+        if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated | Revised):
             self._own.setdefault(event.island, []).append(event)
         elif isinstance(event, Learned):
             self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
 
     def _individuals(self, event: Event) -> tuple[Individual, ...]:
+        """As they were first measured: an island hears of a new verdict by an event of its own."""
+        if isinstance(event, Revised):
+            drafted = self.first_drafts[event.kernel_id]
+            return (drafted.individual(self.scores.verdict(event.kernel_id, event.number)),)
         keys: Sequence[str] = ()
         if isinstance(event, Added):
             keys = (event.key,)
         elif isinstance(event, Migrated):
             keys = event.drafts
         drafts = [self.drafts[key] for key in keys]
-        return tuple(one.individual(self.scores.evaluations[one.kernel_id]) for one in drafts)
+        return tuple(one.individual(self.scores.first(one.kernel_id)) for one in drafts)
 
 
 def replay(path: Path) -> Replay:

@@ -5,13 +5,15 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from engine.ledger import CallBudget
 from engine.lineage import lineage, technique
-from engine.progress import calls_text, verdicts
+from engine.progress import calls_text, verdicts, withdrawn_text
 from engine.replay import Replay
 from engine.snapshot import BestFound, Summary
+from engine.toolchain import toolchain_of
 
 STEPS_SHOWN = 12
 
@@ -35,6 +37,7 @@ def result_lines(
         yield "nothing faster than the naive seed was found"
     else:
         yield from _found(summary, summary.best, replay)
+    yield from _revisions(replay)
     yield ""
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
     budget, limit, asked = _spent(summary, replay)
@@ -73,6 +76,18 @@ def _spent(summary: Summary, replay: Replay) -> tuple[str, float, bool]:
         if name in budgets and value >= budgets[name]:
             return name, budgets[name], False
     return "", 0.0, False
+
+
+def _revisions(replay: Replay) -> Iterator[str]:
+    """What does not count any more, or was made with another toolchain than the best."""
+    yield from map(withdrawn_text, replay.scores.withdrawn)
+    toolchains = [toolchain_of(session.started) for session in replay.sessions]
+    for before, now in pairwise(toolchains):
+        if before != now:
+            yield (
+                f"the toolchain changed from {before} to {now}: seed and best were measured "
+                "again, and earlier times are not compared with later ones"
+            )
 
 
 def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:

@@ -9,6 +9,7 @@ from engine.config import CampaignConfig
 from engine.events import Added, Evaluated, Fault, Migrated, SessionFinished, SessionStarted
 from engine.population import Population
 from engine.replay import Replay
+from engine.revisions import Revised
 from engine.store import Stored
 from evaluators.evaluation import Status
 
@@ -89,6 +90,9 @@ class Sampler:
                 yield from self._sample_island_if_due(added.island, stored)
             case Migrated() as migrated:
                 self._take_in(self._islands[migrated.island], migrated.drafts)
+            case Revised() as revised:
+                verdict = self.replay.scores.verdict(revised.kernel_id, revised.number)
+                self._islands[revised.island].population.revise(revised.kernel_id, verdict)
             case Fault():
                 self._faults += 1
             case SessionFinished():
@@ -101,7 +105,7 @@ class Sampler:
     def _take_in(self, island: _Island, keys: tuple[str, ...]) -> None:
         for key in keys:
             drafted = self.replay.drafts[key]
-            evaluation = self.replay.scores.evaluations[drafted.kernel_id]
+            evaluation = self.replay.scores.first(drafted.kernel_id)
             island.population.add(drafted.individual(evaluation))
 
     def _sample_if_due(self, stored: Stored) -> Iterator[Point]:
@@ -185,6 +189,8 @@ def session_tags(replay: Replay) -> dict[str, str]:
     return {
         "device": last.started.device,
         "device_class": last.started.device_class,
+        "compiler": last.started.compiler,
+        "harness": last.started.harness,
         "sessions": str(len(replay.sessions)),
         "ended": last.finished.reason if last.finished else "killed",
     }

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from engine.ledger import Spending
 from engine.pace import Bound
+from engine.revisions import AnchorWithdrawn
 from engine.scoreboard import Best
 
 
@@ -41,6 +42,7 @@ class DispatcherState:
     compile_workers: int = 0  # how many the measured rates ask for
     bound: Bound = ""  # what more of would make the campaign faster; empty: not known yet
     quarantined: int = 0  # devices left alone after faults
+    withdrawn: tuple[AnchorWithdrawn, ...] = ()  # anchors, over all sessions
 
 
 Phase = Literal["starting", "running", "stopping", "finished"]

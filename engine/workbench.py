@@ -10,7 +10,7 @@ from typing import Protocol
 from evaluators import evaluate
 from evaluators.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.device import BackendName, Compiled, Compiler, DeviceInfo, backend
-from evaluators.evaluation import Evaluation, Rejected
+from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel import KernelSource, kernel_id
 from evaluators.race import AnchorFailed
 from evaluators.task import Task, load_task
@@ -18,11 +18,34 @@ from evaluators.timing import Anchor, TimingPolicy
 
 
 class Broken(Exception):
-    """What works under the kernel broke, a process or the anchor; another try may do."""
+    """What works under the kernel broke, such as its process; another try may do."""
 
 
-class Sick(Broken):
+class Blameless(Broken):
+    """Broken through no doing of the kernel that met it: it counts no attempt."""
+
+
+class Sick(Blameless):
     """The device itself, not the kernel on it: leave it alone until it computes a known answer."""
+
+
+class Displaced(Blameless):
+    """The process ended before the kernel's turn in it came."""
+
+
+class AnchorBroken(Blameless):
+    """The anchor, which passed before, failed: neither the kernel nor the device is to blame."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(status, reason)
+        self.status, self.reason = status, reason
+
+    def __str__(self) -> str:
+        return f"the anchor failed while a kernel was timed against it: {self.reason}"
+
+
+class Exhausted(Broken):
+    """Work that no kernel under test can break broke again and again, wherever it was done."""
 
 
 Blocks = Mapping[str, tuple[float, ...]]
@@ -62,7 +85,10 @@ class Bench(Protocol):
         best: Mapping[str, float],
         best_speedup: float,
     ) -> Measured:
-        """best: ln(anchor time / best time) by label, the early stop's bounds. Raises Broken."""
+        """best: ln(anchor time / best time) by label, the early stop's bounds.
+
+        Raises Broken; Blameless, when the kernel is not to blame.
+        """
 
     def link(self, built: Built, anchor: Anchor) -> Blocks | None:
         """Paired ln(anchor time / built's time), enough of them for a new anchor.
@@ -169,7 +195,7 @@ def _telling() -> Iterator[None]:
     except DeviceSick as error:
         raise Sick(str(error)) from error
     except AnchorFailed as error:
-        raise Broken(str(error)) from error
+        raise AnchorBroken(error.rejected.status, str(error.rejected)) from error
 
 
 @cache

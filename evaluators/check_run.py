@@ -24,7 +24,7 @@ def _after(right_runs: int) -> Iterator[None]:
     try:
         yield
     except Rejected as rejected:
-        if not right_runs:
+        if not right_runs or rejected.killed:
             raise
         reason = (
             f"{rejected.reason}, though an earlier launch on other data was right "

@@ -27,8 +27,7 @@ def on(workload: Workload) -> Iterator[None]:
     try:
         yield
     except Rejected as rejected:
-        reason = f"{rejected.reason} on {workload.label}"
-        raise Rejected(rejected.status, reason, log=rejected.log) from None
+        raise rejected.saying(f"{rejected.reason} on {workload.label}") from None
 
 
 def check_limits(plan: Plan, info: DeviceInfo) -> None:

@@ -84,7 +84,7 @@ class Child:
             raise self._death() from None
 
     def alive(self) -> bool:
-        return self._process.returncode is None and not self._ended_within(0)
+        return not self._ended_within(0)
 
     def end(self) -> None:
         """Kill it and its whole process group; again is nothing."""
@@ -108,6 +108,8 @@ class Child:
 
     def _ended_within(self, seconds: float) -> bool:
         """Looks without reaping it: until then its id, and its group's, is no other's."""
+        if self._process.returncode is not None:
+            return True
         until = time.monotonic() + seconds
         while os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
             if time.monotonic() >= until:

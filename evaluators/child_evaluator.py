@@ -15,7 +15,9 @@ from evaluators.gpu import DeviceFault
 from evaluators.gpu_child import Call, Hello, Reply, Setting, Warm
 from evaluators.harness import Trusted, compile_trusted
 from evaluators.kernel import KernelSource
+from evaluators.kills import PROCESSES, all_killed
 from evaluators.measuring_process import Lost, MeasuringProcess
+from evaluators.race import AnchorFailed
 from evaluators.task import Task
 from evaluators.timing import Anchor, TimingPolicy
 from evaluators.verdict import Verdict, failed
@@ -83,7 +85,7 @@ class ChildEvaluator:
         started = time.perf_counter()
         try:
             made = self._call(
-                kernel.id, Call(method="measure", arguments=(kernel, compiled, anchor, best))
+                Call(method="measure", arguments=(kernel, compiled, anchor, best)), kernel, anchor
             )
         except Rejected as rejected:
             seconds = {"compile": compiled.seconds, "device": time.perf_counter() - started}
@@ -99,7 +101,7 @@ class ChildEvaluator:
     ) -> dict[str, tuple[float, ...]]:
         """See Evaluator.link."""
         blocks: dict[str, tuple[float, ...]] = self._call(
-            kernel.id, Call(method="link", arguments=(kernel, compiled, anchor))
+            Call(method="link", arguments=(kernel, compiled, anchor)), kernel, anchor
         )
         return blocks
 
@@ -108,7 +110,7 @@ class ChildEvaluator:
     ) -> Verdict:
         """See Evaluator.verify."""
         try:
-            made = self._call(kernel.id, Call(method="verify", arguments=(kernel, compiled, suite)))
+            made = self._call(Call(method="verify", arguments=(kernel, compiled, suite)), kernel)
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         assert isinstance(made, Verdict)
@@ -126,37 +128,48 @@ class ChildEvaluator:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _call(self, kernel_id: str, call: Call) -> Any:
-        """Raises what the method raises; Rejected when its kernel ended the child; DeviceSick."""
-        for attempt in (1, 2):
+    def _call(self, call: Call, kernel: KernelSource, anchor: Anchor | None = None) -> Any:
+        """Raises what the method raises; Rejected or AnchorFailed when one of the two ended the
+        child; DeviceSick. What no kernel explains is tried in PROCESSES children."""
+        for _ in range(PROCESSES):
             child = self._ready()
             try:
                 reply = child.ask(call)
             except Lost as lost:
                 self._retire()
-                if lost.running.kernel_id == kernel_id:
-                    self._faults = 0
-                    raise _verdict(lost) from None
-                fault = DeviceFault(f"the measuring process was lost: {lost.said}")
-            else:
-                if reply.lost:
-                    self._retire()
-                if not isinstance(reply.error, DeviceFault):
-                    self._faults = 0
-                    if reply.error is not None:
-                        raise reply.error
-                    return reply.value
-                fault = reply.error
-            if attempt == 2:
-                raise self._count(fault)
-        raise AssertionError("unreachable")
+                fault = self._explained(lost, kernel, anchor)
+                continue
+            if reply.lost or isinstance(reply.error, AnchorFailed):
+                self._retire()
+            if not isinstance(reply.error, DeviceFault):
+                self._faults = 0
+                if reply.error is not None:
+                    raise reply.error
+                return reply.value
+            fault = reply.error
+        raise self._count(fault) if isinstance(fault, DeviceFault) else all_killed(fault)
+
+    def _explained(
+        self, lost: Lost, kernel: KernelSource, anchor: Anchor | None
+    ) -> Rejected | AnchorFailed | DeviceFault:
+        """Returns what another child may be spared; raises what a kernel did itself."""
+        verdict = _verdict(lost)
+        error: Rejected | AnchorFailed = verdict
+        if lost.running.kernel_id != kernel.id:
+            if anchor is None or lost.running.kernel_id != anchor.kernel_id:
+                return DeviceFault(f"the measuring process was lost: {lost.said}")
+            error = AnchorFailed(verdict)
+        self._faults = 0
+        if not verdict.killed:
+            raise error from None
+        return error
 
     def _count(self, fault: DeviceFault) -> Exception:
         """A fault that came again, in a new process that had computed a known answer before."""
         self._faults += 1
         if self._faults >= FAULTS:
             return DeviceSick(f"{self._faults} kernels in a row met a fault, the last: {fault}")
-        reason = f"the device failed twice while this kernel was measured: {fault}"
+        reason = f"the device failed {PROCESSES} times while this kernel was measured: {fault}"
         return Rejected(Status.CRASHED, reason)
 
     def _ready(self) -> MeasuringProcess:
@@ -248,4 +261,5 @@ def _verdict(lost: Lost) -> Rejected:
             f"the launches took longer than {lost.running.deadline_s:g} s and could not be ended",
         )
     ran = ", ".join(lost.running.entries)
-    return Rejected(Status.CRASHED, f"the process that ran {ran} ended with {lost.said}")
+    reason = f"the process that ran {ran} ended with {lost.said}"
+    return Rejected(Status.CRASHED, reason, killed=lost.killed)

@@ -93,7 +93,7 @@ class RunChild:
             self._reply(_Reply.READY, START_DEADLINE_S)
         except Rejected as rejected:
             # nothing of the kernel has run yet: this is not its fault, unless a symbol is missing
-            if rejected.status is Status.COMPILE_ERROR:
+            if rejected.status is Status.COMPILE_ERROR or rejected.killed:
                 raise
             raise RuntimeError(f"the run child did not start: {rejected.reason}") from None
 
@@ -194,13 +194,13 @@ class RunChild:
         code = self._process.wait()
         if code >= 0:
             self._reject(Status.FORBIDDEN, f"it ended its process with exit status {code}")
-        name = signal.Signals(-code).name
-        more = " (out of memory?)" if -code == signal.SIGKILL else ""
-        self._reject(Status.CRASHED, f"its process was killed by {name}{more}")
+        name, killed = signal.Signals(-code).name, -code == signal.SIGKILL
+        more = " (out of memory?)" if killed else ""
+        self._reject(Status.CRASHED, f"its process was killed by {name}{more}", killed=killed)
 
-    def _reject(self, status: Status, reason: str) -> NoReturn:
+    def _reject(self, status: Status, reason: str, *, killed: bool = False) -> NoReturn:
         self.close()
-        raise Rejected(status, reason)
+        raise Rejected(status, reason, killed=killed)
 
 
 def _library(data: bytes) -> int:

@@ -48,7 +48,7 @@ class DeviceInfo:
         """Times of different classes never meet in one population."""
         divided = f"{self.compute_units} CUs {self.partition}".strip()
         part = (divided,) if self.compute_units else ()
-        return "/".join((self.backend, self.name, *part, self.arch, self.engine, self.compiler))
+        return "/".join((self.backend, self.name, *part, self.arch, self.engine))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.evaluator import Evaluator, workloads_of
 from evaluators.kernel import KernelSource, kernel_id, parse_kernel
+from evaluators.race import AnchorFailed
 from evaluators.task import Task, load_task
 from evaluators.timing import Anchor, TimingPolicy, policy_of
 from evaluators.verdict import Verdict, failed
@@ -76,7 +77,13 @@ def evaluate_file(
             return failed(kernel_id(source), task, info.device_class, rejected, info=info)
         naive, naive_compiled = _compile_naive(task, compiler, backend_name)
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
-        return evaluator.measure(kernel, compiled, anchor)
+        try:
+            return evaluator.measure(kernel, compiled, anchor)
+        except AnchorFailed as failed_seed:
+            raise TaskError(
+                f"{task.folder}: its naive seed, against which kernels are timed, failed: "
+                f"{failed_seed.rejected}"
+            ) from None
 
 
 @contextmanager

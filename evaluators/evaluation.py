@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 HARNESS_VERSION = "1"
-"""Part of every cache key: raise it when a change here can change a verdict or a time."""
+"""Raise it when a change here can change a verdict or a time: campaigns store it with each
+session, and measure their best again under another one."""
 
 
 class Status(StrEnum):
@@ -28,27 +29,39 @@ class Rejected(Exception):
     """A kernel that failed at some stage: a status and one sentence a person understands.
 
     Raised inside the cascade, turned into an Evaluation at its end. Broken
-    infrastructure raises something else and propagates.
+    infrastructure raises something else and propagates. killed: its process was ended from
+    outside (SIGKILL), by a person or for want of memory, which may say nothing about the kernel.
     """
 
     def __init__(
-        self, status: Status, reason: str, *, log: str = "", line: int | None = None
+        self,
+        status: Status,
+        reason: str,
+        *,
+        log: str = "",
+        line: int | None = None,
+        killed: bool = False,
     ) -> None:
         super().__init__(status, reason)
         self.status = status
         self.reason = reason if line is None else f"line {line}: {reason}"
         self.log = log
         self.line = line
+        self.killed = killed
+
+    def saying(self, reason: str) -> "Rejected":
+        """The same with another sentence."""
+        return Rejected(self.status, reason, log=self.log, killed=self.killed)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_rejected, (self.status, self.reason, self.log)
+        return _rebuild_rejected, (self.status, self.reason, self.log, self.killed)
 
     def __str__(self) -> str:
         return f"{self.status}: {self.reason}"
 
 
-def _rebuild_rejected(status: Status, reason: str, log: str) -> Rejected:
-    return Rejected(status, reason, log=log)
+def _rebuild_rejected(status: Status, reason: str, log: str, killed: bool) -> Rejected:
+    return Rejected(status, reason, log=log, killed=killed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

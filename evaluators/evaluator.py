@@ -17,9 +17,11 @@ from evaluators.device_pristine import DevicePristine
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.harness import Trusted
 from evaluators.kernel import KernelSource
+from evaluators.kills import despite_kills
 from evaluators.pool import InputPool
 from evaluators.race import Race, StoppedEarly, blaming_anchor
 from evaluators.region import ALIGNMENT, Region
+from evaluators.speed_of_light import speed_of_light
 from evaluators.statistics import speedup
 from evaluators.task import Task
 from evaluators.thread_order import check_order
@@ -28,8 +30,6 @@ from evaluators.verdict import Verdict, failed
 
 SHIFTS = 64
 """A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""
-MARGIN_CPU = 1.5
-"""Peaks are calibrated on cpu: a time is impossible only beyond this factor of them."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
 
@@ -77,22 +77,11 @@ class Evaluator:
         seconds = {"compile": compiled.seconds}
         try:
             with _clock(seconds, "device"):
-                expected_us = self._expected_us(anchor)
-                with _clock(seconds, "check"):
-                    shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
-                    errors, taken_us = self._check(kernel, compiled, shapes, expected_us)
-                with (
-                    _clock(seconds, "time"),
-                    self._racing(kernel, compiled, anchor, taken_us) as race,
-                ):
-                    race.run(best if anchor is not None else None)
-                    ahead = anchor is not None and race.ahead()
-                    if ahead:
-                        race.check_memory()
-                if ahead and self.backend == "cpu":
-                    check_order(kernel, self.task, self.device.info, self._check)
+                errors, race = despite_kills(
+                    lambda: self._judge(kernel, compiled, anchor, best, seconds)
+                )
             times_us = race.medians_us()
-            light = self._speed_of_light(times_us)
+            light = speed_of_light(self.task, self.benchmarks, self.device.info, times_us)
         except StoppedEarly as stopped:
             rejected = Rejected(Status.STOPPED_EARLY, stopped.reason, log=stopped.log)
             return self._failed(kernel, rejected, seconds)
@@ -124,6 +113,28 @@ class Evaluator:
             compiler=compiled.compiler,
         )
 
+    def _judge(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None,
+        seconds: dict[str, float],
+    ) -> tuple[dict[str, float], Race]:
+        """See measure(): the errors of the checks, and the race that was run."""
+        expected_us = self._expected_us(anchor)
+        with _clock(seconds, "check"):
+            shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
+            errors, taken_us = self._check(kernel, compiled, shapes, expected_us)
+        with _clock(seconds, "time"), self._racing(kernel, compiled, anchor, taken_us) as race:
+            race.run(best if anchor is not None else None)
+            ahead = anchor is not None and race.ahead()
+            if ahead:
+                race.check_memory()
+        if ahead and self.backend == "cpu":
+            check_order(kernel, self.task, self.device.info, self._check)
+        return errors, race
+
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
@@ -131,6 +142,11 @@ class Evaluator:
 
         Raises Rejected when the kernel, which passed before, fails now; AnchorFailed.
         """
+        return despite_kills(lambda: self._link(kernel, compiled, anchor))
+
+    def _link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
         with self._racing(kernel, compiled, anchor, {}) as race:
             race.run_link()
         return {label: tuple(values) for label, values in race.blocks.items()}
@@ -143,7 +159,7 @@ class Evaluator:
         if not shapes:
             return Verdict(status=Status.PASSED)
         try:
-            errors, _ = self._check(kernel, compiled, shapes, {})
+            errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         return Verdict(status=Status.PASSED, errors=errors)
@@ -260,25 +276,6 @@ class Evaluator:
             yield race
             if anchor is not None:
                 self._anchor_us[anchor.kernel_id] = race.medians_us(1)
-
-    def _speed_of_light(self, times_us: Mapping[str, float]) -> dict[str, float]:
-        """Floor / time by label. Raises Rejected(WRONG) for a time that can't be."""
-        margin = MARGIN_CPU if self.backend == "cpu" else 1.0
-        light = {}
-        for workload in self.benchmarks:
-            floor_us = self.task.floor_us(workload, self.device.info)
-            if floor_us is None:
-                continue
-            time_us = times_us[workload.label]
-            light[workload.label] = floor_us / time_us
-            if light[workload.label] > margin:
-                raise Rejected(
-                    Status.WRONG,
-                    f"measurement fault: {time_us:.3g} us on {workload.label} is faster than "
-                    f"the speed of light there ({floor_us:.3g} us), so the work was not done "
-                    "while it was timed",
-                )
-        return light
 
 
 def workloads_of(task: Task, suites: Sequence[Suite], backend: str) -> list[Workload]:

@@ -1,5 +1,6 @@
 """The parent's end of a process of evaluators.gpu_child: started, asked, ended at a deadline."""
 
+import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,13 +16,14 @@ HOST_S = 180.0
 
 
 class Lost(Exception):
-    """The child ended or was ended. running: what went on then."""
+    """The child ended or was ended. running: what went on then; killed: from outside."""
 
-    def __init__(self, running: Running, said: str, *, late: bool) -> None:
+    def __init__(self, running: Running, said: str, *, late: bool, killed: bool = False) -> None:
         super().__init__(said)
         self.running = running
         self.said = said
         self.late = late
+        self.killed = killed
 
 
 class MeasuringProcess(Child):
@@ -47,7 +49,8 @@ class MeasuringProcess(Child):
             said = f"nothing came back for {allowed_s:g} s"
             raise Lost(running, said, late=True) from None
         except Died as died:
-            raise Lost(running, _last_words(died), late=False) from None
+            killed = died.returncode == -signal.SIGKILL
+            raise Lost(running, _last_words(died), late=False, killed=killed) from None
 
 
 def _last_words(died: Died) -> str:

@@ -36,7 +36,14 @@ def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
 
 
 class AnchorFailed(Exception):
-    """The anchor, which passed before, failed: the machine is broken, not the candidate."""
+    """The anchor, which passed before, failed, and not the candidate. rejected: how."""
+
+    def __init__(self, rejected: Rejected) -> None:
+        super().__init__(rejected)
+        self.rejected = rejected
+
+    def __str__(self) -> str:
+        return f"the anchor failed while it was timed: {self.rejected}"
 
 
 class StoppedEarly(Exception):
@@ -67,7 +74,7 @@ def blaming_anchor() -> Iterator[None]:
     try:
         yield
     except Rejected as rejected:
-        raise AnchorFailed(f"the anchor failed while it was timed: {rejected}") from rejected
+        raise AnchorFailed(rejected) from rejected
 
 
 class Race:

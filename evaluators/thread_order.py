@@ -45,6 +45,8 @@ def check_order(
         oracle = compiler.compile(kernel, [kernel.plan(task, shape.dims)])
         check(kernel, oracle, [shape], {})
     except Rejected as rejected:
+        if rejected.killed:
+            raise
         if rejected.status in (Status.WRONG, Status.CRASHED):
             reason = f"with its threads in another order: {rejected.reason} (a barrier missing?)"
             raise Rejected(rejected.status, reason, log=rejected.log) from None

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from engine.dispatcher import ATTEMPTS, CampaignFailed, Dispatcher
+from engine.dispatcher import CampaignFailed, Dispatcher
 from engine.events import EpochStarted, Evaluated, Event, Fault
 from engine.plant import Lane, Plant
 from engine.profiles import ProfileLimits
+from engine.retries import ATTEMPTS
+from engine.revisions import TellRevised
 from engine.scoreboard import Scoreboard
 from engine.setting import Stopped
+from engine.toolchain import Toolchain
 from engine.workbench import Blocks, Broken, Built, Measured, Sick
 from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status
@@ -23,6 +26,7 @@ from operators.individual import Candidate
 TASK = load_task("sgemm")
 SEED = Candidate.from_source(TASK.naive)
 SEED_ID = parse_kernel(TASK.naive).id
+TOOLCHAIN = Toolchain(harness="1", compiler="c 1.0")
 
 
 def kernel(number: int) -> tuple[str, Candidate]:
@@ -51,8 +55,8 @@ class MemoryJournal:
 class ScriptedLane:
     """A device that is told how fast each kernel is, over the seed."""
 
-    def __init__(self, speedups: Mapping[str, float]) -> None:
-        self.name = "device 0"
+    def __init__(self, speedups: Mapping[str, float], name: str = "device 0") -> None:
+        self.name = name
         self.well = self.free = True
         self.trouble = ""
         self.speedups = speedups
@@ -61,10 +65,18 @@ class ScriptedLane:
         self.bounds: list[Mapping[str, float]] = []
         self.breaks: dict[str, int] = {}  # kernel id -> how many times its process is lost
         self.sick: dict[str, int] = {}  # kernel id -> how many times the device is to blame
+        self.link_faults: list[Broken] = []  # what links meet, in order, before one is measured
+        self.linked: list[tuple[str, Any]] = []  # kernel id, anchor
         self.gate: asyncio.Event | None = None
 
     async def fit(self) -> None:
+        while not self.well:
+            await asyncio.sleep(0.001)
         await asyncio.sleep(0)
+
+    def leave_alone(self, error: Broken) -> None:
+        self.well = self.free = False
+        self.trouble = str(error)
 
     async def measure(
         self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
@@ -88,6 +100,9 @@ class ScriptedLane:
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         await asyncio.sleep(0)
+        self.linked.append((built.kernel_id, anchor))
+        if self.link_faults:
+            raise self.link_faults.pop(0)
         return {"a": (0.5, 0.5)}
 
     async def profile(self, built: Built, task: str) -> Profile:
@@ -118,25 +133,29 @@ async def compile_at_once(source: str) -> Built | Evaluation:
 def dispatcher(
     lane: Lane,
     journal: MemoryJournal,
-    *,
+    *others: Lane,
     compile: Callable[[str], Awaitable[Built | Evaluation]] = compile_at_once,
     budget: int | None = None,
     scores: Scoreboard | None = None,
     patience_s: float = 1800.0,
     profiles: ProfileLimits | None = None,
+    toolchain: Toolchain = TOOLCHAIN,
+    revised: TellRevised = lambda number, evaluation: None,
 ) -> Dispatcher:
     plant = Plant(
         task_hash=TASK.hash,
         device_class="class",
+        toolchain=toolchain,
         session=0,
         compile=compile,
         compile_workers=2,
-        lanes=[lane],
+        lanes=[lane, *others],
         publish=lambda built, links: (built.kernel_id, len(links)),
         journal=journal,
         budget=budget,
         patience_s=patience_s,
         profiles=profiles,
+        revised=revised,
     )
     return Dispatcher(plant, scores or Scoreboard())
 
@@ -179,7 +198,7 @@ def test_a_restored_scoreboard_answers_for_what_was_measured() -> None:
         scores.apply(EpochStarted(number=1, anchor_id=name, link={"a": (1.0,)}))
         lane, journal = ScriptedLane({}), MemoryJournal()
         resumed = dispatcher(lane, journal, scores=scores)
-        await resumed.begin(SEED, candidate)
+        await resumed.begin(SEED, {name: candidate})
         assert (await resumed.evaluate(name, candidate)).speedup == 3.0
         assert lane.measured == [] and journal.events == []
         await resumed.evaluate(*kernel(2))

@@ -70,8 +70,13 @@ def test_failures_count_and_change_nothing_else(scores: Scoreboard) -> None:
     assert scores.bounds() == before
 
 
-def test_measuring_again_counts_once(scores: Scoreboard) -> None:
-    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 1.0})))
-    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 9.0}), number=1))
+def test_measuring_again_counts_once_and_the_later_one_holds(scores: Scoreboard) -> None:
+    first = measured("k1", "seed", {"a": 9.0})
+    scores.apply(Evaluated(evaluation=first, verified=True))
+    assert scores.next_number("k1") == 1
+    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 1.0}), number=1, verified=True))
     assert scores.by_status["PASSED"] == 2
     assert scores.bounds()["a"] == pytest.approx(1.0)
+    assert scores.best is not None and scores.best.speedup == pytest.approx(2.0)
+    assert scores.first("k1") == first and scores.evaluations["k1"] != first
+    assert scores.next_number("k1") == 2

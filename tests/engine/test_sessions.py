@@ -1,0 +1,202 @@
+"""Sessions of one campaign: other toolchains, other devices, stores of before, failed anchors."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.campaign import resume_campaign, run_campaign
+from engine.config import parse_config
+from engine.dispatcher import CampaignFailed
+from engine.events import EpochStarted, Evaluated, Fault
+from engine.replay import Replay, replay
+from engine.result import result_lines
+from engine.revisions import AnchorWithdrawn, Revised
+from engine.snapshot import Snapshot
+from engine.store import Store, read_events
+from engine.summary import summarise
+from engine.toolchain import toolchain_of
+from engine.workbench import AnchorBroken, Built, Measured
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import HARNESS_VERSION, Status
+from evaluators.kernel import kernel_id
+from evaluators.task import load_task
+from evaluators.timing import Anchor
+from scripts.bench_engine import INFO, InstantBench, InstantWorkbench
+
+TASK = load_task("sum_reduction")
+pytestmark = pytest.mark.timeout(400)  # two starts of Ray, on a machine that may be busy
+
+NAIVE_ID = kernel_id(TASK.naive)
+STORED = Path(__file__).parent / "data" / "store_of_20edbf1.jsonl"
+"""What commit 20edbf1 wrote: 12 evaluations on two islands, two epochs, by InstantWorkbench."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherWorkbench(InstantWorkbench):
+    """Its device is another one, or has another compiler."""
+
+    info: DeviceInfo = INFO
+
+    def open(self, device: int) -> InstantBench:
+        return InstantBench(workbench=self, info=self.info)
+
+
+def workbench(info: DeviceInfo = INFO) -> OtherWorkbench:
+    labels = tuple(workload.label for workload in TASK.workloads("benchmarks", "cpu"))
+    return OtherWorkbench(task_hash=TASK.hash, labels=labels, binary_bytes=10, info=info)
+
+
+@pytest.fixture
+def of_before(tmp_path: Path) -> Path:
+    """A run folder as commit 20edbf1 left it."""
+    run_dir = tmp_path / "it"
+    run_dir.mkdir()
+    Store(run_dir / "store.sqlite").close()
+    lines = STORED.read_text().replace("@RUNS@", str(tmp_path)).replace("@TASK_HASH@", TASK.hash)
+    with sqlite3.connect(run_dir / "store.sqlite") as connection:
+        for one in map(json.loads, lines.splitlines()):
+            values = [one[name] for name in ("at", "kind", "key", "island", "cycle")]
+            connection.execute(
+                "INSERT INTO events (at, kind, key, island, cycle, body) VALUES (?, ?, ?, ?, ?, ?)",
+                (*values, json.dumps(one["body"])),
+            )
+    connection.close()
+    return run_dir
+
+
+def events_of(run_dir: Path, kind: type[Any]) -> list[Any]:
+    stored = read_events(run_dir / "store.sqlite")
+    return [one.event for one in stored if isinstance(one.event, kind)]
+
+
+def said(run_dir: Path) -> str:
+    whole = replay(run_dir / "store.sqlite")
+    return "\n".join(result_lines(summarise(whole, run_dir), whole, None))
+
+
+def test_a_store_of_before_goes_on(of_before: Path) -> None:
+    before = list(read_events(of_before / "store.sqlite"))
+    resumed = resume_campaign(of_before, budgets={"evaluations": 16}, workbench=workbench())
+    assert resumed.evaluations["total"] == 16 and resumed.ended == "the evaluations are spent"
+    assert list(read_events(of_before / "store.sqlite"))[: len(before)] == before
+    assert {one.number for one in events_of(of_before, Evaluated)} == {0}
+    assert all(one.link for one in events_of(of_before, EpochStarted)[1:])
+    old, new = (one.started for one in replay(of_before / "store.sqlite").sessions)
+    assert (new.harness, new.compiler) == (HARNESS_VERSION, "none")
+    assert toolchain_of(old) == toolchain_of(new)
+    assert "toolchain" not in said(of_before)
+
+
+def test_another_compiler_begins_a_new_chain_and_measures_the_best_again(of_before: Path) -> None:
+    before = replay(of_before / "store.sqlite").scores
+    assert before.best is not None and len(before.anchors) == 2
+    other = workbench(replace(INFO, compiler="none 2.0"))
+    resume_campaign(of_before, budgets={"evaluations": 14}, workbench=other)
+    check_renewed(of_before, before.best.kernel_id, before.epoch + 1)
+    assert "the toolchain changed from none (harness 1) to none 2.0 (harness" in said(of_before)
+    # A further session with that compiler measures nothing again, and replays what islands heard.
+    again = len(events_of(of_before, Evaluated))
+    resume_campaign(of_before, budgets={"evaluations": 15}, workbench=other)
+    assert len(events_of(of_before, Evaluated)) == again + 1
+
+
+def check_renewed(run_dir: Path, best_id: str, number: int) -> None:
+    chains = [one for one in events_of(run_dir, EpochStarted) if not one.link]
+    assert [(one.number, one.anchor_id) for one in chains] == [(0, NAIVE_ID), (number, NAIVE_ID)]
+    again = {e.evaluation.kernel_id: e for e in events_of(run_dir, Evaluated) if e.number}
+    assert again.keys() == {NAIVE_ID, best_id}
+    assert again[best_id].evaluation.anchor_id == NAIVE_ID and again[best_id].verified
+    heard = events_of(run_dir, Revised)
+    assert {(one.island, one.kernel_id) for one in heard} == {
+        (island, one) for island in range(2) for one in again
+    }
+
+
+def test_another_harness_does_too(of_before: Path) -> None:
+    with sqlite3.connect(of_before / "store.sqlite") as connection:  # as an older one wrote it
+        connection.execute(
+            "UPDATE events SET body = json_set(body, '$.harness', '0') "
+            "WHERE kind = 'session_started'"
+        )
+    connection.close()
+    resume_campaign(of_before, budgets={"evaluations": 14}, workbench=workbench())
+    assert [one.number for one in events_of(of_before, Evaluated) if one.number] == [1, 1]
+
+
+def test_another_device_is_refused(of_before: Path) -> None:
+    other = workbench(replace(INFO, name="something else"))
+    with pytest.raises(CampaignFailed, match="times of different devices can't be compared") as e:
+        resume_campaign(of_before, budgets={"evaluations": 16}, workbench=other)
+    assert "something else" in str(e.value) and "\n" not in str(e.value)
+
+
+# --- anchors that fail ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpentBench(InstantBench):
+    """The first anchor after the seed fails, whatever is timed against it."""
+
+    bad_anchor: Path  # holds its id
+
+    def measure(self, built: Built, anchor: Anchor | None, *bounds: Any) -> Measured:
+        if anchor is not None and anchor.kernel_id != NAIVE_ID and not self.bad_anchor.exists():
+            self.bad_anchor.write_text(anchor.kernel_id)
+        if anchor is not None and self._bad() == anchor.kernel_id:
+            raise AnchorBroken(Status.WRONG, "WRONG: y[0] is 0, expected 2")
+        return InstantBench.measure(self, built, anchor, *bounds)
+
+    def _bad(self) -> str:
+        return self.bad_anchor.read_text() if self.bad_anchor.exists() else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpentWorkbench(OtherWorkbench):
+    bad_anchor: Path
+
+    def open(self, device: int) -> InstantBench:
+        return SpentBench(workbench=self, bad_anchor=self.bad_anchor)
+
+
+def test_a_campaign_whose_anchor_fails_goes_on_without_it(tmp_path: Path) -> None:
+    plain, bad = workbench(), tmp_path / "bad_anchor"
+    spent = SpentWorkbench(
+        task_hash=plain.task_hash, labels=plain.labels, binary_bytes=10, bad_anchor=bad
+    )
+    settings = {
+        "task": "sum_reduction",
+        "name": "it",
+        "runs_dir": str(tmp_path),
+        "tracking": "none",
+        "budgets": {"evaluations": 20},
+        "islands": {"count": 2},
+        "devices": {"ids": [0]},
+        "operators": [{"kind": "catalog"}],
+    }
+    seen: list[Snapshot] = []
+    run_campaign(parse_config(settings, where="test"), observer=seen.append, workbench=spent)
+    run_dir = tmp_path / "it"
+    whole = replay(run_dir / "store.sqlite")
+    check_spent(whole, events_of(run_dir, Fault), seen)
+    assert f"{whole.scores.withdrawn[0].kernel_id[:12]} is withdrawn" in said(run_dir)
+    resumed = resume_campaign(run_dir, budgets={"evaluations": 24}, workbench=spent)
+    assert resumed.evaluations["total"] == 24
+
+
+def check_spent(whole: Replay, faults: Sequence[Fault], seen: Sequence[Snapshot]) -> None:
+    """No candidate is called CRASHED, no device left alone, and no withdrawn kernel is the best."""
+    scores = whole.scores
+    gone = {one.kernel_id for one in scores.withdrawn}
+    assert len(gone) == 1 and scores.best is not None and scores.best.kernel_id not in gone
+    assert scores.by_status == {"PASSED": 20 - len(gone), "WRONG": len(gone)}
+    assert scores.anchors[0] == NAIVE_ID and not gone & set(scores.anchors)
+    assert all("the anchor failed" in one.message or "turn" in one.message for one in faults)
+    assert not any(snapshot.dispatcher.quarantined for snapshot in seen)
+    assert all(island.best_id not in gone for island in seen[-1].islands)
+    assert seen[-1].dispatcher.withdrawn == tuple(scores.withdrawn)
+    assert all(isinstance(one, AnchorWithdrawn) for one in scores.withdrawn)
