@@ -159,8 +159,8 @@ def test_recovery_from_faults(double: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert "2 × AMD Instinct MI300X (gfx942), hiprtc " in text
     rows = {row.split(" | ")[0]: row for row in text.splitlines() if row.startswith("| ")}
     for name, verdict in {
-        "| illegal address": "CRASHED (the process that ran go ended with SIGABRT: Memory access",
-        "| trap": "CRASHED (the process that ran go ended with SIGILL",
+        "| illegal address": "CRASHED (the process that ran bad ended with SIGABRT: Memory access",
+        "| trap": "CRASHED (the process that ran bad ended with SIGILL",
         "| spinning beyond a deadline of 1 s": "TIMEOUT (the launches took longer than 1 s",
     }.items():
         assert verdict in rows[name], rows[name]
