@@ -52,6 +52,19 @@ def test_the_contract_reads_lds_after_it_is_written(gfx942: HiprtcChild) -> None
     assert writes and reads
 
 
+def test_masks_have_64_bits(gfx942: HiprtcChild) -> None:
+    """As the CPU's headers ask for where wavefronts have 64 lanes."""
+    if gfx942.version.startswith("hiprtc 6."):
+        pytest.skip("ROCm 6 has no __shfl_down_sync")
+    source = "__global__ void f(int* x) {{ x[0] = __shfl_down_sync({mask}, x[0], 1); }}"
+    made = gfx942.compile(source.format(mask="~0ull"), arch="gfx942", names=("f",))
+    assert "s_trap" in made.mnemonics[made.symbols["f"]]  # where it isn't the active lanes
+    with pytest.raises(Rejected) as caught:
+        gfx942.compile(source.format(mask="0xffffffff"), arch="gfx942", names=("f",))
+    assert caught.value.status is Status.COMPILE_ERROR
+    assert "mask must be a 64-bit integer" in caught.value.reason
+
+
 @pytest.mark.parametrize(
     ("source", "names", "said"),
     [
