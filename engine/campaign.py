@@ -12,17 +12,20 @@ from typing import Any
 from engine.asking import look_at_endpoints
 from engine.cluster import layout, ray_session
 from engine.config import CampaignConfig, ConfigError, parse_config
-from engine.crew import Crew, ended
+from engine.crew import Crew, answer, ended
 from engine.dispatcher import CampaignFailed
 from engine.events import CampaignStarted, SessionFinished, SessionStarted
+from engine.island import STOPPED
 from engine.ledger import Spending
 from engine.replay import Replay, replay
+from engine.searching import describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
 from engine.stop import Stop
 from engine.store import find_source
 from engine.summary import summarise, write_best, write_summary
 from engine.workbench import BackendWorkbench, Workbench
 from evaluators.kernel import kernel_id
+from evaluators.seed_check import check_seeds
 from evaluators.task import Task, load_task
 from operators.individual import Candidate
 
@@ -48,6 +51,8 @@ def run_campaign(
     """
     config = _settled(config)
     task = load_task(config.task)
+    check_seeds(task, config.backend)
+    require_search(config, task)  # a refusal comes before anything starts
     run_dir = config.runs_dir / config.name
     if (run_dir / STORE).exists():
         raise ConfigError(
@@ -129,6 +134,7 @@ class _Session:
         self._plan = layout(config)
         self._device = ""
         self._announced = ""
+        self._searching = describe_search(config, task)
         self._trouble = ""
         self._calls: Spending | None = None
 
@@ -211,7 +217,10 @@ class _Session:
         self._announce(dispatcher)
         if self._stop.reason:
             return self._stop.reason
-        return "nothing new was found" if self._left(dispatcher) else SPENT
+        endings: list[str] = answer(runs)
+        if self._left(dispatcher) == 0 and STOPPED in endings:
+            return SPENT
+        return why_ended(endings, self._config, self._task)
 
     def _look_at_calls(self, crew: Crew, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""
@@ -270,6 +279,7 @@ class _Session:
                 seconds_left=self._seconds_left(),
                 tracking_trouble=self._trouble,
                 calls=self._calls,
+                searching=self._searching,
             )
         )
 

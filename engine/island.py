@@ -1,21 +1,19 @@
 """One island: cycles of ask, evaluate and tell over its own population; a plain class."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 
-from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, draw_operator
+from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, all_of, decided, draw_operator
 from engine.events import (
     Added,
     CycleFinished,
     CycleStarted,
-    Designed,
     Drafted,
     Event,
     Migrated,
-    Selected,
 )
 from engine.memory import Memory
 from engine.migration import destinations
@@ -26,6 +24,9 @@ from evaluators.evaluation import Evaluation
 from evaluators.kernel import kernel_id
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Design, Selection
+
+STOPPED, EXHAUSTED = "stopped", "exhausted"
+"""Two of the ways in which an island ends."""
 
 
 class Island:
@@ -132,11 +133,17 @@ class Island:
         try:
             for cycle in resumed:
                 await self._cycle(cycle)
-            while self._barren < self._config.islands.patience:
+            while self._barren < self._config.islands.patience and not self._exhausted:
                 await self._cycle(self._next_cycle())
         except Stopped:
-            return "stopped"
-        return "nothing new"
+            return STOPPED
+        return EXHAUSTED if self._exhausted else "nothing new"
+
+    @property
+    def _exhausted(self) -> bool:
+        """Every kernel of the space was tried here, and no model can send others."""
+        sweep = self._setting.sweep
+        return sweep is not None and sweep.exhausted and not self._config.asks_models
 
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
@@ -170,9 +177,12 @@ class Island:
         tally = Tally()
         try:
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
-            await _all(self._slot(cycle, ask, tally) for ask in asks)
+            slots = (self._slot(cycle, ask, tally) for ask in asks)
+            await all_of(slots, least=Stopped)
         except Declined as declined:
             tally.declined.append(str(declined))
+        if not tally.new and self._setting.sweep is not None:
+            await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
         self._close(cycle.number)
         # Waiting for the store here keeps a lane that finds nothing from running away.
@@ -267,12 +277,7 @@ class Island:
             self._setting.send(self.index, target, round, elites)
 
     def _note(self, cycle: int, decision: Selection | Design) -> None:
-        event: Event
-        if isinstance(decision, Selection):
-            event = Selected(island=self.index, cycle=cycle, selection=decision)
-        else:
-            event = Designed(island=self.index, cycle=cycle, design=decision)
-        self._setting.journal.post(event)
+        self._setting.journal.post(decided(self.index, cycle, decision))
 
     def _rng(self, cycle: int, place: int) -> np.random.Generator:
         return np.random.default_rng((self._config.seed, self.index, cycle, place))
@@ -288,11 +293,3 @@ class Island:
             individuals=cycle.individuals,
             profiles=cycle.profiles,
         )
-
-
-async def _all(slots: Iterable[Awaitable[None]]) -> None:
-    """Let every slot come to its end, then raise what one raised: a fault sooner than Stopped."""
-    outcomes = await asyncio.gather(*slots, return_exceptions=True)
-    raised = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    for error in sorted(raised, key=lambda error: isinstance(error, Stopped)):
-        raise error
