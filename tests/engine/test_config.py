@@ -73,6 +73,30 @@ def test_islands_take_their_operators_in_turn() -> None:
 
 
 @pytest.mark.parametrize(
+    ("overrides", "blamed"),
+    [
+        ([], "campaign.yaml"),
+        (["seed=3"], "campaign.yaml"),
+        (["seed=3", "islands.count=0", "name=x"], "'islands.count=0'"),
+        (["islands.count=0", "islands.count=2", "islands.count=-1"], "'islands.count=-1'"),
+        # Each is fine alone; together with the file it is the one that breaks it.
+        (["budgets.wall_time_s=null", "budgets.evaluations=null"], "'budgets.evaluations=null'"),
+        (["operators.0.kind=llm"], "'operators.0.kind=llm'"),
+    ],
+)
+def test_what_an_override_breaks_is_blamed_on_it(
+    tmp_path: Path, overrides: list[str], blamed: str
+) -> None:
+    path = tmp_path / "campaign.yaml"
+    broken = blamed == "campaign.yaml"
+    path.write_text("task: sgemm\n" + ("backend: tpu\n" if broken else ""))
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, overrides)
+    named = str(caught.value).split(": ")[0]
+    assert named == (str(path) if broken else blamed)
+
+
+@pytest.mark.parametrize(
     ("text", "overrides", "words"),
     [
         ("tusk: sgemm", [], ["campaign.yaml", "tusk", "not a known key", "task"]),
@@ -80,6 +104,8 @@ def test_islands_take_their_operators_in_turn() -> None:
         ("seed: 1", [], ["task is missing"]),
         ("task: sgemm\nseed: -1", [], ["seed", "greater than or equal to 0", "-1"]),
         ("task: sgemm\nbackend: tpu", [], ["backend", "'cpu', 'cuda' or 'hip'", "tpu"]),
+        ("task: sgemm\nbackend: hop", [], ["'hop' (did you mean hip?)"]),
+        ("task: sgemm\nislands: {capcity: 2}", [], ["(did you mean capacity?)"]),
         ("task: sgemm\nname: a/b", [], ["name", "a/b"]),
         (
             "task: sgemm\nbudgets: {evaluations: null}",
