@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.asking import look_at_endpoints
-from engine.cluster import layout, ray_session
+from engine.cluster import fitted, layout, ray_session
 from engine.config import CampaignConfig, ConfigError, parse_config
 from engine.crew import Crew, answer, ended
 from engine.dispatcher import CampaignFailed
@@ -59,6 +59,7 @@ def run_campaign(
             f"{run_dir}: a campaign of this name exists; continue it with "
             f"'kernel-scientist resume {run_dir}', or choose another name"
         )
+    config = fitted(config)
     session = _Session(config, task, observer=observer, workbench=workbench, before=None)
     return session.run()
 
@@ -80,7 +81,8 @@ def resume_campaign(
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
     values["budgets"] = {**before.budgets, **(budgets or {})}
-    config = parse_config(values, where=str(run_dir / STORE))
+    changed = " ".join(f"budgets.{key}={value}" for key, value in (budgets or {}).items())
+    config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
     task = load_task(config.task)
     if task.hash != before.campaign.task_hash:
         raise ConfigError(

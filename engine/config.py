@@ -2,7 +2,7 @@
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -38,6 +38,7 @@ class Budgets(_Section):
 
 class Islands(_Section):
     count: int = Field(default=2, ge=1)
+    per_device: int = Field(default=0, ge=0)  # with many devices more than count: so many each
     cycles_in_flight: int = Field(default=2, ge=1)
     capacity: int = Field(default=40, ge=1)
     tournament: int = Field(default=6, ge=1)
@@ -186,7 +187,7 @@ class CampaignConfig(_Section):
         return self.tracking.uri
 
 
-def load_config(path: Path, overrides: list[str] | tuple[str, ...] = ()) -> CampaignConfig:
+def load_config(path: Path, overrides: Sequence[str] = ()) -> CampaignConfig:
     """Read a YAML file and apply "a.b=value" overrides (values in YAML). Raises ConfigError."""
     try:
         text = path.read_text()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from engine.cluster import fitted
 from engine.config import CampaignConfig, ConfigError, load_config, parse_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -152,6 +153,22 @@ def keys(section: type[BaseModel]) -> Iterator[str]:
         for inner in (info.annotation, *getattr(info.annotation, "__args__", ())):
             if isinstance(inner, type) and issubclass(inner, BaseModel):
                 yield from keys(inner)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.name)
+def test_shipped_configurations_fit_any_number_of_gpus(path: Path) -> None:
+    """None names a GPU that another machine may lack; the first one is wherever there is any."""
+    assert load_config(path).devices.ids in (None, (0,))
+
+
+@pytest.mark.parametrize(("count", "per_device", "islands"), [(2, 0, 2), (2, 3, 3), (5, 3, 5)])
+def test_islands_follow_the_devices(count: int, per_device: int, islands: int) -> None:
+    values = {
+        "task": "sgemm",
+        "devices": {"ids": [0]},
+        "islands": {"count": count, "per_device": per_device},
+    }
+    assert fitted(parse_config(values, where="test")).islands.count == islands
 
 
 def test_every_key_is_read_somewhere() -> None:
