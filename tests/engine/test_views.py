@@ -70,7 +70,7 @@ def reserved(number: int) -> CallReserved:
 
 def of_calls() -> Iterator[CallEvent]:
     """One that failed, one that was answered and turned away, one in flight."""
-    of = {"island": 0, "cycle": 1, "request": "i0/c1/s0"}
+    of: dict[str, Any] = {"island": 0, "cycle": 1, "request": "i0/c1/s0"}
     yield reserved(0)
     yield CallFailed.of(reserved(0), Failure.TIMEOUT, "no reply in 60 s")
     yield reserved(1)
