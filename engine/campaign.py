@@ -15,7 +15,7 @@ from engine.config import CampaignConfig, ConfigError, parse_config
 from engine.crew import Crew, answer, ended
 from engine.dispatcher import CampaignFailed
 from engine.events import CampaignStarted, SessionFinished, SessionStarted
-from engine.island import STOPPED
+from engine.island import EXHAUSTED
 from engine.ledger import Spending
 from engine.replay import Replay, replay
 from engine.searching import describe_search, require_search, why_ended
@@ -220,7 +220,7 @@ class _Session:
         if self._stop.reason:
             return self._stop.reason
         endings: list[str] = answer(runs)
-        if self._left(dispatcher) == 0 and STOPPED in endings:
+        if self._left(dispatcher) == 0 and set(endings) != {EXHAUSTED}:
             return SPENT
         return why_ended(endings, self._config, self._task)
 

@@ -85,6 +85,16 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(
     assert len(captured.err.splitlines()) == 1
 
 
+def test_a_budget_that_resume_does_not_know_is_blamed_and_guessed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write(tmp_path / "store.sqlite", list(log.opening(log.config(tmp_path))))
+    assert cli.main(["resume", str(tmp_path), "evaluatons=9"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("kernel-scientist: 'budgets.evaluatons=9': budgets.evaluatons is not a")
+    assert "(did you mean evaluations?)" in told
+
+
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["--version"])

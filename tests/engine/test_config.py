@@ -105,6 +105,7 @@ def test_what_an_override_breaks_is_blamed_on_it(
         ("seed: 1", [], ["task is missing"]),
         ("task: sgemm\nseed: -1", [], ["seed", "greater than or equal to 0", "-1"]),
         ("task: sgemm\nbackend: tpu", [], ["backend", "'cpu', 'cuda' or 'hip'", "tpu"]),
+        ("task: sgemm", ["islands=5"], ["'islands=5': islands holds keys", "count", "not 5"]),
         ("task: sgemm\nbackend: hop", [], ["'hop' (did you mean hip?)"]),
         ("task: sgemm\nislands: {capcity: 2}", [], ["(did you mean capacity?)"]),
         ("task: sgemm\nname: a/b", [], ["name", "a/b"]),

@@ -1,5 +1,6 @@
 """What a campaign can search: refused, told, tried to the end, and named as the end's reason."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ from engine.campaign import run_campaign
 from engine.config import ConfigError, parse_config
 from engine.events import Added, Drafted, Event
 from engine.island import EXHAUSTED, STOPPED
+from engine.progress import PlainLines
+from engine.replay import replay
+from engine.result import result_lines
 from engine.searching import describe_search, why_ended
+from evaluators.cpu import device_count
 from evaluators.evaluation import Evaluation
 from evaluators.task import Task, TaskError, load_task
 from operators.catalog.search_space import Sweep, search_space
@@ -92,6 +97,25 @@ def test_a_campaign_that_can_search_nothing_is_refused_before_it_starts(tmp_path
     with pytest.raises(ConfigError, match="give the seed params and a space"):
         run_campaign(settings)
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
+def test_a_campaign_ends_with_its_space_and_tells_so_everywhere(task: Task, tmp_path: Path) -> None:
+    lines: list[str] = []
+    changes = {"islands": {"count": 1}, "devices": {"ids": [0]}, "name": "it"}
+    settings = config(task.folder, runs_dir=str(tmp_path / "runs"), **changes)
+    summary = run_campaign(settings, observer=PlainLines(lines.append))
+    told = f"the search space is exhausted: {FEASIBLE} of {FEASIBLE} kernels tried"
+    assert summary.ended == told
+    assert f"searching {FEASIBLE} kernels of the naive seed's own space" in lines[0]
+    run_dir = tmp_path / "runs" / "it"
+    assert json.loads((run_dir / "summary.json").read_text())["ended"] == told
+    whole = replay(run_dir / "store.sqlite")
+    finished = whole.sessions[-1].finished
+    assert finished is not None and finished.reason == told
+    assert whole.scores.by_status.total() == FEASIBLE
+    assert next(iter(result_lines(summary, whole, None))).startswith(f"it: {told}; ")
 
 
 def test_a_seed_that_cannot_be_planned_is_refused_before_it_starts(tmp_path: Path) -> None:
