@@ -19,8 +19,8 @@ def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
         guess = did_you_mean(str(problem["loc"][-1]), known)
         return f"{key} is not a known key{guess}; known here: {', '.join(known)}"
     if problem["type"] == "model_type":
-        known = ", ".join(_known_keys(root, problem["loc"]))
-        return f"{key} holds keys ({known}): set them inside it, not {problem['input']!r}"
+        inside = ", ".join(_known_keys(root, problem["loc"]))
+        return f"{key} holds keys ({inside}): set them inside it, not {problem['input']!r}"
     if problem["type"] == "missing":
         return f"{key} is missing; add it"
     message = problem["msg"].removeprefix("Value error, ")
