@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import ray
 from ray.actor import ActorHandle
 
@@ -32,6 +33,7 @@ from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.task import Task, load_task
 from operators.catalog import catalog_operators, random_candidate
+from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft, Operators
 from operators.scientist import llm_operators
@@ -241,6 +243,7 @@ class IslandActor:
             journal=self._journal,
             evaluate=self._evaluate,
             send=self._send,
+            sweep=self._sweep(task),
         )
         self._island = Island(self._index, setting)
         self._island.restore(history)
@@ -258,6 +261,13 @@ class IslandActor:
             avenues=mix.avenues,
             experiments=mix.designs,
         )
+
+    def _sweep(self, task: Task) -> Sweep | None:
+        """In an order of the island's own; none beside a model, which always finds something."""
+        if self._config.operators_of(self._index).kind == "llm":
+            return None
+        rng = np.random.default_rng((self._config.seed, self._index))
+        return Sweep(search_space(task), rng)
 
     @property
     def _begun(self) -> Island:

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from engine.asking import look_at_endpoints
-from engine.cluster import layout, ray_session
+from engine.cluster import fitted, layout, ray_session
 from engine.config import CampaignConfig, ConfigError, parse_config
-from engine.crew import Crew, ended
+from engine.crew import Crew, answer, ended
 from engine.dispatcher import CampaignFailed
 from engine.events import CampaignStarted, SessionFinished, SessionStarted
+from engine.island import EXHAUSTED
 from engine.ledger import Spending
 from engine.replay import Replay, replay
+from engine.searching import describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
 from engine.stop import Stop
 from engine.store import find_source
@@ -24,6 +26,7 @@ from engine.summary import summarise, write_best, write_summary
 from engine.toolchain import device_class_of, toolchain_here
 from engine.workbench import BackendWorkbench, Workbench
 from evaluators.kernel import kernel_id
+from evaluators.seed_check import check_seeds
 from evaluators.task import Task, load_task
 from operators.individual import Candidate
 
@@ -49,12 +52,15 @@ def run_campaign(
     """
     config = _settled(config)
     task = load_task(config.task)
+    check_seeds(task, config.backend)
+    require_search(config, task)  # a refusal comes before anything starts
     run_dir = config.runs_dir / config.name
     if (run_dir / STORE).exists():
         raise ConfigError(
             f"{run_dir}: a campaign of this name exists; continue it with "
             f"'kernel-scientist resume {run_dir}', or choose another name"
         )
+    config = fitted(config)
     session = _Session(config, task, observer=observer, workbench=workbench, before=None)
     return session.run()
 
@@ -76,7 +82,8 @@ def resume_campaign(
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
     values["budgets"] = {**before.budgets, **(budgets or {})}
-    config = parse_config(values, where=str(run_dir / STORE))
+    changed = " ".join(f"budgets.{key}={value}" for key, value in (budgets or {}).items())
+    config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
     task = load_task(config.task)
     if task.hash != before.campaign.task_hash:
         raise ConfigError(
@@ -130,6 +137,7 @@ class _Session:
         self._plan = layout(config)
         self._device = ""
         self._announced = ""
+        self._searching = describe_search(config, task)
         self._trouble = ""
         self._calls: Spending | None = None
 
@@ -214,7 +222,10 @@ class _Session:
         self._announce(dispatcher)
         if self._stop.reason:
             return self._stop.reason
-        return "nothing new was found" if self._left(dispatcher) else SPENT
+        endings: list[str] = answer(runs)
+        if self._left(dispatcher) == 0 and set(endings) != {EXHAUSTED}:
+            return SPENT
+        return why_ended(endings, self._config, self._task)
 
     def _look_at_calls(self, crew: Crew, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""
@@ -273,6 +284,7 @@ class _Session:
                 seconds_left=self._seconds_left(),
                 tracking_trouble=self._trouble,
                 calls=self._calls,
+                searching=self._searching,
             )
         )
 

@@ -195,6 +195,7 @@ def _doctor(arguments: Namespace) -> int:
         return _try_device(arguments)
     if arguments.backend or arguments.section or arguments.out:
         raise UsageError("--backend, --section and --out go with doctor --device")
+    from engine.backend_needs import find_lacks
     from engine.doctor import examine, find_models, print_findings
 
     findings = examine()
@@ -202,7 +203,7 @@ def _doctor(arguments: Namespace) -> int:
         from engine.config import load_config
 
         findings.append(find_models(load_config(arguments.config)))
-    return print_findings(findings, sys.stdout, as_json=arguments.json)
+    return print_findings(findings, sys.stdout, as_json=arguments.json, lacks=find_lacks())
 
 
 def _try_device(arguments: Namespace) -> int:

@@ -56,6 +56,17 @@ def layout(config: CampaignConfig) -> Layout:
     return Layout(devices=devices, gpus=1, compile_workers=workers, compile_cores=frozenset())
 
 
+def fitted(config: CampaignConfig) -> CampaignConfig:
+    """With as many islands as islands.per_device asks for the devices that are here.
+
+    Raises BackendMissing, ConfigError.
+    """
+    islands = config.islands
+    wanted = islands.per_device * len(layout(config).devices) if islands.per_device else 0
+    count = max(islands.count, wanted)
+    return config.model_copy(update={"islands": islands.model_copy(update={"count": count})})
+
+
 @contextmanager
 def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
     """A Ray of this campaign's own, or the cluster it was told of. Raises ConfigError."""

@@ -1,15 +1,18 @@
 """The campaign's configuration: every key, its default, and what is wrong with a bad one."""
 
+import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from engine.config_errors import first_problem
 from engine.llm_config import Llm
 from engine.migration import Topology
 from evaluators.lined_yaml import YamlError, load
+from evaluators.spelling import did_you_mean
 from operators.question import Role
 
 BackendChoice = Literal["cpu", "cuda", "hip"]
@@ -35,6 +38,7 @@ class Budgets(_Section):
 
 class Islands(_Section):
     count: int = Field(default=2, ge=1)
+    per_device: int = Field(default=0, ge=0)  # with many devices more than count: so many each
     cycles_in_flight: int = Field(default=2, ge=1)
     capacity: int = Field(default=40, ge=1)
     tournament: int = Field(default=6, ge=1)
@@ -153,7 +157,8 @@ class CampaignConfig(_Section):
         named = {name for mix in asking for name in mix.models.values()}
         if self.llm is not None and (unknown := named - self.llm.models.keys()):
             raise ValueError(
-                f"operators.models names {min(unknown)!r}; llm.models has "
+                f"operators.models names {min(unknown)!r}"
+                f"{did_you_mean(min(unknown), self.llm.models)}; llm.models has "
                 f"{', '.join(self.llm.models)}"
             )
         if self.budgets.dollars is not None and self.llm is not None and not self.llm.priced:
@@ -182,7 +187,7 @@ class CampaignConfig(_Section):
         return self.tracking.uri
 
 
-def load_config(path: Path, overrides: list[str] | tuple[str, ...] = ()) -> CampaignConfig:
+def load_config(path: Path, overrides: Sequence[str] = ()) -> CampaignConfig:
     """Read a YAML file and apply "a.b=value" overrides (values in YAML). Raises ConfigError."""
     try:
         text = path.read_text()
@@ -197,9 +202,33 @@ def load_config(path: Path, overrides: list[str] | tuple[str, ...] = ()) -> Camp
         values = {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: a configuration is a mapping of keys to values")
+    steps = {str(path): copy.deepcopy(values)}
     for override in overrides:
         _override(values, override)
-    return parse_config(values, where=str(path))
+        steps[repr(override)] = copy.deepcopy(values)
+    return parse_config(values, where=_to_blame(steps))
+
+
+def _to_blame(steps: Mapping[str, dict[str, Any]]) -> str:
+    """The file or the override that brought in what is wrong in the end.
+
+    steps: the values after each, by its name.
+    """
+    told = {name: _wrong(values) for name, values in steps.items()}
+    *_, last = told.values()
+    names = list(told)
+    while len(names) > 1 and told[names[-2]] == last:
+        names.pop()
+    return names[-1]
+
+
+def _wrong(values: dict[str, Any]) -> str:
+    """The first problem in one sentence; empty when there is none."""
+    try:
+        CampaignConfig.model_validate(values)
+    except ValidationError as error:
+        return first_problem(error, CampaignConfig)
+    return ""
 
 
 def parse_config(values: dict[str, Any], *, where: str) -> CampaignConfig:
@@ -207,7 +236,7 @@ def parse_config(values: dict[str, Any], *, where: str) -> CampaignConfig:
     try:
         return CampaignConfig.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"{where}: {_sentence(error)}") from error
+        raise ConfigError(f"{where}: {first_problem(error, CampaignConfig)}") from error
 
 
 def _override(values: dict[str, Any], override: str) -> None:
@@ -240,38 +269,3 @@ def _element(place: list[Any], key: str, override: str) -> Any:
     if not key.isdecimal() or int(key) >= len(place):
         raise ConfigError(f"{override!r}: {key} is not one of the list's {len(place)} positions")
     return place[int(key)]
-
-
-def _sentence(error: ValidationError) -> str:
-    """The first problem in one sentence; it names the key and says what may stand there."""
-    problems = error.errors(include_url=False)
-    # A misspelt key explains a missing one.
-    problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        known = ", ".join(_known_keys(problem["loc"][:-1]))
-        return f"{key} is not a known key; known here: {known}"
-    if problem["type"] == "missing":
-        return f"{key} is missing; add it"
-    message = problem["msg"].removeprefix("Value error, ")
-    message = message[0].lower() + message[1:]
-    if not key:
-        return message
-    given = f", not {problem['input']!r}" if isinstance(problem["input"], str | int | float) else ""
-    return f"{key}: {message}{given}"
-
-
-def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    """The keys of the section at a place; a list's position or a mapping's own key is passed."""
-    section: type[BaseModel] = CampaignConfig
-    for part in location:
-        if part in section.model_fields:
-            section = _section_in(section.model_fields[str(part)].annotation) or section
-    return sorted(section.model_fields)
-
-
-def _section_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation holds, as in Llm | None or Mapping[str, LlmModel]."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_section_in, get_args(annotation))), None)

@@ -1,12 +1,15 @@
 """One cycle of an island: which operator works on which parents, and what it is asked for."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
 from engine.config import OperatorMix
+from engine.events import Designed, Selected
+from operators.catalog.search_space import Sweep
 from operators.individual import Experiment, Individual, Origin
 from operators.operator import (
     Context,
@@ -63,6 +66,18 @@ class Ask:
     origin: Origin
     parents: tuple[str, ...] = ()
     experiment: Experiment | None = None
+
+    @classmethod
+    def untried(cls, sweep: Sweep, known: Collection[str]) -> Self:
+        """In the first slot, which a cycle that found nothing new has left empty.
+
+        known: ids of kernels that the island has met.
+        """
+
+        async def draw(context: Context) -> Draft:
+            return sweep.draw(known)
+
+        return cls(slot=0, draw=draw, origin="random")
 
 
 def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
@@ -163,3 +178,10 @@ async def finish_all(slots: Iterable[Awaitable[None]], *, milder: type[Exception
     raised = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     for error in sorted(raised, key=lambda error: isinstance(error, milder)):
         raise error
+
+
+def decided(island: int, cycle: int, decision: Selection | Design) -> Selected | Designed:
+    """The event that tells of a cycle's selection or design."""
+    if isinstance(decision, Selection):
+        return Selected(island=island, cycle=cycle, selection=decision)
+    return Designed(island=island, cycle=cycle, design=decision)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from engine.backend_needs import Lack, lack_lines
 from evaluators.device import BackendMissing, backend
 from evaluators.profile import TOOLS
 from evaluators.profile_run import find_tool
@@ -73,19 +74,21 @@ def find_models(config: "CampaignConfig") -> Finding:
     return Finding(what="models", state="ok", found=f"{', '.join(names)} answer")
 
 
-def print_findings(findings: Sequence[Finding], stream: IO[str], *, as_json: bool) -> int:
+def print_findings(
+    findings: Sequence[Finding], stream: IO[str], *, as_json: bool, lacks: Sequence[Lack] = ()
+) -> int:
     """The exit code: 1 when something is broken."""
     broken = [one for one in findings if one.state == "broken"]
     if as_json:
         values = {"ready": not broken, "findings": [asdict(one) for one in findings]}
-        print(json.dumps(values, indent=2), file=stream)
+        print(json.dumps({**values, "lacks": [*map(asdict, lacks)]}, indent=2), file=stream)
     else:
-        for line in _lines(findings):
+        for line in _lines(findings, lacks):
             print(line, file=stream)
     return 1 if broken else 0
 
 
-def _lines(findings: Iterable[Finding]) -> Iterator[str]:
+def _lines(findings: Iterable[Finding], lacks: Iterable[Lack]) -> Iterator[str]:
     marks: Mapping[State, str] = {"ok": "ok  ", "absent": "--  ", "broken": "FAIL"}
     broken = []
     for one in findings:
@@ -94,6 +97,7 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
             yield f"{'':24}{one.todo}"
         if one.state == "broken":
             broken.append(one.what)
+    yield from lack_lines(lacks)
     yield ""
     if broken:
         yield f"No campaign can run before this is mended: {', '.join(broken)}."

@@ -6,16 +6,14 @@ from functools import partial
 
 import numpy as np
 
-from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, draw_operator, finish_all
+from engine.cycle import CYCLE, SLOT, Ask, Asker, Cycle, Tally, decided, draw_operator, finish_all
 from engine.events import (
     Added,
     CycleFinished,
     CycleStarted,
-    Designed,
     Drafted,
     Event,
     Migrated,
-    Selected,
 )
 from engine.memory import Memory
 from engine.migration import destinations
@@ -27,6 +25,9 @@ from evaluators.evaluation import Evaluation
 from evaluators.kernel import kernel_id
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Design, Selection
+
+STOPPED, EXHAUSTED = "stopped", "exhausted"
+"""Two of the ways in which an island ends."""
 
 
 class Island:
@@ -140,11 +141,17 @@ class Island:
         try:
             for cycle in resumed:
                 await self._cycle(cycle)
-            while self._barren < self._config.islands.patience:
+            while self._barren < self._config.islands.patience and not self._exhausted:
                 await self._cycle(self._next_cycle())
         except Stopped:
-            return "stopped"
-        return "nothing new"
+            return STOPPED
+        return EXHAUSTED if self._exhausted else "nothing new"
+
+    @property
+    def _exhausted(self) -> bool:
+        """Every kernel of the space was tried here, and no model can send others."""
+        sweep = self._setting.sweep
+        return sweep is not None and sweep.exhausted and not self._config.asks_models
 
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
@@ -182,6 +189,8 @@ class Island:
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
             tally.declined.append(str(declined))
+        if not tally.new and self._setting.sweep is not None:
+            await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
         self._close(cycle.number)
         # Waiting for the store here keeps a lane that finds nothing from running away.
@@ -276,12 +285,7 @@ class Island:
             self._setting.send(self.index, target, round, elites)
 
     def _note(self, cycle: int, decision: Selection | Design) -> None:
-        event: Event
-        if isinstance(decision, Selection):
-            event = Selected(island=self.index, cycle=cycle, selection=decision)
-        else:
-            event = Designed(island=self.index, cycle=cycle, design=decision)
-        self._setting.journal.post(event)
+        self._setting.journal.post(decided(self.index, cycle, decision))
 
     def _rng(self, cycle: int, place: int) -> np.random.Generator:
         return np.random.default_rng((self._config.seed, self.index, cycle, place))

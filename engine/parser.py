@@ -1,9 +1,20 @@
 """The command line's commands and options, and what --help says of them."""
 
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import (
+    Action,
+    ArgumentError,
+    ArgumentParser,
+    Namespace,
+    RawDescriptionHelpFormatter,
+    _SubParsersAction,
+)
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from evaluators.spelling import did_you_mean
+
+PACKAGE = "kernel-scientist"
 
 WRONG_USAGE = 2
 """The exit code of what can't be done as asked."""
@@ -30,10 +41,35 @@ ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair")
 
 
 class _Parser(ArgumentParser):
-    """Says what is wrong in one sentence."""
+    """Says what is wrong in one sentence, and what a misspelt word may mean."""
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        choices = None if action.choices is None else list(map(str, action.choices))
+        if choices is not None and value not in choices:
+            what = "command" if isinstance(action, _SubParsersAction) else "choice"
+            guess = did_you_mean(str(value), choices)
+            known = ", ".join(choices)
+            raise ArgumentError(
+                None if what == "command" else action,
+                f"{str(value)!r} is no {what}{guess}: choose one of {known}",
+            )
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+class _Version(Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version(PACKAGE)
+        except PackageNotFoundError:
+            found = "run from its files, not installed"
+        print(f"{PACKAGE} {found}")
+        parser.exit(0)
 
 
 def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
@@ -44,6 +80,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version, and end")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def add(name: str, summary: str) -> ArgumentParser:

@@ -109,7 +109,7 @@ def line(snapshot: Snapshot) -> str:
     if snapshot.phase == "starting":
         return (
             f"{snapshot.campaign}: starting Ray, then measuring the naive seed; "
-            f"results go to {snapshot.run_dir}"
+            f"results go to {snapshot.run_dir}; searching {snapshot.searching}"
         )
     parts = [
         f"{snapshot.elapsed_s:5.0f} s",
@@ -139,6 +139,7 @@ def table(snapshot: Snapshot) -> Table:
     dispatcher = snapshot.dispatcher
     rows: list[tuple[str, str]] = []
     rows.append((snapshot.campaign, f"{snapshot.phase}, {snapshot.elapsed_s:.0f} s"))
+    rows.append(("searching", snapshot.searching))
     rows.append(("best", best_text(dispatcher.best)))
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
     rows.append(("rate", f"{snapshot.evaluations_per_s:.2g} evaluations/s"))

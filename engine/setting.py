@@ -10,6 +10,7 @@ from engine.events import Journal
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.task import Task
+from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
 from operators.operator import Operators
 
@@ -39,3 +40,4 @@ class Setting:
     journal: Journal
     evaluate: Evaluate
     send: Send
+    sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without

@@ -65,6 +65,7 @@ class Snapshot:
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
     calls: Spending | None = None  # of models; None where none is asked
+    searching: str = ""  # what can be tried, in a few words
 
     @property
     def evaluations(self) -> int:

@@ -4,6 +4,7 @@ import fcntl
 import os
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,44 +24,10 @@ CREATE TABLE IF NOT EXISTS events (
     UNIQUE (kind, key)
 );
 CREATE INDEX IF NOT EXISTS events_by_cycle ON events (island, cycle);
-CREATE VIEW IF NOT EXISTS evaluations AS SELECT
-    seq, at,
-    json_extract(body, '$.evaluation.kernel_id') AS kernel_id,
-    json_extract(body, '$.number') AS number,
-    json_extract(body, '$.evaluation.status') AS status,
-    json_extract(body, '$.evaluation.reason') AS reason,
-    json_extract(body, '$.evaluation.speedup') AS speedup,
-    json_extract(body, '$.evaluation.ci95[0]') AS ci95_low,
-    json_extract(body, '$.evaluation.ci95[1]') AS ci95_high,
-    json_extract(body, '$.verified') AS verified,
-    json_extract(body, '$.evaluation.times_us') AS times_us,
-    json_extract(body, '$.evaluation.device') AS device
-FROM events WHERE kind = 'evaluated';
-CREATE VIEW IF NOT EXISTS drafts AS SELECT
-    seq, at, key, island, cycle,
-    json_extract(body, '$.slot') AS slot,
-    json_extract(body, '$.kernel_id') AS kernel_id,
-    json_extract(body, '$.origin') AS origin,
-    json_extract(body, '$.parents') AS parents,
-    json_extract(body, '$.experiment.technique') AS technique,
-    json_extract(body, '$.report') AS report,
-    json_extract(body, '$.candidate.files."kernel.hip"') AS source
-FROM events WHERE kind = 'drafted';
-CREATE VIEW IF NOT EXISTS individuals AS SELECT
-    d.key, d.island, d.cycle, d.slot, d.kernel_id, d.origin, d.parents, d.technique,
-    e.status, e.reason, e.speedup, e.ci95_low, e.ci95_high, e.times_us, d.source
-FROM drafts d JOIN evaluations e ON e.kernel_id = d.kernel_id AND e.number = 0;
-CREATE VIEW IF NOT EXISTS profiles AS SELECT
-    seq, at,
-    json_extract(body, '$.kernel_id') AS kernel_id,
-    json_extract(body, '$.advice') AS advice,
-    json_extract(body, '$.reason') AS reason,
-    json_extract(body, '$.device_s') AS device_s
-FROM events WHERE kind = 'profiled';
-CREATE VIEW IF NOT EXISTS faults AS SELECT
-    seq, at, json_extract(body, '$.where') AS place, json_extract(body, '$.message') AS message
-FROM events WHERE kind = 'fault';
 """
+
+
+VIEWS = Path(__file__).with_name("views.sql")
 
 
 class StoreError(Exception):
@@ -87,6 +54,7 @@ class Store:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.executescript(SCHEMA)
+        _renew_views(self._connection)
 
     def append(self, rows: Sequence[Row]) -> None:
         """All rows in one transaction, on the disk when this returns. Rows stored before stay."""
@@ -142,7 +110,11 @@ def find_source(path: Path, kernel_id: str) -> str | None:
     """The text of a drafted kernel, also while a writer is at work; None when there is none."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
-        query = "SELECT source FROM drafts WHERE kernel_id = ? LIMIT 1"
+        # Not from a view: it is read in stores of earlier versions too.
+        query = (
+            """SELECT json_extract(body, '$.candidate.files."kernel.hip"') FROM events """
+            "WHERE kind = 'drafted' AND json_extract(body, '$.kernel_id') = ? LIMIT 1"
+        )
         row = connection.execute(query, (kernel_id,)).fetchone()
     finally:
         connection.close()
@@ -160,6 +132,19 @@ def _read(
 ) -> list[tuple[int, float, str, str]]:
     query = "SELECT seq, at, kind, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
     return connection.execute(query, (after, limit)).fetchall()
+
+
+def _renew_views(connection: sqlite3.Connection) -> None:
+    """Today's views, in one transaction, in a store whose views are of another version.
+
+    user_version holds a checksum of the views' text; it is 0 in stores of before.
+    """
+    text = VIEWS.read_text()
+    version = zlib.crc32(text.encode()) & 0x7FFFFFFF
+    if connection.execute("PRAGMA user_version").fetchone() != (version,):
+        connection.executescript(
+            f"BEGIN IMMEDIATE;\n{text}\nPRAGMA user_version = {version};\nCOMMIT;"
+        )
 
 
 def _lock(path: Path, *, wait_s: float) -> int:

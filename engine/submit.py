@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,9 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engine.config import CampaignConfig, load_config
+from engine.searching import require_search
+from evaluators.seed_check import check_seeds
+from evaluators.task import load_task
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -65,10 +69,10 @@ def submit(
 ) -> int:
     """Submit, and follow the job's output to its end; 0 when it succeeded, or is left running.
 
-    address: of the cluster's dashboard. Raises ConfigError, SubmitError.
+    address: of the cluster's dashboard. Raises ConfigError, TaskError, SubmitError.
     """
-    job = plan(config, overrides, Path.cwd())
     address = address or os.environ.get("RAY_API_SERVER_ADDRESS") or DEFAULT_ADDRESS
+    job = plan(config, overrides, Path.cwd(), elsewhere=not _is_local(address))
     client = _connect(address)
     job_id = client.submit_job(
         entrypoint=job.entrypoint,
@@ -84,8 +88,12 @@ def submit(
     return _follow(client, job_id, stream)
 
 
-def plan(config: Path, overrides: list[str], folder: Path) -> Job:
-    """The job for a configuration below folder, a checkout. Raises ConfigError, SubmitError."""
+def plan(config: Path, overrides: Sequence[str], folder: Path, *, elsewhere: bool = False) -> Job:
+    """The job for a configuration below folder, a checkout.
+
+    elsewhere: it runs on another machine, whose absolute paths can't be looked at from here.
+    Raises ConfigError, TaskError, SubmitError.
+    """
     if not (folder / SCRIPT).is_file():
         raise SubmitError(
             f"{folder} has no {SCRIPT}: submit from a checkout's top folder; the job gets a copy"
@@ -96,12 +104,28 @@ def plan(config: Path, overrides: list[str], folder: Path) -> Job:
             f"{config} is not below {folder}, so a job would not have it; copy it there"
         )
     settings = load_config(folder / inside, overrides)
+    if not (elsewhere and Path(settings.task).is_absolute()):
+        _check_task(settings, folder)
     values = _explicit(settings, folder)
     others = [text for text in overrides if re.split("[.=]", text)[0] not in values]
     words = ["python", str(SCRIPT), str(inside), *others]
     words += [f"{key}={json.dumps(value)}" for key, value in values.items()]
     run_dir = Path(str(values["runs_dir"])) / str(values["name"])
     return Job(entrypoint=shlex.join(words), folder=folder, run_dir=run_dir)
+
+
+def _check_task(settings: CampaignConfig, folder: Path) -> None:
+    """What a campaign would refuse at its start is refused here, before anything is sent."""
+    place = folder / settings.task
+    own = (place / "task.yaml").is_file()
+    carried = place.resolve().is_relative_to(folder.resolve())
+    if own and not carried and not Path(settings.task).is_absolute():
+        raise SubmitError(
+            f"task {settings.task} is not below {folder}, so a job would not have it; copy it there"
+        )
+    task = load_task(place if own else settings.task)
+    check_seeds(task, settings.backend)
+    require_search(settings, task)
 
 
 def _explicit(settings: CampaignConfig, folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from evaluators.arguments import Argument, Array, Distribution, Suite, TaskError
 from evaluators.device import DeviceInfo
 from evaluators.expression import Expression
 from evaluators.lined_yaml import YamlError, load
+from evaluators.spelling import did_you_mean
 from evaluators.task_file import TaskFile
 
 __all__ = [
@@ -173,8 +174,10 @@ def load_task(name_or_path: str | Path) -> Task:
     folder = SHIPPED / name_or_path if str(name_or_path) in shipped_tasks() else Path(name_or_path)
     path = folder / "task.yaml"
     if not path.is_file():
+        shipped = shipped_tasks()
+        guess = did_you_mean(str(name_or_path), shipped)
         raise TaskError(
-            f"no task {str(name_or_path)!r}: name one of {', '.join(shipped_tasks())}, "
+            f"no task {str(name_or_path)!r}{guess}: name one of {', '.join(shipped)}, "
             "or a folder that holds task.yaml, reference.py and seeds/*.hip"
         )
     text = path.read_text()

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,19 @@ def kernel_scientist(*arguments: str | Path) -> subprocess.CompletedProcess[str]
     ("arguments", "told"),
     [
         ([], "COMMAND"),
-        (["fly"], "invalid choice: 'fly'"),
+        (["fly"], "'fly' is no command: choose one of run, resume, evaluate"),
+        (["rnu", "x.yaml"], "'rnu' is no command (did you mean run?)"),
+        (["evaluate", str(NAIVE), "--task", "sgem", "--backend", "cpu"], "did you mean sgemm?"),
+        (["evaluate", str(NAIVE), "--task", "sgemm", "--backend", "cdua"], "did you mean cuda?"),
         (["run"], "CONFIG"),
         (["run", "no-such.yaml"], "no-such.yaml: the configuration can't be read"),
         (["run", "configs/quickstart.yaml", "no_such_key=1"], "no_such_key is not a known key"),
+        (
+            ["run", "configs/quickstart.yaml", "task=softmax", "budgts.evaluations=3"],
+            "kernel-scientist: 'budgts.evaluations=3': budgts is not a known key "
+            "(did you mean budgets?)",
+        ),
+        (["run", "configs/quickstart.yaml", "backend=hpi"], "'hpi' (did you mean hip?)"),
         (["run", "configs/quickstart.yaml", "hurry"], "'hurry' is no override"),
         (["run", "configs/quickstart.yaml", "task=no_such_task"], "no_such_task"),
         (["resume", "no-such-run"], "no-such-run/store.sqlite: no such store"),
@@ -73,6 +83,23 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(
     assert told in captured.err
     assert captured.err.startswith("kernel-scientist")
     assert len(captured.err.splitlines()) == 1
+
+
+def test_a_budget_that_resume_does_not_know_is_blamed_and_guessed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write(tmp_path / "store.sqlite", list(log.opening(log.config(tmp_path))))
+    assert cli.main(["resume", str(tmp_path), "evaluatons=9"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("kernel-scientist: 'budgets.evaluatons=9': budgets.evaluatons is not a")
+    assert "(did you mean evaluations?)" in told
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"kernel-scientist {version('kernel-scientist')}\n"
 
 
 def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> None:

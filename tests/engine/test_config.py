@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from engine.cluster import fitted
 from engine.config import CampaignConfig, ConfigError, load_config, parse_config
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +74,30 @@ def test_islands_take_their_operators_in_turn() -> None:
 
 
 @pytest.mark.parametrize(
+    ("overrides", "blamed"),
+    [
+        ([], "campaign.yaml"),
+        (["seed=3"], "campaign.yaml"),
+        (["seed=3", "islands.count=0", "name=x"], "'islands.count=0'"),
+        (["islands.count=0", "islands.count=2", "islands.count=-1"], "'islands.count=-1'"),
+        # Each is fine alone; together with the file it is the one that breaks it.
+        (["budgets.wall_time_s=null", "budgets.evaluations=null"], "'budgets.evaluations=null'"),
+        (["operators.0.kind=llm"], "'operators.0.kind=llm'"),
+    ],
+)
+def test_what_an_override_breaks_is_blamed_on_it(
+    tmp_path: Path, overrides: list[str], blamed: str
+) -> None:
+    path = tmp_path / "campaign.yaml"
+    broken = blamed == "campaign.yaml"
+    path.write_text("task: sgemm\n" + ("backend: tpu\n" if broken else ""))
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, overrides)
+    named = str(caught.value).split(": ")[0]
+    assert named == (str(path) if broken else blamed)
+
+
+@pytest.mark.parametrize(
     ("text", "overrides", "words"),
     [
         ("tusk: sgemm", [], ["campaign.yaml", "tusk", "not a known key", "task"]),
@@ -80,6 +105,9 @@ def test_islands_take_their_operators_in_turn() -> None:
         ("seed: 1", [], ["task is missing"]),
         ("task: sgemm\nseed: -1", [], ["seed", "greater than or equal to 0", "-1"]),
         ("task: sgemm\nbackend: tpu", [], ["backend", "'cpu', 'cuda' or 'hip'", "tpu"]),
+        ("task: sgemm", ["islands=5"], ["'islands=5': islands holds keys", "count", "not 5"]),
+        ("task: sgemm\nbackend: hop", [], ["'hop' (did you mean hip?)"]),
+        ("task: sgemm\nislands: {capcity: 2}", [], ["(did you mean capacity?)"]),
         ("task: sgemm\nname: a/b", [], ["name", "a/b"]),
         (
             "task: sgemm\nbudgets: {evaluations: null}",
@@ -141,6 +169,22 @@ def keys(section: type[BaseModel]) -> Iterator[str]:
         for inner in (info.annotation, *getattr(info.annotation, "__args__", ())):
             if isinstance(inner, type) and issubclass(inner, BaseModel):
                 yield from keys(inner)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.name)
+def test_shipped_configurations_fit_any_number_of_gpus(path: Path) -> None:
+    """None names a GPU that another machine may lack; the first one is wherever there is any."""
+    assert load_config(path).devices.ids in (None, (0,))
+
+
+@pytest.mark.parametrize(("count", "per_device", "islands"), [(2, 0, 2), (2, 3, 3), (5, 3, 5)])
+def test_islands_follow_the_devices(count: int, per_device: int, islands: int) -> None:
+    values = {
+        "task": "sgemm",
+        "devices": {"ids": [0]},
+        "islands": {"count": count, "per_device": per_device},
+    }
+    assert fitted(parse_config(values, where="test")).islands.count == islands
 
 
 def test_every_key_is_read_somewhere() -> None:

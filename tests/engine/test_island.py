@@ -25,8 +25,9 @@ from engine.setting import Setting, Stopped
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel import kernel_id
-from evaluators.task import load_task
+from evaluators.task import Task, load_task
 from operators.catalog import catalog_operators, random_candidate
+from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft
 
@@ -42,7 +43,6 @@ INFO = DeviceInfo(
     max_threads=1024,
     cache_bytes=1 << 20,
 )
-SEED = Candidate.from_source(TASK.naive)
 OPERATORS = catalog_operators(TASK, INFO)
 
 
@@ -63,7 +63,16 @@ def judged(identity: str) -> Evaluation:
 class World:
     """One island's surroundings: a log in memory, verdicts at once, a budget of evaluations."""
 
-    def __init__(self, *, budget: int, earlier: Sequence[Event] = (), **changes: Any) -> None:
+    def __init__(
+        self,
+        *,
+        budget: int,
+        earlier: Sequence[Event] = (),
+        task: Task = TASK,
+        sweep: Sweep | None = None,
+        **changes: Any,
+    ) -> None:
+        self.task = task
         values: dict[str, Any] = {"task": "transpose", "tracking": "none", **changes}
         self.config: CampaignConfig = parse_config(values, where="test")
         self.budget = budget
@@ -72,13 +81,14 @@ class World:
         self.sent: list[tuple[int, int, int, list[str]]] = []
         setting = Setting(
             config=self.config,
-            task=TASK,
+            task=task,
             device=INFO,
-            operators=OPERATORS,
+            operators=OPERATORS if task is TASK else catalog_operators(task, INFO),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,
             send=self.send,
+            sweep=sweep,
         )
         self.island = Island(0, setting)
         self.island.restore(history(earlier))
@@ -106,7 +116,9 @@ class World:
 
     def run(self) -> str:
         async def life() -> str:
-            await self.island.begin(SEED, judged(kernel_id(SEED.source)))
+            await self.island.begin(
+                Candidate.from_source(self.task.naive), judged(kernel_id(self.task.naive))
+            )
             return await self.island.run()
 
         return asyncio.run(life())

@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,6 +21,10 @@ import pytest
 
 from engine.config import ConfigError, load_config
 from engine.submit import SubmitError, is_temporary_copy, plan
+from evaluators.task import TaskError
+from tests.evaluators.small_task import FRONT, kernel, write_task
+
+SPACIOUS = kernel(front=FRONT.replace("---*/", "params: {TX: 1}\nspace: {TX: [1, 2]}\n---*/"))
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -76,6 +81,46 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
 def test_a_bad_configuration_is_refused_before_anything_is_sent(checkout: Path) -> None:
     with pytest.raises(ConfigError, match="no_such_key"):
         plan(Path("mine.yaml"), ["no_such_key=1"], checkout)
+
+
+def own_task(folder: Path, seed: str) -> Path:
+    write_task(folder)
+    (folder / "seeds" / "naive.hip").write_text(seed)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("seed", "told"),
+    [
+        ("__global__ void go() {}", r"naive\.hip: line 1: "),
+        (kernel().replace("args: [w,", "args: [weights,"), r"naive\.hip on .*'weights'"),
+        (kernel(), "give the seed params and a space"),
+    ],
+)
+def test_a_bad_task_is_refused_before_anything_is_sent(
+    checkout: Path, seed: str, told: str
+) -> None:
+    own_task(checkout / "own", seed)
+    with pytest.raises((ConfigError, TaskError), match=told):
+        plan(Path("mine.yaml"), ["task=own"], checkout)
+
+
+def test_a_task_that_is_not_there_is_refused(checkout: Path) -> None:
+    with pytest.raises(TaskError, match=r"no task 'softmaxx' \(did you mean softmax\?\)"):
+        plan(Path("mine.yaml"), ["task=softmaxx"], checkout)
+    with pytest.raises(TaskError, match="no task '/no/such'"):
+        plan(Path("mine.yaml"), ["task=/no/such"], checkout)
+    assert plan(Path("mine.yaml"), ["task=/no/such"], checkout, elsewhere=True).entrypoint
+
+
+def test_a_task_that_the_job_would_not_have_is_refused(checkout: Path) -> None:
+    own_task(checkout / "own", SPACIOUS)
+    below = checkout / "below"
+    shutil.copytree(checkout / "scripts", below / "scripts")
+    shutil.copy(checkout / "mine.yaml", below)
+    with pytest.raises(SubmitError, match=r"task \.\./own is not below"):
+        plan(Path("mine.yaml"), ["task=../own"], below)
+    assert plan(Path("mine.yaml"), ["task=own"], checkout).run_dir.name.startswith("own-")
 
 
 @pytest.mark.parametrize(

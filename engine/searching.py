@@ -1,0 +1,42 @@
+"""What a campaign can search, said before it starts, and why its islands ended."""
+
+from collections.abc import Sequence
+
+from engine.config import CampaignConfig, ConfigError
+from engine.island import EXHAUSTED
+from evaluators.task import Task
+from operators.catalog.search_space import search_space
+
+
+def require_search(config: CampaignConfig, task: Task) -> None:
+    """Raises ConfigError where neither the catalogue nor a model could change a kernel.
+
+    Raises Rejected when the naive seed can't be read.
+    """
+    lack = search_space(task).lack
+    if lack and not config.asks_models:
+        raise ConfigError(lack)
+
+
+def describe_search(config: CampaignConfig, task: Task) -> str:
+    """For a person, in a few words: the catalogue's kernels, and those that models write."""
+    islands = config.islands.count
+    asking = sum(config.operators_of(island).kind == "llm" for island in range(islands))
+    parts = []
+    if asking < islands:
+        space = search_space(task)
+        parts.append(str(space) if space.sources else f"nothing by catalogue: {space.lack}")
+    if asking:
+        parts.append(f"what models write on {asking} of {islands} islands")
+    return " and ".join(parts)
+
+
+def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task) -> str:
+    """endings: as Island.run() returned them, none of them because the campaign was stopped."""
+    if set(endings) == {EXHAUSTED}:
+        space = search_space(task)
+        if space.lack:
+            return f"nothing to search: {space.lack}"
+        count = space.count()
+        return f"the search space is exhausted: {count} of {count} kernels tried"
+    return f"nothing new was found in {config.islands.patience} cycles in a row (islands.patience)"

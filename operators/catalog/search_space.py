@@ -1,0 +1,122 @@
+"""The catalogue's search space: which kernels it can make for a task, and those not yet tried."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import get_args
+
+import numpy as np
+
+from evaluators.kernel import KernelSource, parse_kernel
+from evaluators.task import Task
+from operators.catalog.families import Params, families
+from operators.catalog.structure import Kind
+from operators.individual import Candidate
+from operators.operator import Declined, Draft
+
+MOST_ENUMERATED = 5000
+"""Points, whether their constraints hold or not; a larger space is sampled, never enumerated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSpace:
+    """Files whose parameters may be chosen: the task's families, else its naive seed alone.
+
+    kind: of the families; None when the task is no problem that the catalogue knows.
+    """
+
+    task: str
+    kind: Kind | None
+    sources: Mapping[str, KernelSource]
+
+    @property
+    def largest(self) -> int:
+        """How many kernels there are if every constraint holds."""
+        return sum(_combinations(source) for source in self.sources.values())
+
+    @property
+    def is_small(self) -> bool:
+        return self.largest <= MOST_ENUMERATED
+
+    def points(self) -> Iterator[tuple[str, Params]]:
+        """Every kernel, as a file's name and its parameters."""
+        for name, source in self.sources.items():
+            for values in product(*source.space.values()):
+                params = dict(zip(source.space, values, strict=True))
+                if source.feasible(params):
+                    yield name, params
+
+    def count(self) -> int | None:
+        """How many kernels there are; None where that is not small enough to be counted."""
+        return sum(1 for _ in self.points()) if self.is_small else None
+
+    def __str__(self) -> str:
+        """In a few words."""
+        exact = self.count()
+        size = f"up to {self.largest}" if exact is None else f"{exact}"
+        if self.kind is None:
+            return f"{size} kernels of the naive seed's own space"
+        return f"{size} kernels of {len(self.sources)} {self.kind} families"
+
+    @property
+    def lack(self) -> str:
+        """Why nothing can be searched, and what to do; empty when something can."""
+        if self.sources:
+            return ""
+        return (
+            f"the catalogue can search nothing for the task {self.task}: its families are for "
+            f"{', '.join(get_args(Kind))}, and the naive seed declares no space; give the seed "
+            "params and a space (README, 'A kernel is one file'), or let a model write kernels "
+            "(operators of kind llm)"
+        )
+
+
+def search_space(task: Task) -> SearchSpace:
+    """What catalogue, mutation and random search can reach. Raises Rejected: a bad naive seed."""
+    known = families(task)
+    if known.sources:
+        return SearchSpace(task=task.name, kind=known.kind, sources=known.sources)
+    seed = parse_kernel(task.naive)
+    sources = {"the seed": seed} if seed.space else {}
+    return SearchSpace(task=task.name, kind=None, sources=sources)
+
+
+def _combinations(source: KernelSource) -> int:
+    return math.prod(len(values) for values in source.space.values())
+
+
+class Sweep:
+    """Hands out the kernels of a small space, each once; for islands that find nothing new.
+
+    Single steps and random draws leave points out: those behind a constraint, those whose
+    neighbours all failed, and the last few of many.
+    """
+
+    def __init__(self, space: SearchSpace, rng: np.random.Generator) -> None:
+        """rng: decides the order, so that islands begin at different ends."""
+        self._space, self._rng = space, rng
+        self._left: list[tuple[str, Params]] | None = None
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every point was handed out, or was known before."""
+        return self._left is not None and not self._left
+
+    def draw(self, known: Collection[str]) -> Draft:
+        """A kernel whose id is not among the known ones. Raises Declined when there is none."""
+        if not self._space.is_small:
+            raise Declined("the space is too large to be enumerated")
+        if self._left is None:
+            points = list(self._space.points())
+            self._left = [points[i] for i in self._rng.permutation(len(points))]
+        while self._left:
+            name, params = self._left.pop()
+            kernel = self._space.sources[name].with_params(params)
+            if kernel.id not in known:
+                values = ", ".join(f"{key} = {value}" for key, value in kernel.params.items())
+                return Draft(
+                    candidate=Candidate.from_source(kernel.text),
+                    report=f"not yet tried: {name}, {values}",
+                )
+        raise Declined("every kernel of the space was tried")
