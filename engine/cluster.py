@@ -4,7 +4,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import ray
@@ -90,20 +90,33 @@ def _joined(key: str, address: str) -> Iterator[None]:
 
 @contextmanager
 def _own_ray(config: CampaignConfig, plan: Layout) -> Iterator[None]:
+    with _showing(config, plan), ExitStack() as stack:
+        with _told(_not_started):
+            try:
+                stack.enter_context(_started(plan))
+            except Exception as error:  # what Ray raises is no more special than that
+                if "timed out" not in str(error):
+                    raise
+                # It gives a node 30 s to come up, which a machine that is busy may need twice.
+                stack.enter_context(_started(plan))
+        yield
+
+
+@contextmanager
+def _started(plan: Layout) -> Iterator[None]:
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
-    with _showing(config, plan), cleared_up(tempfile.mkdtemp(prefix="ks-")) as folder:
+    with cleared_up(tempfile.mkdtemp(prefix="ks-")) as folder:
         try:
-            with _told(_not_started):
-                ray.init(
-                    address="local",
-                    num_cpus=plan.compile_workers,
-                    num_gpus=plan.gpus * len(plan.devices),
-                    object_store_memory=OBJECT_STORE_BYTES,
-                    include_dashboard=False,
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                    _temp_dir=folder,
-                )
+            ray.init(
+                address="local",
+                num_cpus=plan.compile_workers,
+                num_gpus=plan.gpus * len(plan.devices),
+                object_store_memory=OBJECT_STORE_BYTES,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                _temp_dir=folder,
+            )
             yield
         finally:
             ray.shutdown()

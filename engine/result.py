@@ -23,9 +23,9 @@ def result_lines(
     evaluations = summary.evaluations
     yield (
         f"{summary.campaign}: {summary.ended}; {evaluations['total']} evaluations "
-        f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s, "
-        f"{summary.searched_s:.0f} s of them search, "
-        f"on {summary.device}, busy for {100 * summary.device_busy_fraction:.0f}% of them"
+        f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s "
+        f"({summary.searched_s:.0f} s of them search) on {summary.device}, busy for "
+        f"{100 * summary.device_busy_fraction:.0f}% of the time"
     )
     if summary.calls:
         yield f"models: {calls_text(summary.calls)}"
