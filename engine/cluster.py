@@ -14,7 +14,8 @@ from engine.clear_up import cleared_up
 from engine.config import CampaignConfig, ConfigError
 from engine.job import CampaignFailed
 from engine.ray_address import address_of, look_for_ray
-from engine.ray_messages import RAY_LOG, to_file
+from engine.ray_messages import to_file
+from engine.run_folder import RAY_LOG
 from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
 from evaluators.telemetry import VISIBLE

@@ -6,9 +6,6 @@ from typing import Any
 
 import ray
 
-RAY_LOG = "ray.log"
-"""In the campaign's folder, once there is something in it."""
-
 
 def to_file(path: Path) -> None:
     """From now on Ray's paragraphs, such as "(raylet) A worker died", are appended to path.

@@ -11,6 +11,7 @@ from engine.budget import Spent, figure, spent
 from engine.lineage import lineage, technique
 from engine.progress import calls_text, verdicts
 from engine.replay import Replay
+from engine.run_folder import RAY_LOG
 from engine.snapshot import BestFound, Summary
 
 STEPS_SHOWN = 12
@@ -32,6 +33,8 @@ def result_lines(
     if summary.faults:
         yield f"{summary.faults} faults of infrastructure; they are in the store's table faults"
     run_dir = Path(summary.run_dir)
+    if (run_dir / RAY_LOG).is_file():
+        yield f"what Ray said of lost processes is in {shown(run_dir / RAY_LOG)}"
     yield from _outcome(summary, replay)
     yield ""
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"

@@ -7,6 +7,8 @@ from engine.events import CampaignStarted, to_row
 from engine.store import Store
 
 STORE = "store.sqlite"
+RAY_LOG = "ray.log"
+"""What Ray had to say, if anything."""
 
 
 def begin_store(run_dir: Path, campaign: CampaignStarted) -> None:

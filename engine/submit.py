@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from engine.config import CampaignConfig, load_config
+from evaluators.reference import check_reference
+from evaluators.task import load_task
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient
@@ -85,7 +87,8 @@ def submit(
 
 
 def plan(config: Path, overrides: list[str], folder: Path) -> Job:
-    """The job for a configuration below folder, a checkout. Raises ConfigError, SubmitError."""
+    """The job for a configuration below folder, a checkout. Raises ConfigError, SubmitError, and
+    TaskError for a task that no job could use."""
     if not (folder / SCRIPT).is_file():
         raise SubmitError(
             f"{folder} has no {SCRIPT}: submit from a checkout's top folder; the job gets a copy"
@@ -96,6 +99,9 @@ def plan(config: Path, overrides: list[str], folder: Path) -> Job:
             f"{config} is not below {folder}, so a job would not have it; copy it there"
         )
     settings = load_config(folder / inside, overrides)
+    own = folder / settings.task
+    task = load_task(own if (own / "task.yaml").is_file() else settings.task)
+    check_reference(task, settings.backend)
     values = _explicit(settings, folder)
     others = [text for text in overrides if re.split("[.=]", text)[0] not in values]
     words = ["python", str(SCRIPT), str(inside), *others]

@@ -20,6 +20,8 @@ import pytest
 
 from engine.config import ConfigError, load_config
 from engine.submit import SubmitError, is_temporary_copy, plan
+from evaluators.task import TaskError
+from tests.evaluators.small_task import write_task
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -71,6 +73,14 @@ def test_a_configuration_elsewhere_is_refused(checkout: Path) -> None:
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SubmitError, match=r"run_campaign\.py"):
         plan(Path("mine.yaml"), [], tmp_path)
+
+
+def test_a_task_that_no_job_could_use_is_refused_before_anything_is_sent(checkout: Path) -> None:
+    folder = write_task(checkout / "mine")
+    assert plan(Path("mine.yaml"), ["task=mine"], checkout).run_dir.name.startswith("mine-")
+    (folder / "reference.py").write_text("def reference(w, x, t):\n    return {}\n")
+    with pytest.raises(TaskError, match="unexpected keyword argument 'N'"):
+        plan(Path("mine.yaml"), ["task=mine"], checkout)
 
 
 def test_a_bad_configuration_is_refused_before_anything_is_sent(checkout: Path) -> None:
