@@ -434,7 +434,7 @@ def test_a_reader_who_has_seen_enough_is_no_error() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     arguments = ["evaluate", NAIVE, "--task", "sum_reduction", "--backend", "cpu", "--compile-only"]
-    command = [Path(sys.executable).parent / "kernel-scientist", *arguments]
+    command: list[str | Path] = [Path(sys.executable).parent / "kernel-scientist", *arguments]
     with os.fdopen(writing, "w") as stdout:
         ended = subprocess.run(
             command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
