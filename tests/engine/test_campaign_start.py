@@ -15,6 +15,7 @@ import pytest
 from engine import cli
 from engine.replay import replay
 from engine.run_folder import STORE
+from engine.stop import SIGNALS, Stop
 from evaluators.cpu import device_count
 from tests.evaluators.small_task import write_task
 
@@ -138,17 +139,32 @@ def test_ctrl_c_before_the_search_ends_with_the_command_that_goes_on(
     assert replay(campaign.run_dir / STORE).campaign.config["name"] == "it"
 
 
-def test_ctrl_c_in_the_search_ends_in_order_and_a_second_one_at_once(
-    start: Callable[..., Started],
-) -> None:
+def test_ctrl_c_in_the_search_ends_in_order_with_results(start: Callable[..., Started]) -> None:
     campaign = start()
     campaign.wait_for(" evaluations (")
     campaign.ctrl_c()
-    campaign.ctrl_c()
     code, output = campaign.end()
-    assert (code, output) == (130, ""), (campaign.lines, output)
-    assert "interrupted; go on with " in campaign.lines[-1]
+    assert code == 0, campaign.lines
+    assert output.startswith("it: interrupted; ")
+    [go_on] = [line for line in output.splitlines() if line.startswith("go on ")]
+    assert go_on.endswith(f"kernel-scientist resume {campaign.run_dir}")
     assert campaign.is_left_by_all()
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_only_the_search_is_ended_in_order_and_only_once(number: int) -> None:
+    stop = Stop()
+    before = signal.getsignal(number)
+    with stop.on_signals():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        assert stop.reason == ""
+        stop.searching = True
+        signal.raise_signal(number)
+        assert stop.reason == "interrupted"
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert signal.getsignal(number) is before
 
 
 def told_by(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
