@@ -433,11 +433,11 @@ def test_a_reader_who_has_seen_enough_is_no_error() -> None:
     """As in `kernel-scientist ... | head`, once head has gone."""
     reading, writing = os.pipe()
     os.close(reading)
-    arguments = ["evaluate", NAIVE, "--task", "sum_reduction", "--backend", "cpu", "--compile-only"]
-    command: list[str | Path] = [Path(sys.executable).parent / "kernel-scientist", *arguments]
+    arguments = ["--task", "sum_reduction", "--backend", "cpu", "--compile-only"]
+    command = [str(Path(sys.executable).parent / "kernel-scientist"), "evaluate", str(NAIVE)]
     with os.fdopen(writing, "w") as stdout:
         ended = subprocess.run(
-            command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+            [*command, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (ended.returncode, ended.stderr) == (cli.UNREAD, "")
 
