@@ -51,7 +51,7 @@ class StoreWriter:
     """The only writer of the store; an append is answered after its commit."""
 
     def __init__(self, driver: Driver) -> None:
-        live_with(driver, clear_up=True)
+        live_with(driver)
         self._opened: Store | None = None
         self._rows: list[Row] = []
         self._commit: asyncio.Task[None] | None = None

@@ -1,6 +1,7 @@
 """How islands ask models: the gateway as an actor, and an island's way to it."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from ray.actor import ActorHandle
 from ray.exceptions import RayTaskError
 
+from engine.config import ConfigError
 from engine.dispatcher import CampaignFailed
 from engine.gateway import CallsOver, Gateway
 from engine.journal import StoreJournal, root_cause
@@ -39,7 +41,13 @@ class GatewayState:
 
 
 def look_at_endpoints(config: Llm) -> None:
-    """Before anything is started. Raises CampaignFailed: no key, no endpoint, no such model."""
+    """Before anything is started. Raises ConfigError: no key; CampaignFailed: no endpoint, no such
+    model."""
+    try:
+        for name in config.models:
+            config.key_of(name, os.environ)
+    except ModelUnavailable as no_key:
+        raise ConfigError(str(no_key)) from None
     try:
         asyncio.run(preflight(config))
     except ModelUnavailable as unavailable:

@@ -1,11 +1,8 @@
 """A campaign: start it, watch it, stop it, resume it."""
 
-import platform
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +11,26 @@ from engine.cluster import fitted, layout, ray_session
 from engine.config import CampaignConfig, ConfigError, parse_config
 from engine.crew import Crew, answer, ended
 from engine.dispatcher import CampaignFailed
-from engine.events import CampaignStarted, SessionFinished, SessionStarted
+from engine.events import SearchStarted, SessionFinished, SessionStarted
 from engine.island import EXHAUSTED
 from engine.ledger import Spending
+from engine.preparation import campaign_started, refuse_spent, settled, task_of
 from engine.replay import Replay, replay
+from engine.run_folder import STORE, begin_store, discard_store
 from engine.searching import describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
 from engine.stop import Stop
 from engine.store import find_source
-from engine.summary import summarise, write_best, write_summary
+from engine.summary import write_best, write_results
 from engine.toolchain import device_class_of, toolchain_here
+from engine.watch import Driver
 from engine.workbench import BackendWorkbench, Workbench
-from evaluators.kernel import kernel_id
-from evaluators.seed_check import check_seeds
-from evaluators.task import Task, load_task
+from evaluators.task import Task
 from operators.individual import Candidate
 
+__all__ = ["STORE", "Observer", "resume_campaign", "run_campaign"]
+
 LOOK_EVERY_S = 0.25
-STORE = "store.sqlite"
 
 SPENT = "the evaluations are spent"
 
@@ -50,9 +49,8 @@ def run_campaign(
     the backend's own unless given. Raises ConfigError, TaskError, BackendMissing,
     CampaignFailed: one sentence each.
     """
-    config = _settled(config)
-    task = load_task(config.task)
-    check_seeds(task, config.backend)
+    config = settled(config)
+    task = task_of(config)
     require_search(config, task)  # a refusal comes before anything starts
     run_dir = config.runs_dir / config.name
     if (run_dir / STORE).exists():
@@ -84,7 +82,8 @@ def resume_campaign(
     values["budgets"] = {**before.budgets, **(budgets or {})}
     changed = " ".join(f"budgets.{key}={value}" for key, value in (budgets or {}).items())
     config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
-    task = load_task(config.task)
+    refuse_spent(before, config, run_dir)
+    task = task_of(config)
     if task.hash != before.campaign.task_hash:
         raise ConfigError(
             f"{run_dir}: the task {config.task} has changed since this campaign started; "
@@ -92,22 +91,6 @@ def resume_campaign(
         )
     session = _Session(config, task, observer=observer, workbench=workbench, before=before)
     return session.run()
-
-
-def _settled(config: CampaignConfig) -> CampaignConfig:
-    """With a name, and with paths that hold from any folder."""
-    changes: dict[str, Any] = {"runs_dir": config.runs_dir.resolve()}
-    if config.snapshots.folder is not None:
-        folder = config.snapshots.folder.resolve()
-        if not folder.is_dir():
-            raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
-        changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
-    task = Path(config.task)
-    if (task / "task.yaml").is_file():
-        changes["task"] = str(task.resolve())
-    if not config.name:
-        changes["name"] = f"{task.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
-    return config.model_copy(update=changes)
 
 
 class _Session:
@@ -131,6 +114,8 @@ class _Session:
         self.run_dir = config.runs_dir / config.name
         self._number = len(before.sessions) if before else 0
         self._earlier_s = before.elapsed_s if before else 0.0
+        self._searched_s = before.searched_s if before else 0.0  # by earlier sessions
+        self._search_began: float | None = None
         self._began, self._began_at = time.monotonic(), time.time()
         self._copied = self._began
         self._stop = Stop()
@@ -139,30 +124,59 @@ class _Session:
         self._announced = ""
         self._searching = describe_search(config, task)
         self._trouble = ""
+        self._doing = ""
         self._calls: Spending | None = None
 
     def run(self) -> Summary:
-        if self._config.llm is not None and self._config.asks_models:
-            look_at_endpoints(self._config.llm)
-        self.run_dir.mkdir(parents=True, exist_ok=True)
-        self._show("starting", NOTHING_YET, ())
-        with ray_session(self._config, self._plan) as driver, self._stop.on_signals():
-            store = self.run_dir / STORE
-            crew = Crew(self._config, self._plan, self._workbench, driver, store)
+        with self._stop.on_signals():
+            if self._config.llm is not None and self._config.asks_models:
+                look_at_endpoints(self._config.llm)
+            if not self._before:
+                begin_store(self.run_dir, campaign_started(self._config, self._task))
+            self._start("starting Ray")
             try:
-                self._begin(crew)
-                reason = self._watch(crew)
-            except CampaignFailed as error:
-                crew.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
+                with ray_session(self._config, self._plan) as driver:
+                    self._stop.listen()
+                    return self._in_ray(driver)
+            except Exception:
+                if not self._before and not self._device:  # it never came to a session
+                    discard_store(self.run_dir)
                 raise
-            crew.append(SessionFinished(number=self._number, reason=reason))
-            summary = self._conclude()
-            self._trouble = crew.finish_tracking()
-            self._show("finished", *crew.states())
-            crew.close()
+
+    def _in_ray(self, driver: Driver) -> Summary:
+        self._start("starting the campaign's processes")
+        crew = Crew(self._config, self._plan, self._workbench, driver, self.run_dir / STORE)
+        try:
+            self._begin(crew)
+            reason = self._search(crew)
+        except CampaignFailed as error:
+            crew.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
+            raise
+        crew.append(SessionFinished(number=self._number, reason=reason))
+        summary = write_results(replay(self.run_dir / STORE), self.run_dir)
+        self._stop.searching = False
+        self._finish(crew)
         return summary
 
+    def _finish(self, crew: Crew) -> None:
+        """Everything is stored: a Ctrl-C from here on cuts short what it waits for."""
+        try:
+            states = crew.states()
+            self._doing = "telling MLflow the rest"
+            self._show("stopping", *states)
+            self._trouble = crew.finish_tracking()
+            self._doing = "ending Ray"
+            self._show("finished", *states)
+            crew.close()
+        except KeyboardInterrupt:
+            self._trouble = self._trouble or "it was cut short by Ctrl-C"
+
+    def _start(self, doing: str) -> None:
+        self._doing = doing
+        self._show("starting", NOTHING_YET, ())
+
     def _begin(self, crew: Crew) -> None:
+        self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
         info, *others = crew.devices()
         classes = {one.device_class for one in (info, *others)}
         if self._before:
@@ -174,15 +188,6 @@ class _Session:
             )
         baseline, toolchain = Candidate.from_source(self._task.naive), toolchain_here(info)
         self._device = info.name
-        if not self._before:
-            crew.append(
-                CampaignStarted(
-                    config=self._config.model_dump(mode="json"),
-                    task_hash=self._task.hash,
-                    baseline_id=kernel_id(baseline.source),
-                    versions=_versions(),
-                )
-            )
         crew.append(
             SessionStarted(
                 number=self._number,
@@ -193,9 +198,19 @@ class _Session:
                 devices=len(self._plan.devices),
                 harness=toolchain.harness,
                 compiler=toolchain.compiler,
+                start_counts=False,
             )
         )
+        self._start("bringing the population back" if self._before else "measuring the naive seed")
         crew.begin(info, self._number, baseline, self._before)
+
+    def _search(self, crew: Crew) -> str:
+        """Until the islands have ended; returns why they did."""
+        self._stop.searching = True
+        crew.append(SearchStarted(number=self._number))
+        self._search_began = time.monotonic()
+        self._doing = ""
+        return self._watch(crew)
 
     def _watch(self, crew: Crew) -> str:
         """Until the islands have ended; returns why they did."""
@@ -247,21 +262,18 @@ class _Session:
                 write_best(source, self.run_dir)
                 self._announced = best.kernel_id
 
-    def _conclude(self) -> Summary:
-        whole = replay(self.run_dir / STORE)
-        summary = summarise(whole, self.run_dir)
-        write_summary(summary, self.run_dir)
-        return summary
-
     def _left(self, dispatcher: DispatcherState) -> int | None:
         budget = self._config.budgets.evaluations
-        spent = sum(dispatcher.by_status.values())
-        return None if budget is None else max(0, budget - spent)
+        done = sum(dispatcher.by_status.values())
+        return None if budget is None else max(0, budget - done)
 
     def _seconds_left(self) -> float | None:
         budget = self._config.budgets.wall_time_s
-        spent = self._earlier_s + time.monotonic() - self._began
-        return None if budget is None else max(0.0, budget - spent)
+        if budget is None:
+            return None
+        began, now = self._search_began, time.monotonic()
+        searched_s = self._searched_s + (now - began if began is not None else 0.0)
+        return max(0.0, budget - searched_s)
 
     def _show(
         self, phase: Phase, dispatcher: DispatcherState, islands: tuple[IslandState, ...]
@@ -274,6 +286,7 @@ class _Session:
                 campaign=self._config.name,
                 run_dir=str(self.run_dir),
                 phase=phase,
+                doing=self._doing,
                 elapsed_s=self._earlier_s + session_s,
                 session_s=session_s,
                 devices=len(self._plan.devices),
@@ -287,15 +300,3 @@ class _Session:
                 searching=self._searching,
             )
         )
-
-
-def _versions() -> dict[str, str]:
-    packages = ("kernel-scientist", "ray", "numpy")
-    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "run from its files"

@@ -1,8 +1,12 @@
 """The command line: what each command does, its exit code, and its errors."""
 
+import io
+import json
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +18,10 @@ if TYPE_CHECKING:
     from engine.progress import Observer
     from engine.snapshot import Snapshot, Summary
 
-OK, FAILED, INTERRUPTED = 0, 1, 130
-"""Exit codes: done; it did not work out; Ctrl-C, twice."""
+OK, FAILED, INTERRUPTED, UNREAD = 0, 1, 130, 141
+"""Exit codes: done; it did not work out; Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
+
+AS_JSON = "--json"
 
 
 class UsageError(Exception):
@@ -23,20 +29,51 @@ class UsageError(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit code. Wrong usage exits with 2 and one sentence on stderr."""
-    parsed = build_parser(COMMANDS).parse_args(arguments)
+    """Returns the exit code. Wrong usage exits with 2 and one sentence on stderr; with --json
+    there is JSON on stdout all the same: {"error": sentence}."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        try:
+            return _run_command(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # as in `... | head`: who reads has seen enough
+        from engine.progress import let_go
+
+        let_go(sys.stdout)
+        return UNREAD
+
+
+def _run_command(words: Sequence[str]) -> int:
+    parsed = _parsed(words)
     run: Command = parsed.run
     try:
         return run(parsed)
     except KeyboardInterrupt:
-        print("kernel-scientist: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _complain("interrupted", words, INTERRUPTED)
     except _wrong_usage() as error:
-        print(f"kernel-scientist: {error}", file=sys.stderr)
-        return WRONG_USAGE
+        return _complain(str(error), words, WRONG_USAGE)
     except _failures() as error:
-        print(f"kernel-scientist: {error}", file=sys.stderr)
-        return FAILED
+        return _complain(str(error), words, FAILED)
+
+
+def _parsed(words: Sequence[str]) -> Namespace:
+    complaint = io.StringIO()
+    try:
+        with redirect_stderr(complaint):
+            return build_parser(COMMANDS).parse_args(words)
+    except SystemExit as end:
+        print(complaint.getvalue(), end="", file=sys.stderr)
+        if end.code == WRONG_USAGE and AS_JSON in words:
+            print(json.dumps({"error": complaint.getvalue().strip()}))
+        raise
+
+
+def _complain(sentence: str, words: Sequence[str], code: int) -> int:
+    print(f"kernel-scientist: {sentence}", file=sys.stderr)
+    if AS_JSON in words:
+        print(json.dumps({"error": sentence}))
+    return code
 
 
 def _wrong_usage() -> tuple[type[Exception], ...]:
@@ -59,9 +96,10 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    from engine.dispatcher import CampaignFailed
+    from engine.job import CampaignFailed
+    from evaluators.gpu import DeviceFault
 
-    return (CampaignFailed,)
+    return (CampaignFailed, DeviceFault)
 
 
 def _require_ray() -> None:
@@ -77,7 +115,6 @@ def _run(arguments: Namespace) -> int:
     """Run a campaign to the end of its budget. Ctrl-C ends it in order and keeps what it found;
     a second Ctrl-C ends it at once, and 'resume' goes on."""
     _require_ray()
-    from engine.campaign import run_campaign
     from engine.config import load_config
     from engine.submit import is_temporary_copy
 
@@ -88,18 +125,26 @@ def _run(arguments: Namespace) -> int:
             "it: set runs_dir to a folder of a local disk, or use 'kernel-scientist submit'",
             file=sys.stderr,
         )
-    return _watched(lambda observer: run_campaign(config, observer=observer))
+
+    def campaign(observer: "Observer") -> "Summary":
+        from engine.campaign import run_campaign  # imports Ray, which takes seconds
+
+        return run_campaign(config, observer=observer)
+
+    return _watched(campaign)
 
 
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
     _require_ray()
-    from engine.campaign import resume_campaign
-
     budgets = dict(_budget(text) for text in arguments.budgets)
-    return _watched(
-        lambda observer: resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
-    )
+
+    def campaign(observer: "Observer") -> "Summary":
+        from engine.campaign import resume_campaign
+
+        return resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
+
+    return _watched(campaign, arguments.run_dir)
 
 
 def _budget(text: str) -> tuple[str, Any]:
@@ -112,30 +157,53 @@ def _budget(text: str) -> tuple[str, Any]:
         raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
 
 
-def _watched(campaign: "Callable[[Observer], Summary]") -> int:
-    """Show its progress on stderr, and its result on stdout."""
-    from engine.campaign import STORE
-    from engine.config import parse_config
+def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = None) -> int:
+    """Show its progress on stderr, and its result on stdout. run_dir: where it is known before."""
     from engine.progress import progress
-    from engine.replay import replay
-    from engine.result import result_lines
 
     last: Snapshot | None = None
 
     def observe(snapshot: "Snapshot") -> None:
-        nonlocal last
-        last = snapshot
+        nonlocal last, run_dir
+        last, run_dir = snapshot, Path(snapshot.run_dir)
         show(snapshot)
 
-    with progress(sys.stderr) as show:
-        summary = campaign(observe)
+    try:
+        with progress(sys.stderr) as show:
+            summary = campaign(observe)
+        _print_result(summary, last)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # so that a third one can't cut this short
+        print(f"kernel-scientist: {_interrupted(run_dir)}", file=sys.stderr)
+        return INTERRUPTED
+    return OK
+
+
+def _print_result(summary: "Summary", last: "Snapshot | None") -> None:
+    from engine.config import parse_config
+    from engine.replay import replay
+    from engine.result import result_lines
+    from engine.run_folder import STORE
+
     store = Path(summary.run_dir) / STORE
     whole = replay(store)
     config = parse_config(dict(whole.campaign.config), where=str(store))
     trouble = last.tracking_trouble if last else ""
     for line in result_lines(summary, whole, config.tracking_uri, trouble):
         print(line)
-    return OK
+
+
+def _interrupted(run_dir: Path | None) -> str:
+    from engine.run_folder import STORE
+
+    if run_dir is None or not (run_dir / STORE).is_file():
+        return "interrupted before the campaign began"
+    from engine.budget import spent
+    from engine.replay import replay
+    from engine.result import resume_command
+
+    whole = replay(run_dir / STORE)
+    return f"interrupted; go on with {resume_command(run_dir, spent(whole, whole.budgets))}"
 
 
 def _evaluate(arguments: Namespace) -> int:

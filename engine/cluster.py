@@ -2,16 +2,20 @@
 
 import logging
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from engine.clear_up import cleared_up
 from engine.config import CampaignConfig, ConfigError
+from engine.job import CampaignFailed
+from engine.ray_address import address_of, look_for_ray
+from engine.ray_messages import to_file
+from engine.run_folder import RAY_LOG
 from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
 from evaluators.visible import VARIABLES, showing, visible_name
@@ -69,19 +73,51 @@ def fitted(config: CampaignConfig) -> CampaignConfig:
 
 @contextmanager
 def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
-    """A Ray of this campaign's own, or the cluster it was told of. Raises ConfigError."""
+    """A Ray of this campaign's own, or the cluster it was told of.
+
+    Raises ConfigError when no cluster answers, CampaignFailed when Ray does not start.
+    """
     # Candidates and references are small: more threads only disturb what is being timed.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    address = config.ray.address or os.environ.get("RAY_ADDRESS")
-    if address:
-        with _showing(config, plan), _joined(address):
-            yield Driver.here(owns_ray=False)
-        return
+    to_file(config.runs_dir / config.name / RAY_LOG)
+    key, address = address_of(config, os.environ)
+    session = _joined(key, address) if address else _own_ray(plan)
+    with _showing(config, plan), session:
+        yield Driver.here()
+
+
+@contextmanager
+def _joined(key: str, address: str) -> Iterator[None]:
+    try:
+        with _told(lambda why: ConfigError(f"{key}: Ray at {address} can't be used: {why}")):
+            look_for_ray(key, address)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _own_ray(plan: Layout) -> Iterator[None]:
+    with ExitStack() as stack:
+        with _told(_not_started):
+            try:
+                stack.enter_context(_started(plan))
+            except Exception as error:  # what Ray raises is no more special than that
+                if "timed out" not in str(error):
+                    raise
+                # It gives a node 30 s to come up, which a machine that is busy may need twice.
+                stack.enter_context(_started(plan))
+        yield
+
+
+@contextmanager
+def _started(plan: Layout) -> Iterator[None]:
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
-    with _showing(config, plan), _own_folder() as folder:
+    with cleared_up(tempfile.mkdtemp(prefix="ks-")) as folder:
         try:
             ray.init(
                 address="local",
@@ -93,23 +129,28 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
                 logging_level=logging.ERROR,
                 _temp_dir=folder,
             )
-            yield Driver.here(owns_ray=True)
+            yield
         finally:
             ray.shutdown()
 
 
+def _not_started(why: str) -> CampaignFailed:
+    return CampaignFailed(
+        f"Ray does not start: {why}; look at this machine with 'kernel-scientist doctor', then try "
+        "again"
+    )
+
+
 @contextmanager
-def _joined(address: str) -> Iterator[None]:
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except ConnectionError as error:
-        raise ConfigError(
-            f"ray.address: no Ray cluster answers at {address}; start one, or leave it out"
-        ) from error
+def _told(sentence: Callable[[str], Exception]) -> Iterator[None]:
+    """Whatever ray.init() raises (also a bare Exception, when it times out), as one sentence."""
     try:
         yield
-    finally:
-        ray.shutdown()
+    except (ConfigError, CampaignFailed):
+        raise
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise sentence(said.rstrip(". ")) from error
 
 
 @contextmanager
@@ -128,15 +169,6 @@ def _showing(config: CampaignConfig, plan: Layout) -> Iterator[None]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
-
-
-@contextmanager
-def _own_folder() -> Iterator[str]:
-    folder = tempfile.mkdtemp(prefix="ks-")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def on_this_node() -> NodeAffinitySchedulingStrategy:

@@ -44,13 +44,27 @@ class SessionStarted:
 
     kind: ClassVar[str] = "session_started"
     number: int
-    began_at: float  # seconds since 1970; Ray's start comes before this event, and counts
+    began_at: float  # seconds since 1970; Ray's start comes before this event
     budgets: Mapping[str, Any]
     device: str
     device_class: str
     devices: int
     harness: str = "1"
     compiler: str = ""
+    start_counts: bool = True
+    """Whether budgets.wall_time_s counts what comes before SearchStarted, as it once did."""
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchStarted:
+    """The islands begin: devices are open, the naive seed is measured. From here time counts."""
+
+    kind: ClassVar[str] = "search_started"
+    number: int  # the session's
 
     @property
     def key(self) -> str:
@@ -244,6 +258,7 @@ class Fault:
 Event = (
     CampaignStarted
     | SessionStarted
+    | SearchStarted
     | SessionFinished
     | CycleStarted
     | Selected

@@ -1,8 +1,10 @@
 """What a person sees while a campaign runs: a live table on a terminal, plain lines elsewhere."""
 
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO
 
 from rich.console import Console
@@ -27,21 +29,57 @@ def progress(stream: IO[str]) -> Iterator[Observer]:
     """An observer of a campaign that writes to stream for as long as the context lasts."""
     console = Console(file=stream)
     if not console.is_terminal or console.is_dumb_terminal:
-        yield PlainLines(lambda line: print(line, file=stream, flush=True))
+        yield PlainLines(lambda line: _write(line, stream))
         return
-    with Live(console=console, refresh_per_second=4, transient=True) as live:
-        yield lambda snapshot: live.update(table(snapshot))
+    shown = LiveTable()
+    with Live(shown, console=console, refresh_per_second=4, transient=True):
+        yield shown
+
+
+def _write(line: str, stream: IO[str]) -> None:
+    try:
+        print(line, file=stream, flush=True)
+    except BrokenPipeError:
+        let_go(stream)
+
+
+def let_go(stream: IO[str]) -> None:
+    """Nobody reads the stream any more: what is written to it from now on goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+class LiveTable:
+    """The table of the last snapshot, with a clock that runs on between snapshots."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._began = clock, clock()
+        self._last: tuple[Snapshot, float] | None = None
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        self._last = snapshot, self._clock()
+
+    def __rich__(self) -> Table | str:
+        """Drawn by a thread of its own, also while the driver waits for Ray."""
+        if self._last is None:
+            return f"loading Ray and checking the task, {self._clock() - self._began:.0f} s"
+        snapshot, at = self._last
+        return table(replace(snapshot, elapsed_s=snapshot.elapsed_s + self._clock() - at))
 
 
 class PlainLines:
-    """A line when the phase or the best changes, and else every few seconds."""
+    """A line when the phase, what is being done or the best changes, and else every few seconds.
+
+    A stream that nobody reads any more (`2>&1 | head`) gets no more lines; the campaign goes on.
+    """
 
     def __init__(
         self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._write, self._clock = write, clock
         self._written_at = 0.0
-        self._phase = ""
+        self._stage = ("", "")
         self._best_id = ""
         self._told: set[str] = set()
 
@@ -50,9 +88,10 @@ class PlainLines:
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
-        news = snapshot.phase != self._phase or best_id != self._best_id
+        stage = snapshot.phase, snapshot.doing
+        news = stage != self._stage or best_id != self._best_id
         if news or now - self._written_at >= LINE_EVERY_S:
-            self._written_at, self._phase, self._best_id = now, snapshot.phase, best_id
+            self._written_at, self._stage, self._best_id = now, stage, best_id
             self._write(line(snapshot))
 
     def _warn(self, snapshot: Snapshot) -> None:
@@ -108,15 +147,14 @@ def line(snapshot: Snapshot) -> str:
     """Everything worth knowing, in one line."""
     if snapshot.phase == "starting":
         return (
-            f"{snapshot.campaign}: starting Ray, then measuring the naive seed; "
+            f"{snapshot.campaign}: {snapshot.doing} ({snapshot.elapsed_s:.0f} s); "
             f"results go to {snapshot.run_dir}; searching {snapshot.searching}"
         )
     parts = [
         f"{snapshot.elapsed_s:5.0f} s",
         f"best {best_text(snapshot.dispatcher.best)}",
         f"{snapshot.evaluations} evaluations ({verdicts(snapshot.dispatcher.by_status)})",
-        f"{snapshot.evaluations_per_s:.2g}/s",
-        f"device {100 * snapshot.device_busy_fraction:.0f}% busy",
+        *rates(snapshot),
         "islands " + " ".join(f"{island.best_speedup:.2f}x" for island in snapshot.islands),
     ]
     if snapshot.calls:
@@ -130,21 +168,38 @@ def line(snapshot: Snapshot) -> str:
     if snapshot.phase == "running":
         parts.append(f"left: {left_text(snapshot)}")
     else:
-        parts.append(snapshot.phase)
+        parts.append(stage_text(snapshot))
     return "  ".join(parts)
+
+
+def stage_text(snapshot: Snapshot) -> str:
+    """ "stopping: telling MLflow the rest"; of a start what is being done says enough."""
+    if snapshot.phase == "starting":
+        return snapshot.doing
+    return ": ".join(filter(None, (snapshot.phase, snapshot.doing)))
+
+
+def rates(snapshot: Snapshot) -> list[str]:
+    """How fast this session is; nothing where it has evaluated nothing yet."""
+    if not snapshot.dispatcher.evaluated:
+        return []
+    busy = f"device {100 * snapshot.device_busy_fraction:.0f}% busy"
+    return [f"{snapshot.evaluations_per_s:.2g}/s", busy]
 
 
 def table(snapshot: Snapshot) -> Table:
     """The same, on a terminal."""
     dispatcher = snapshot.dispatcher
     rows: list[tuple[str, str]] = []
-    rows.append((snapshot.campaign, f"{snapshot.phase}, {snapshot.elapsed_s:.0f} s"))
+    rows.append((snapshot.campaign, f"{stage_text(snapshot)}, {snapshot.elapsed_s:.0f} s"))
     rows.append(("searching", snapshot.searching))
+    if snapshot.phase == "starting":
+        rows.append(("results", f"go to {snapshot.run_dir}"))
+        return _grid(rows)
     rows.append(("best", best_text(dispatcher.best)))
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
-    rows.append(("rate", f"{snapshot.evaluations_per_s:.2g} evaluations/s"))
-    busy = f"{100 * snapshot.device_busy_fraction:.0f}% busy"
-    rows.append(("device", f"{snapshot.devices} × {snapshot.device or '…'}, {busy}"))
+    devices = f"{snapshot.devices} × {snapshot.device or '…'}"
+    rows.append(("device", ", ".join((devices, *rates(snapshot)))))
     queues = f"{dispatcher.compiling} compiling, {dispatcher.ready} compiled"
     rows.append(("in flight", f"{queues}, {dispatcher.measuring} being measured"))
     for island in snapshot.islands:
@@ -162,6 +217,10 @@ def table(snapshot: Snapshot) -> Table:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows.append(("left", left_text(snapshot)))
     rows += [("warning", sentence) for _, sentence in troubles(snapshot)]
+    return _grid(rows)
+
+
+def _grid(rows: Iterable[tuple[str, str]]) -> Table:
     grid = Table.grid(padding=(0, 2))
     for name, value in rows:
         grid.add_row(Text(name, style="bold"), Text(value))

@@ -17,6 +17,7 @@ from engine.events import (
     Event,
     Fault,
     Migrated,
+    SearchStarted,
     SessionFinished,
     SessionStarted,
 )
@@ -33,13 +34,26 @@ History = list[tuple[Event, tuple[Individual, ...]]]
 
 @dataclass(slots=True)
 class Session:
-    """One process life; ended_at: its last event, seconds since 1970; device_s: devices' work."""
+    """One process life. *_at: seconds since 1970, the end's is its last event's.
+
+    search_began_at: None where it never came to that. evaluated: verdicts; device_s: devices' work.
+    """
 
     started: SessionStarted
     began_at: float
     ended_at: float
+    search_began_at: float | None
     finished: SessionFinished | None = None
+    evaluated: int = 0
     device_s: float = 0.0
+
+    @property
+    def elapsed_s(self) -> float:
+        return self.ended_at - self.began_at
+
+    @property
+    def searched_s(self) -> float:
+        return 0.0 if self.search_began_at is None else self.ended_at - self.search_began_at
 
 
 @dataclass(slots=True)
@@ -83,14 +97,28 @@ class Replay:
     @property
     def elapsed_s(self) -> float:
         """Over all sessions; a killed one lasted until its last event."""
-        return sum(session.ended_at - session.began_at for session in self.sessions)
+        return sum(session.elapsed_s for session in self.sessions)
+
+    @property
+    def searched_s(self) -> float:
+        """What budgets.wall_time_s counts: the same, without starting and ending."""
+        return sum(session.searched_s for session in self.sessions)
+
+    @property
+    def ended(self) -> str:
+        """Why the last session did; "killed" when the store does not tell."""
+        last = self.sessions[-1] if self.sessions else None
+        return last.finished.reason if last and last.finished else "killed"
 
     def apply(self, stored: Stored) -> None:
         event = stored.event
         self.scores.apply(event)
         if isinstance(event, SessionStarted):
-            self.sessions.append(Session(event, event.began_at, stored.at))
+            search = event.began_at if event.start_counts else None
+            self.sessions.append(Session(event, event.began_at, stored.at, search))
             self.calls.ledger.write_off()  # what the session before had in flight is lost
+        elif isinstance(event, SearchStarted):
+            self.sessions[-1].search_began_at = stored.at
         elif isinstance(event, SessionFinished):
             self.sessions[-1].finished = event
         elif isinstance(event, Drafted):
@@ -103,6 +131,7 @@ class Replay:
         elif isinstance(event, CycleFinished):
             self.calls.forget(f"{event.key}/")
         elif isinstance(event, Evaluated):
+            self.sessions[-1].evaluated += 1
             self.sessions[-1].device_s += event.evaluation.seconds.get("device", 0.0)
             self.first_evaluated_at = self.first_evaluated_at or stored.at
             self.last_evaluated_at = stored.at

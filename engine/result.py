@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from engine.ledger import CallBudget
+from engine.budget import Spent, figure, spent
 from engine.lineage import lineage, technique
 from engine.progress import calls_text, verdicts, withdrawn_text
 from engine.replay import Replay
+from engine.run_folder import RAY_LOG
 from engine.snapshot import BestFound, Summary
 from engine.toolchain import toolchain_of
 
@@ -26,24 +27,23 @@ def result_lines(
     yield (
         f"{summary.campaign}: {summary.ended}; {evaluations['total']} evaluations "
         f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s "
-        f"on {summary.device}, busy for {100 * summary.device_busy_fraction:.0f}% of them"
+        f"({summary.searched_s:.0f} s of them search) on {summary.device}, busy for "
+        f"{100 * summary.device_busy_fraction:.0f}% of the time"
     )
     if summary.calls:
         yield f"models: {calls_text(summary.calls)}"
     if summary.faults:
         yield f"{summary.faults} faults of infrastructure; they are in the store's table faults"
     run_dir = Path(summary.run_dir)
-    if summary.best is None or not summary.best.lineage_length:
-        yield "nothing faster than the naive seed was found"
-    else:
-        yield from _found(summary, summary.best, replay)
+    if (run_dir / RAY_LOG).is_file():
+        yield f"what Ray said of lost processes is in {shown(run_dir / RAY_LOG)}"
+    yield from _outcome(summary, replay)
     yield from _revisions(replay)
     yield ""
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
-    budget, limit, asked = _spent(summary, replay)
-    more = [f"budgets.{budget}={2 * limit:g}"] if budget else []
-    resume = command("kernel-scientist", "resume", shown(run_dir), *more)
-    if not asked:
+    over = spent(replay, replay.budgets)
+    resume = resume_command(run_dir, over)
+    if over is None or not over.of_calls:
         yield f"go on      {resume}"
     if trouble:
         yield f"MLflow     was not told everything: {trouble}; later, tell it with"
@@ -60,22 +60,31 @@ def result_lines(
             "           "
             + command("kernel-scientist", "evaluate", best, "--task", task, "--backend", backend)
         )
-    if asked:
-        yield f"the budget of {limit:g} {budget} is spent; go on with twice that by {resume}"
+    if over is not None and over.of_calls:
+        yield (
+            f"the budget of {figure(over.limit)} {over.name} is spent; go on with twice that by "
+            f"{resume}"
+        )
 
 
-def _spent(summary: Summary, replay: Replay) -> tuple[str, float, bool]:
-    """The budget that ended the campaign, its limit, and whether it is one of the models' calls;
-    an empty name when it was none."""
-    budgets = {key: value for key, value in replay.budgets.items() if value is not None}
-    of_calls = {key: budgets.get(key) for key in ("calls", "tokens", "dollars")}
-    if name := CallBudget(**of_calls).spent(summary.ended):
-        return name, budgets[name], True
-    used = {"evaluations": summary.evaluations["total"], "wall_time_s": summary.elapsed_s}
-    for name, value in used.items():
-        if name in budgets and value >= budgets[name]:
-            return name, budgets[name], False
-    return "", 0.0, False
+def resume_command(run_dir: Path, over: Spent | None = None) -> str:
+    """The command that goes on, and does something: over is the budget that it must raise."""
+    more = [over.override] if over is not None else []
+    return command("kernel-scientist", "resume", shown(run_dir), *more)
+
+
+def _outcome(summary: Summary, replay: Replay) -> Iterator[str]:
+    best = summary.best
+    if best is None or best.id == summary.baseline["id"]:
+        yield "nothing faster than the naive seed was found"
+    elif not best.shown_faster:
+        low, high = best.ci99 or best.ci95 or (0.0, 0.0)
+        yield (
+            f"nothing was shown to be faster than the naive seed: the best, {best.id[:12]}, is "
+            f"{best.speedup:.2f}x as fast, and the interval, {low:.2f} to {high:.2f}, holds 1"
+        )
+    else:
+        yield from _found(summary, best, replay)
 
 
 def _revisions(replay: Replay) -> Iterator[str]:

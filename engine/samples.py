@@ -126,7 +126,7 @@ class Sampler:
                 values["best_speedup_low"], values["best_speedup_high"] = scores.best.ci95
         for status, count in scores.by_status.items():
             values[f"evaluations/{status}"] = count
-        if elapsed_s > 0:
+        if elapsed_s > 0 and self._session_evaluations:  # else they stay as they were
             values["evaluations_per_s"] = self._session_evaluations / elapsed_s
             busy = session.device_s / (elapsed_s * session.started.devices)
             values["device_busy_fraction"] = min(1.0, busy)

@@ -55,6 +55,7 @@ class Snapshot:
     campaign: str
     run_dir: str
     phase: Phase
+    doing: str = ""  # what takes its time just now, where the phase does not say it
     elapsed_s: float  # over all sessions
     session_s: float
     devices: int
@@ -88,11 +89,17 @@ class BestFound:
     id: str
     speedup: float
     ci95: tuple[float, float] | None
+    ci99: tuple[float, float] | None  # by which a win is told
     times_us: Mapping[str, float]
     speed_of_light: Mapping[str, float]
     parents: tuple[str, ...]
     lineage_length: int
     technique: str
+
+    @property
+    def shown_faster(self) -> bool:
+        """Whether no interval that was computed leaves room for the naive seed's own speed."""
+        return all(low > 1.0 for low, _ in filter(None, (self.ci95, self.ci99)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +115,8 @@ class Summary:
     baseline: Mapping[str, Any]  # id, times_us
     best: BestFound | None
     elapsed_s: float
-    evaluations_per_s: float
+    searched_s: float  # of these, what budgets.wall_time_s counts
+    evaluations_per_s: float  # over the sessions that evaluated anything
     device_busy_fraction: float
     resumed: bool
     ended: str  # why

@@ -124,6 +124,7 @@ def _check_task(settings: CampaignConfig, folder: Path) -> None:
             f"task {settings.task} is not below {folder}, so a job would not have it; copy it there"
         )
     task = load_task(place if own else settings.task)
+    check_reference(task, settings.backend)
     check_seeds(task, settings.backend)
     require_search(settings, task)
 

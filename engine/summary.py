@@ -11,11 +11,13 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
     """What a stored campaign found, whether it ended in order or was killed."""
     scores, config = replay.scores, replay.campaign.config
     baseline = scores.evaluations.get(replay.campaign.baseline_id)
-    elapsed_s = replay.elapsed_s
     total = scores.by_status.total()
     last = replay.sessions[-1] if replay.sessions else None
     devices = max((session.started.devices for session in replay.sessions), default=0)
-    busy_s = sum(session.device_s for session in replay.sessions)
+    # A session that evaluated nothing says nothing of how fast the others were.
+    worked = [session for session in replay.sessions if session.evaluated]
+    worked_s = sum(session.elapsed_s for session in worked)
+    busy_s = sum(session.device_s for session in worked)
     spending = replay.calls.ledger.spending()
     return Summary(
         campaign=run_dir.name,
@@ -29,11 +31,12 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
             "times_us": dict(baseline.times_us) if baseline else {},
         },
         best=_best(replay),
-        elapsed_s=elapsed_s,
-        evaluations_per_s=total / elapsed_s if elapsed_s else 0.0,
-        device_busy_fraction=min(1.0, busy_s / (elapsed_s * devices)) if elapsed_s else 0.0,
+        elapsed_s=replay.elapsed_s,
+        searched_s=replay.searched_s,
+        evaluations_per_s=total / worked_s if worked_s else 0.0,
+        device_busy_fraction=min(1.0, busy_s / (worked_s * devices)) if worked_s else 0.0,
         resumed=len(replay.sessions) > 1,
-        ended=last.finished.reason if last and last.finished else "killed",
+        ended=replay.ended,
         faults=replay.faults,
         calls=spending if spending.calls else None,
     )
@@ -51,12 +54,23 @@ def _best(replay: Replay) -> BestFound | None:
         id=best.kernel_id,
         speedup=best.speedup,
         ci95=best.ci95,
+        ci99=evaluation.ci99,
         times_us=evaluation.times_us,
         speed_of_light=evaluation.speed_of_light,
         parents=drafted.parents if drafted else (),
         lineage_length=max(0, len(lineage) - 1),
         technique=experiment.technique if experiment else (drafted.origin if drafted else ""),
     )
+
+
+def write_results(whole: Replay, run_dir: Path) -> Summary:
+    """summary.json and best.hip, from the store."""
+    summary = summarise(whole, run_dir)
+    write_summary(summary, run_dir)
+    best = whole.scores.best
+    if best is not None and best.kernel_id in whole.first_drafts:
+        write_best(whole.first_drafts[best.kernel_id].candidate.source, run_dir)
+    return summary
 
 
 def write_summary(summary: Summary, run_dir: Path) -> None:

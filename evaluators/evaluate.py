@@ -14,6 +14,7 @@ from evaluators.evaluation import Evaluation, Rejected
 from evaluators.evaluator import Evaluator, workloads_of
 from evaluators.kernel import KernelSource, kernel_id, parse_kernel
 from evaluators.race import AnchorFailed
+from evaluators.reference import check_reference
 from evaluators.task import Task, load_task
 from evaluators.timing import Anchor, TimingPolicy, policy_of
 from evaluators.verdict import Verdict, failed
@@ -64,10 +65,12 @@ def evaluate_file(
     """Everything about one kernel file, timed against the task's naive seed.
 
     policy: by default a careful one. On a GPU it runs in a process of its own.
-    Raises OSError (no such file), TaskError, BackendMissing, DeviceFault.
+    Raises OSError (no such file), TaskError (also for a naive seed or a reference that is wrong),
+    BackendMissing, DeviceFault.
     """
     source = Path(path).read_text(encoding="utf-8", errors="replace")
     task = task if isinstance(task, Task) else load_task(task)
+    check_reference(task, backend_name)
     with opened(task, backend_name, policy=policy or careful(backend_name)) as evaluator:
         info = evaluator.device.info
         compiler = backend(backend_name).compiler(arch=info.arch)
@@ -79,11 +82,8 @@ def evaluate_file(
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
         try:
             return evaluator.measure(kernel, compiled, anchor)
-        except AnchorFailed as failed_seed:
-            raise TaskError(
-                f"{task.folder}: its naive seed, against which kernels are timed, failed: "
-                f"{failed_seed.rejected}"
-            ) from None
+        except AnchorFailed as error:
+            raise _wrong_naive(evaluator, anchor, error) from error
 
 
 @contextmanager
@@ -113,6 +113,19 @@ def opened(
         )
     finally:
         device.close()
+
+
+def _wrong_naive(
+    evaluator: Evaluator | ChildEvaluator, naive: Anchor, error: AnchorFailed
+) -> TaskError:
+    """What is wrong with the naive seed: its first failing test, or else how it failed."""
+    verdicts = (evaluator.verify(naive.kernel, naive.compiled, suite) for suite in SUITES)
+    wrong = next((verdict for verdict in verdicts if not verdict.passed), None)
+    found = f"is {wrong.status}: {wrong.reason}" if wrong else f"failed once: {error}"
+    return TaskError(
+        f"{evaluator.task.folder}: its naive seed, against which kernels are timed, {found}; mend "
+        "the seed, or the task's tolerance"
+    )
 
 
 def _compile_naive(

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import traceback
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.arguments import Argument, Array, Distribution, Suite, TaskError, Workload
+from evaluators.arguments import DTYPES, Argument, Array, Distribution, Suite, TaskError, Workload
 from evaluators.device import DeviceInfo
 from evaluators.expression import Expression
 from evaluators.lined_yaml import YamlError, load
@@ -79,19 +80,29 @@ class Task:
     def reference(self, workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """What reference.py says, by output name: float64, or int64 for integer outputs.
 
-        Raises TaskError when it does not return every output in its shape.
+        Raises TaskError when it raises, or does not return every output in its shape and as
+        numbers of its kind.
         """
-        function = _load_reference(self.folder / "reference.py")
+        path = self.folder / "reference.py"
+        function = _load_reference(path)
         wide = {name: array.astype(_wide(array.dtype)) for name, array in inputs.items()}
-        results = function(**wide, **workload.dims)
-        where = f"{self.folder / 'reference.py'}: reference() on {workload.label}"
+        where = f"{path}: reference() on {workload.label}"
+        try:
+            results = function(**wide, **workload.dims)
+        except Exception as error:  # the task's author may raise anything
+            raise TaskError(
+                f"{where} raised {_raised(error, path)}; it is called with "
+                f"{', '.join([*wide, *workload.dims])} by name"
+            ) from error
         if not isinstance(results, Mapping):
-            raise TaskError(f"{where} must return a dict by output name, not {type(results)}")
+            raise TaskError(
+                f"{where} must return a dict by output name, not {type(results).__name__}"
+            )
         named: dict[str, Array] = {}
         for output in self.outputs:
             if output.name not in results:
                 raise TaskError(f"{where} returned no {output.name!r}")
-            result = np.asarray(results[output.name])
+            result = _array(results[output.name], output, where)
             shape = output.shape(workload.dims)
             if result.shape != shape:
                 raise TaskError(
@@ -117,6 +128,32 @@ class Task:
             if bandwidth:
                 floors.append(moved / bandwidth)
         return max(floors) * 1e6 if floors else None
+
+
+def _array(value: Any, output: Argument, where: str) -> Array:
+    """Raises TaskError for what is no array of real numbers, or no integers where those are due."""
+    try:
+        result = np.asarray(value)
+    except ValueError as error:
+        raise TaskError(f"{where}: {output.name} is no array ({error})") from None
+    integers = np.issubdtype(output.np_dtype, np.integer)
+    own = not integers and result.dtype in DTYPES.values()  # bfloat16 is of no kind to numpy
+    if result.dtype.kind not in ("biu" if integers else "biuf") and not own:
+        wanted = "integers" if integers else "real numbers"
+        raise TaskError(
+            f"{where}: {output.name} has dtype {result.dtype}, but must hold {wanted}, as "
+            f"task.yaml calls it {output.dtype}"
+        )
+    return result
+
+
+def _raised(error: Exception, path: Path) -> str:
+    """ "ValueError: shapes differ (line 7)": the last line of the file that took part."""
+    said = (str(error).strip().splitlines() or [""])[0]
+    steps = traceback.extract_tb(error.__traceback__)
+    lines = [step.lineno for step in steps if step.filename == str(path)]
+    line = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}{f': {said}' if said else ''}{line}"
 
 
 def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
@@ -147,6 +184,8 @@ def _load_reference(path: Path) -> Reference:
             raise TaskError(f"{path}, line {error.lineno}: {error.msg}") from None
         except ImportError as error:
             raise TaskError(f"{path}: {error}; install it beside this package") from None
+        except Exception as error:  # the task's author may raise anything
+            raise TaskError(f"{path}: it can't be imported: {_raised(error, path)}") from error
         function = getattr(module, "reference", None)
         if not callable(function):
             raise TaskError(f"{path}: has no function reference(**inputs, **dims)")

@@ -123,7 +123,9 @@ def driver(task: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     process.stdout.close()
 
 
-def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
+def test_a_campaign_from_start_to_end(
+    task: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     seen: list[Snapshot] = []
     copies = tmp_path / "copies"
     copies.mkdir()
@@ -159,6 +161,15 @@ def test_a_campaign_from_start_to_end(task: Path, tmp_path: Path) -> None:
     phases = [snapshot.phase for snapshot in seen]
     assert phases[0] == "starting" and phases[-1] == "finished" and "running" in phases
     assert seen[-1].evaluations == 8 and seen[-1].evaluations_left == 0
+    assert [snapshot.doing for snapshot in seen if snapshot.phase == "starting"] == [
+        "starting Ray",
+        "starting the campaign's processes",
+        "opening the device",
+        "measuring the naive seed",
+    ]
+    said = capfd.readouterr()
+    assert "raylet" not in said.out + said.err
+    assert 0 < summary.searched_s < summary.elapsed_s
 
     with pytest.raises(ConfigError, match="a campaign of this name exists"):
         run_campaign(config(task, tmp_path))

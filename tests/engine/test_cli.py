@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ from typing import Any
 import pytest
 
 from engine import cli, parser
-from engine.progress import PlainLines, line, progress, table
+from engine.events import Drafted, Evaluated
+from engine.progress import LiveTable, PlainLines, line, progress, table
 from engine.replay import replay
 from engine.result import command, result_lines, tracking_command
 from engine.scoreboard import Best
@@ -297,7 +300,7 @@ def test_plain_lines_come_with_news_and_else_every_few_seconds() -> None:
     now = 100.0
     faster = Best(kernel_id="f00", speedup=6.0, ci95=None)
     moments: list[tuple[float, dict[str, Any], int]] = [
-        (0.0, {"phase": "starting"}, 1),
+        (0.0, {"phase": "starting", "doing": "starting Ray"}, 1),
         (0.5, {}, 2),  # another phase
         (1.0, {}, 2),
         (1.5, {"best": faster}, 3),
@@ -422,3 +425,127 @@ def test_commands_work_as_they_stand(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert words.endswith("kernel-scientist resume 'my runs/short'")
     monkeypatch.chdir(tmp_path)
     assert Path(words.split()[0]).name == "kernel-scientist"
+
+
+# --- what other programs read -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "no-such.hip", "--task", "sum_reduction", "--backend", "cpu", "--json"],
+        ["evaluate", str(NAIVE), "--task", "no_such_task", "--backend", "cpu", "--json"],
+        ["evaluate", str(NAIVE), "--backend", "cpu", "--json"],
+        ["evaluate", str(NAIVE), "--task", "sum_reduction", "--backend", "abacus", "--json"],
+        ["doctor", "no-such.yaml", "--json"],
+        ["doctor", "--device", "--json"],
+        ["doctor", "--json", "--out", "report.md"],
+    ],
+)
+def test_what_can_not_be_done_is_json_too_where_json_was_asked_for(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = cli.main(arguments)
+    except SystemExit as exit:
+        code = int(str(exit.code))
+    said = capsys.readouterr()
+    assert code == 2
+    sentence = json.loads(said.out)["error"]
+    assert sentence and sentence in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    """As in `kernel-scientist ... | head`, once head has gone."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = ["--task", "sum_reduction", "--backend", "cpu", "--compile-only"]
+    command = [str(Path(sys.executable).parent / "kernel-scientist"), "evaluate", str(NAIVE)]
+    with os.fdopen(writing, "w") as stdout:
+        ended = subprocess.run(
+            [*command, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (cli.UNREAD, "")
+
+
+def test_a_campaign_goes_on_when_nobody_reads_its_progress() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream, progress(stream) as show:
+        show(snapshot())
+        show(snapshot(phase="finished"))
+
+
+# --- starting and ending ----------------------------------------------------------------------
+
+
+def test_a_start_says_what_it_does_with_a_clock_that_runs() -> None:
+    from rich.console import Console
+
+    now = 100.0
+    shown = LiveTable(clock=lambda: now)
+    texts = []
+    for elapsed in (0.0, 7.0, 12.0):
+        now = 100.0 + elapsed
+        if elapsed == 7.0:
+            shown(snapshot(phase="starting", doing="measuring the naive seed", elapsed_s=7.0))
+        console = Console(file=io.StringIO(), width=120)
+        with console.capture() as captured:
+            console.print(shown)
+        texts.append(captured.get())
+    assert texts[0].startswith("loading Ray and checking the task, 0 s")
+    assert "measuring the naive seed, 7 s" in texts[1]
+    assert "measuring the naive seed, 12 s" in texts[2]
+    assert "runs/short" in texts[2] and "evaluations" not in texts[2]
+
+
+def test_plain_lines_tell_each_step_of_a_start_once() -> None:
+    lines: list[str] = []
+    show = PlainLines(lines.append, clock=lambda: 100.0)
+    for doing in ("starting Ray", "starting Ray", "opening the device", "measuring the naive seed"):
+        show(snapshot(phase="starting", doing=doing, elapsed_s=3.0))
+    assert [one.removeprefix("short: ").partition(" (3 s); ")[0] for one in lines] == [
+        "starting Ray",
+        "opening the device",
+        "measuring the naive seed",
+    ]
+
+
+def test_a_session_that_has_evaluated_nothing_shows_no_rate() -> None:
+    assert "0.5/s  device 75% busy" in line(snapshot())
+    assert "/s" not in line(snapshot(evaluated=0)) and "busy" not in line(snapshot(evaluated=0))
+
+
+def test_a_kernel_without_parents_is_found_as_well(tmp_path: Path) -> None:
+    """A newcomer's lineage is itself alone."""
+    drafted, evaluated, added = log.step(0, 1, "newcomer", "seed", 4.94)
+    assert isinstance(drafted, Drafted)
+    opening = log.opening(log.config(tmp_path))
+    events = [*opening, replace(drafted, parents=()), evaluated, added, *log.ending()]
+    text = "\n".join(results(tmp_path / "short", events, tracking_uri=None))
+    assert "found newcomer: 4.94x the naive seed" in text
+    assert "nothing faster" not in text
+
+
+@pytest.mark.parametrize(
+    ("ci95", "ci99", "found"),
+    [
+        ((1.01, 1.20), (1.005, 1.25), True),
+        ((1.01, 1.20), None, True),
+        ((1.01, 1.20), (0.99, 1.25), False),
+        ((0.95, 1.20), None, False),
+        ((1.00, 1.20), (0.95, 1.25), False),
+    ],
+)
+def test_nothing_is_found_where_the_interval_holds_1(
+    ci95: tuple[float, float], ci99: tuple[float, float] | None, found: bool, tmp_path: Path
+) -> None:
+    drafted, evaluated, added = log.step(0, 1, "close", "seed", 1.1)
+    assert isinstance(evaluated, Evaluated)
+    close = replace(evaluated, evaluation=replace(evaluated.evaluation, ci95=ci95, ci99=ci99))
+    events = [*log.opening(log.config(tmp_path)), drafted, close, added, *log.ending()]
+    lines = results(tmp_path / "short", events, tracking_uri=None)
+    assert any(one.startswith("found close: 1.10x") for one in lines) is found
+    sentence = "nothing was shown to be faster than the naive seed: the best, close, is 1.10x"
+    assert any(one.startswith(sentence) for one in lines) is not found

@@ -14,6 +14,7 @@ import pytest
 from engine.calls import CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.campaign import resume_campaign
 from engine.events import CycleFinished, Drafted
+from engine.replay import replay
 from operators.question import Failure
 from tests.engine import test_scientist_campaign
 from tests.engine.quick_bench import quick_workbench
@@ -48,7 +49,9 @@ def killed_and_resumed(folder: Path, *, kills: int, evaluations: int) -> Run:
         for _ in range(kills):
             _kill_at_work(folder, server, calls=draw.randint(5, 40))
         chosen = config(folder, server.base_url)
-        budgets = {"evaluations": evaluations, "calls": 1000}
+        # The kills may have come after many evaluations; some are left to do in any case.
+        done = replay(folder / "it" / "store.sqlite").scores.by_status.total()
+        budgets = {"evaluations": max(evaluations, done + 5), "calls": 1000}
         summary = resume_campaign(folder / "it", budgets=budgets, workbench=quick_workbench())
         time.sleep(0.6)
         return run_of(summary, server, chosen)

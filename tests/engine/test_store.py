@@ -78,6 +78,7 @@ EVENTS: list[Event] = [
     events.Migrated(island=0, source=1, round=3, drafts=("i1/c2/s0",)),
     events.EpochStarted(number=1, anchor_id="k1", link={"M=1": (0.5, 0.5)}),
     events.Fault(session=0, number=1, where="device 0", message="ended", kernel_id="k1"),
+    events.SearchStarted(number=0),
     events.SessionFinished(number=0, reason="interrupted"),
 ]
 

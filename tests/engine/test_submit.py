@@ -78,6 +78,14 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
         plan(Path("mine.yaml"), [], tmp_path)
 
 
+def test_a_task_that_no_job_could_use_is_refused_before_anything_is_sent(checkout: Path) -> None:
+    folder = write_task(checkout / "mine")
+    assert plan(Path("mine.yaml"), ["task=mine"], checkout).run_dir.name.startswith("mine-")
+    (folder / "reference.py").write_text("def reference(w, x, t):\n    return {}\n")
+    with pytest.raises(TaskError, match="unexpected keyword argument 'N'"):
+        plan(Path("mine.yaml"), ["task=mine"], checkout)
+
+
 def test_a_bad_configuration_is_refused_before_anything_is_sent(checkout: Path) -> None:
     with pytest.raises(ConfigError, match="no_such_key"):
         plan(Path("mine.yaml"), ["no_such_key=1"], checkout)

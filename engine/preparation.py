@@ -1,0 +1,77 @@
+"""What is settled and checked before a campaign starts anything that takes its time."""
+
+import platform
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from engine.budget import figure, spent
+from engine.config import CampaignConfig, ConfigError
+from engine.events import CampaignStarted
+from engine.replay import Replay
+from engine.result import resume_command
+from engine.summary import write_results
+from evaluators.kernel import kernel_id
+from evaluators.reference import check_reference
+from evaluators.seed_check import check_seeds
+from evaluators.task import Task, load_task
+
+
+def task_of(config: CampaignConfig) -> Task:
+    """Raises TaskError, also when its reference or a seed can't be used."""
+    task = load_task(config.task)
+    check_reference(task, config.backend)
+    check_seeds(task, config.backend)
+    return task
+
+
+def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
+    """Raises ConfigError when the budgets leave nothing to do, with the command that does it."""
+    over = spent(before, config.budgets.model_dump(mode="json"))
+    if over is None:
+        return
+    if before.ended == "killed":  # after its last evaluation, and before it told the result
+        write_results(before, run_dir)
+    raise ConfigError(
+        f"{run_dir}: the budget of {figure(over.limit)} {over.name} is spent, so there is nothing "
+        f"left to do; go on with a larger one: {resume_command(run_dir, over)}"
+    )
+
+
+def settled(config: CampaignConfig) -> CampaignConfig:
+    """With a name, and with paths that hold from any folder."""
+    changes: dict[str, Any] = {"runs_dir": config.runs_dir.resolve()}
+    if config.snapshots.folder is not None:
+        folder = config.snapshots.folder.resolve()
+        if not folder.is_dir():
+            raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
+        changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
+    task = Path(config.task)
+    if (task / "task.yaml").is_file():
+        changes["task"] = str(task.resolve())
+    if not config.name:
+        changes["name"] = f"{task.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
+    return config.model_copy(update=changes)
+
+
+def campaign_started(config: CampaignConfig, task: Task) -> CampaignStarted:
+    """The first event of a new campaign."""
+    return CampaignStarted(
+        config=config.model_dump(mode="json"),
+        task_hash=task.hash,
+        baseline_id=kernel_id(task.naive),
+        versions=_versions(),
+    )
+
+
+def _versions() -> dict[str, str]:
+    packages = ("kernel-scientist", "ray", "numpy")
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "run from its files"

@@ -1,0 +1,47 @@
+"""Which Ray cluster a campaign joins, and whether one answers there."""
+
+import socket
+from collections.abc import Mapping
+
+from engine.config import CampaignConfig, ConfigError
+
+PATIENCE_S = 5.0
+"""For a head that does not answer; Ray itself would try for a minute, then end the process."""
+
+
+def address_of(config: CampaignConfig, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Who names the address, and the address: empty for a Ray of the campaign's own.
+
+    RAY_ADDRESS counts where the configuration names none, or says auto, as with ray.init().
+    """
+    key, address = "ray.address", config.ray.address or ""
+    named = environment.get("RAY_ADDRESS", "").strip()
+    if named and address in ("", "auto"):
+        key, address = "the environment variable RAY_ADDRESS", named
+    return key, "" if address == "local" else address
+
+
+def look_for_ray(key: str, address: str) -> None:
+    """Raises ConfigError when nothing listens at host:port; "auto" is for Ray to resolve."""
+    from ray._private.services import canonicalize_bootstrap_address_or_die
+
+    try:
+        found = canonicalize_bootstrap_address_or_die(address)
+    except ConnectionError:
+        raise ConfigError(
+            f"{key}: no Ray cluster runs on this machine; start one with 'ray start --head', "
+            "or leave the address out"
+        ) from None
+    host, _, port = found.rpartition(":")
+    if not host or not port.isdigit():
+        raise ConfigError(
+            f"{key}: {address!r} is no address of a Ray cluster; write auto, or host:port of its "
+            "head, as in 10.0.0.1:6379"
+        )
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE_S).close()
+    except (OSError, OverflowError) as error:
+        raise ConfigError(
+            f"{key}: no Ray cluster answers at {found} ({error}); start one there, or leave the "
+            "address out"
+        ) from None
