@@ -3,7 +3,7 @@
 .PHONY: help demo setup rocm test check format bench soak lock clean
 
 BIN := .venv/bin
-CODE := engine operators evaluators tests $(wildcard scripts/*.py)
+CODE := engine operators evaluators tests scripts
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 

@@ -23,13 +23,13 @@ from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.timing import Anchor
 from scripts.bench_engine import InstantBench
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import campaign_log as log
 from tests.engine.quick_bench import QuickWorkbench, quick_workbench
 from tests.engine.test_scientist_campaign import Recomputed, Run, section
 from tests.evaluators import test_hip_double
 from tests.evaluators.test_profile import ROCPROFV3, put_tool
-from tests.scripted_endpoint import serving
-from tests.scripted_server import Script, ScriptedServer
 
 ROOT = Path(__file__).parents[2]
 built, double = test_hip_double.built, test_hip_double.double

@@ -37,10 +37,10 @@ from operators.operator import Context, Draft
 from operators.question import Failure, Reply, Request, Unanswered
 from operators.scientist import llm_operators
 from scripts.bench_engine import INFO
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine.quick_bench import quick_workbench
-from tests.scripted_endpoint import serving
-from tests.scripted_faults import CALL_FAULTS, REPLY_FAULTS
-from tests.scripted_server import Script, ScriptedServer
 
 SECRET = "sk-of-this-test-0123456789"
 

@@ -13,8 +13,8 @@ import yaml
 
 from engine import cli
 from evaluators.task import load_task
-from tests.scripted_endpoint import serving
-from tests.scripted_server import MODEL, Script
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import MODEL, Script
 
 BUDGET_DOLLARS = 0.06
 
