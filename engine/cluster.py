@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import ray
@@ -15,6 +15,9 @@ from engine.config import CampaignConfig, ConfigError
 from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
 from evaluators.telemetry import VISIBLE
+
+STARTS = 4
+"""Ray gives its processes 30 s to start; on a busy machine they may need another try."""
 
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
@@ -77,8 +80,19 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
         finally:
             ray.shutdown()
         return
-    # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
-    with _showing(config, plan), _own_folder() as folder:
+    with _showing(config, plan), ExitStack() as folders:
+        try:
+            _start(plan, folders)
+            yield Driver.here(owns_ray=True)
+        finally:
+            ray.shutdown()
+
+
+def _start(plan: Layout, folders: ExitStack) -> None:
+    """A Ray for this process, in a folder that folders removes."""
+    for left in reversed(range(STARTS)):
+        # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
+        folder = folders.enter_context(_own_folder())
         try:
             ray.init(
                 address="local",
@@ -90,9 +104,10 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
                 logging_level=logging.ERROR,
                 _temp_dir=folder,
             )
-            yield Driver.here(owns_ray=True)
-        finally:
-            ray.shutdown()
+            return
+        except Exception as error:  # Ray raises no other class here
+            if not left or "timed out during startup" not in str(error):
+                raise
 
 
 @contextmanager
