@@ -110,7 +110,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory, key: None) -> Run:
     with serving(script) as server:
         chosen = config(tmp_path_factory.mktemp("faulty"), server.base_url)
         summary = run_campaign(chosen, workbench=quick_workbench())
-        time.sleep(0.2)  # until the endpoint has noted what was cut off
+        while server.in_flight:  # until the endpoint has noted what was cut off
+            time.sleep(0.01)
         return run_of(summary, server, chosen)
 
 

@@ -65,7 +65,7 @@ def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=280,
         env={**os.environ, **environment},
     )
 
