@@ -22,6 +22,7 @@ import msgpack
 
 from evaluators.device import BackendMissing
 from evaluators.evaluation import Rejected, Status
+from evaluators.kept_waiting import Deadline
 
 _HELLO_S = 60.0
 
@@ -199,12 +200,13 @@ class CompileChild(ABC):
         assert child.stdin is not None
         self._compiled += 1
         body = msgpack.packb(request)
+        deadline = Deadline(child.pid, deadline_s)
         try:
             child.stdin.write(struct.pack(">I", len(body)) + body)
             child.stdin.flush()
         except BrokenPipeError:
             raise self._died(child) from None
-        return self._reply(child, time.monotonic() + deadline_s)
+        return self._reply(child, deadline)
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._child is not None and self._child.poll() is None:
@@ -223,7 +225,7 @@ class CompileChild(ABC):
             start_new_session=True,
         )
         try:
-            hello = self._reply(child, time.monotonic() + _HELLO_S)
+            hello = self._reply(child, Deadline(child.pid, _HELLO_S))
         except (_ChildDied, _Overdue) as error:
             self._kill()
             said = error.said if isinstance(error, _ChildDied) else "it did not answer"
@@ -247,19 +249,18 @@ class CompileChild(ABC):
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def _reply(self, child: subprocess.Popen[bytes], deadline: float) -> dict[str, Any]:
+    def _reply(self, child: subprocess.Popen[bytes], deadline: Deadline) -> dict[str, Any]:
         (size,) = struct.unpack(">I", self._read(child, 4, deadline))
         reply: dict[str, Any] = msgpack.unpackb(self._read(child, size, deadline))
         return reply
 
-    def _read(self, child: subprocess.Popen[bytes], nbytes: int, deadline: float) -> bytes:
+    def _read(self, child: subprocess.Popen[bytes], nbytes: int, deadline: Deadline) -> bytes:
         assert child.stdout is not None
         held = b""
         ready = select.poll()  # not select.select: it refuses descriptors above 1023
         ready.register(child.stdout, select.POLLIN)
         while len(held) < nbytes:
-            left = deadline - time.monotonic()
-            if left <= 0 or not ready.poll(left * 1000):
+            if not deadline.until(lambda seconds: bool(ready.poll(seconds * 1000))):
                 raise _Overdue
             piece = os.read(child.stdout.fileno(), nbytes - len(held))
             if not piece:
