@@ -21,7 +21,7 @@ from engine.store import read_events
 from engine.workbench import Workbench
 from evaluators.task import load_task
 
-PATIENCE_S = 240.0
+PATIENCE_S = 1200.0
 """For everything before the first candidate is evaluated."""
 
 ISLANDS = 2

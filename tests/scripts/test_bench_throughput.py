@@ -23,10 +23,10 @@ sys.exit(double.bench_throughput.main(sys.argv[1:], make=double.make))
 
 
 def script(*arguments: str) -> None:
-    test_hip_double.python(SCRIPT, *arguments, timeout_s=580)
+    test_hip_double.python(SCRIPT, *arguments, timeout_s=1180)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_all_arms_on_two_devices(
     double: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
