@@ -1,7 +1,7 @@
 """What one core can do at best, on a machine that is busy while it is measured."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -18,7 +18,9 @@ class Counting(CpuSession):
 
     times = 0
 
-    def time(self, plan: Plan, bindings: list[Mapping[str, Buffer]], *, deadline_s: float) -> float:
+    def time(
+        self, plan: Plan, bindings: Sequence[Mapping[str, Buffer]], *, deadline_s: float
+    ) -> float:
         self.times += 1
         return super().time(plan, bindings, deadline_s=deadline_s)
 
