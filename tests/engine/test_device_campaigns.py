@@ -85,7 +85,7 @@ def values(folder: Path, base_url: str, **changes: Any) -> dict[str, Any]:
 
 
 def run(settings: dict[str, Any]) -> tuple[list[Any], Replay]:
-    test_hip_double.python(DRIVER, json.dumps(settings), timeout_s=200)
+    test_hip_double.python(DRIVER, json.dumps(settings), timeout_s=580)
     store = Path(settings["runs_dir"]) / "it" / "store.sqlite"
     return [stored.event for stored in read_events(store)], replay(store)
 
@@ -94,7 +94,7 @@ def of(events: list[Any], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_new_bests_are_profiled_and_prompts_show_it(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -158,7 +158,7 @@ def check_recomputed(
     assert compared > 0
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_without_the_tool_a_campaign_is_what_it_was(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

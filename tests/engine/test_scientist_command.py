@@ -65,7 +65,7 @@ def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=280,
+        timeout=580,
         env={**os.environ, **environment},
     )
 

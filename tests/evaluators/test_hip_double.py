@@ -107,7 +107,7 @@ def double(
     yield monkeypatch
 
 
-def python(code: str, *arguments: str, timeout_s: float = 280) -> str:
+def python(code: str, *arguments: str, timeout_s: float = 580) -> str:
     """What a script prints that runs beside the repository."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
