@@ -3,7 +3,7 @@
 .PHONY: help demo setup rocm test check format bench soak lock clean
 
 BIN := .venv/bin
-CODE := engine operators evaluators tests $(wildcard scripts/*.py)
+CODE := engine operators evaluators tests scripts
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header
 
@@ -20,7 +20,7 @@ rocm:  ## bring ROCm's compiler for MI300 into .rocm (no root, no GPU needed)
 
 test: .venv/.dev  ## run every test, except the soak
 	-@scripts/rocm_toolchain.sh  # without it the gfx942 tests fail in CI, and say why elsewhere
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: .venv/.dev  ## ruff, mypy --strict and the import layers
 	$(BIN)/ruff check .

@@ -20,6 +20,9 @@ from engine.watch import Driver
 from evaluators.device import BackendMissing, backend
 from evaluators.visible import VARIABLES, showing, visible_name
 
+STARTS = 4
+"""Ray gives its processes 30 s to start; on a busy machine they may need another try."""
+
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
 
@@ -104,13 +107,13 @@ def _joined(key: str, address: str) -> Iterator[None]:
 def _own_ray(plan: Layout) -> Iterator[None]:
     with ExitStack() as stack:
         with _told(_not_started):
-            try:
-                stack.enter_context(_started(plan))
-            except Exception as error:  # what Ray raises is no more special than that
-                if "timed out" not in str(error):
-                    raise
-                # It gives a node 30 s to come up, which a machine that is busy may need twice.
-                stack.enter_context(_started(plan))
+            for left in reversed(range(STARTS)):
+                try:
+                    stack.enter_context(_started(plan))
+                    break
+                except Exception as error:  # what Ray raises is no more special than that
+                    if not left or "timed out during startup" not in str(error):
+                        raise
         yield
 
 

@@ -13,10 +13,7 @@ from engine.throughput import Setting, campaign_arm
 from engine.watch import alive
 from engine.workbench import Workbench
 
-CAMPAIGN_S = 10.0
-"""The evaluator that follows takes seconds to start, and has to get kernels right after."""
-
-LOOK_S = 5.0
+LOOK_S = 30.0
 """How long a killed evaluator's child and its GPU memory are waited for."""
 
 CANDIDATES_BEFORE = 5
@@ -42,19 +39,28 @@ class Killed:
 
 
 def killed_evaluator(setting: Setting, workbench: Workbench) -> Killed:
-    """A short campaign on one device whose evaluator is killed with SIGKILL once."""
+    """A campaign on one device whose evaluator is killed with SIGKILL once.
+
+    It ends once the next evaluator has got a kernel right, or PATIENCE_S has gone by.
+    """
     before_mib = memory_used_mib()
     killing = _Killing()
-    campaign_arm(setting, workbench, devices=1, seconds=CAMPAIGN_S, observer=killing)
-    at_kill, at_end = killing.at_kill, killing.last
+    campaign_arm(
+        setting,
+        workbench,
+        devices=1,
+        seconds=0.0,
+        observer=killing,
+        until=lambda: killing.passed_after > 0,
+    )
     return Killed(
         children=killing.children,
         gone_s=killing.gone_s,
         memory_before_mib=before_mib,
         memory_after_kill_mib=killing.least_mib,
         memory_at_end_mib=memory_used_mib(),
-        passed_after=at_end.get("PASSED", 0) - at_kill.get("PASSED", 0),
-        by_status=at_end,
+        passed_after=killing.passed_after,
+        by_status=killing.last,
         faults=killing.faults,
     )
 
@@ -69,11 +75,22 @@ class _Killing:
         self.at_kill: dict[str, int] = {}
         self.last: dict[str, int] = {}
         self.faults = 0
-        self._killed = False
+        self._killed = self._noticed = False
+
+    @property
+    def passed_after(self) -> int:
+        """Kernels that were right since the kill was noticed; 0 before."""
+        if not self._noticed:
+            return 0
+        return self.last.get("PASSED", 0) - self.at_kill.get("PASSED", 0)
 
     def __call__(self, snapshot: Snapshot) -> None:
+        fresh = snapshot.dispatcher.faults > self.faults
         self.last = dict(snapshot.dispatcher.by_status)
         self.faults = snapshot.dispatcher.faults
+        if self._killed and fresh and not self._noticed:
+            self._noticed = True
+            self.at_kill = self.last  # with what had passed between the last look and the kill
         if self._killed or snapshot.evaluations < CANDIDATES_BEFORE:
             return
         actors = [pid for pid, name in _below(os.getpid()).items() if "EvaluatorActor" in name]

@@ -19,12 +19,43 @@ AHEAD = 4
 """Kernels compiled, or being compiled, for each compile process."""
 
 
+AT_LEAST = 3
+"""Candidates that a rate is taken from, however long they take."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """One kernel's evaluation. at: seconds since 1970, when it was known."""
 
     at: float
     evaluation: Evaluation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What of an arm counts: what is known in so many seconds after the warm-up.
+
+    Where that is less than AT_LEAST candidates, it lasts until so many are known. The warm-up
+    begins with the first candidate.
+    """
+
+    warm_up_s: float
+    seconds: float
+
+    def bounds(self, done: Sequence[Done]) -> tuple[float, float]:
+        """In seconds since 1970: nothing of what is done, in order, counts up to the first."""
+        begin = done[0].at + self.warm_up_s
+        last = [begin, *self._after(begin, done)[:AT_LEAST]][-1]
+        return begin, max(begin + self.seconds, last)
+
+    def closed(self, done: Sequence[Done], now: float) -> bool:
+        if not done:
+            return False
+        begin, end = self.bounds(done)
+        return now > end and len(self._after(begin, done)) >= AT_LEAST
+
+    def _after(self, begin: float, done: Sequence[Done]) -> list[float]:
+        return [one.at for one in done if one.at > begin]
 
 
 def bare_loop(
@@ -35,14 +66,13 @@ def bare_loop(
     device: int,
     workers: int,
     cores: frozenset[int],
-    seconds: float,
-    warm_up_s: float,
+    window: Window,
 ) -> list[Done]:
     """What a dispatcher does with the same kernels in turn, again from the first at the end.
 
     Anchors, early stops and held-out shapes are as in a campaign; nothing is stored, and
     nothing is known from before. workers: compile processes, on cores, or with none named
-    anywhere. It goes on for seconds after the first warm_up_s of measuring. Raises Broken.
+    anywhere. It goes on until the window is closed. Raises Broken.
     """
     bench = workbench.open(device)
     context = multiprocessing.get_context("spawn")
@@ -51,8 +81,7 @@ def bare_loop(
         loop.begin(pool.submit(_compile, naive).result())
         compiled = _compiled(pool, sources, workers)
         done: list[Done] = []
-        end = time.monotonic() + warm_up_s + seconds
-        while time.monotonic() < end:
+        while not window.closed(done, time.time()):
             done.append(loop.evaluate(next(compiled)))
         pool.shutdown(cancel_futures=True)
     return done

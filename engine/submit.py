@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from engine.config import CampaignConfig, load_config
 from engine.searching import require_search
+from evaluators.reference import check_reference
 from evaluators.seed_check import check_seeds
 from evaluators.task import load_task
 

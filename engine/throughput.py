@@ -15,13 +15,13 @@ from engine.cluster import layout
 from engine.config import BackendChoice, CampaignConfig, parse_config
 from engine.dispatcher import CampaignFailed
 from engine.events import Drafted, EpochStarted, Evaluated
-from engine.floor import Done, bare_loop
+from engine.floor import AT_LEAST, Done, Window, bare_loop
 from engine.snapshot import Snapshot
 from engine.store import read_events
 from engine.workbench import Workbench
 from evaluators.task import load_task
 
-PATIENCE_S = 240.0
+PATIENCE_S = 1200.0
 """For everything before the first candidate is evaluated."""
 
 ISLANDS = 2
@@ -43,7 +43,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One arm's result. rates are per hour, busy is a share, latencies are p50 and p95 in ms."""
+    """One arm's result. rates are per hour, busy is a share, latencies are p50 and p95 in ms.
+
+    seconds: as many as were asked for, or more where the machine was too slow for a rate.
+    """
 
     path: Literal["campaign", "bare loop"]
     devices: int
@@ -67,10 +70,15 @@ def campaign_arm(
     devices: int,
     seconds: float,
     observer: Callable[[Snapshot], None] | None = None,
+    until: Callable[[], bool] = lambda: True,
 ) -> Arm:
-    """A campaign on the first devices: islands, dispatcher, compile tasks, evaluators, store."""
+    """A campaign on the first devices: islands, dispatcher, compile tasks, evaluators, store.
+
+    until: it goes on at least until this holds.
+    """
     seen: list[Snapshot] = []
-    stop = _StopAfter(setting.warm_up_s + seconds)
+    window = Window(warm_up_s=setting.warm_up_s, seconds=seconds)
+    stop = _StopAfter(window, until)
 
     def observe(snapshot: Snapshot) -> None:
         if snapshot.phase == "running":
@@ -108,8 +116,7 @@ def campaign_arm(
         devices=devices,
         device=seen[-1].device,
         compile_workers=devices * setting.compile_workers,
-        seconds=seconds,
-        warm_up_s=setting.warm_up_s,
+        window=window,
         latencies_s=last.latencies_s,
         bound=last.bound,
         sources=tuple(sources[one.evaluation.kernel_id] for one in done),
@@ -122,6 +129,7 @@ def bare_arm(
     """The same candidates on the first device, with no engine."""
     with tempfile.TemporaryDirectory() as folder:
         plan = layout(_config(setting, 1, Path(folder), seconds))
+    window = Window(warm_up_s=setting.warm_up_s, seconds=seconds)
     loop = bare_loop(
         workbench,
         sources,
@@ -129,8 +137,7 @@ def bare_arm(
         device=plan.devices[0],
         workers=plan.compile_workers,
         cores=plan.compile_cores,
-        seconds=seconds,
-        warm_up_s=setting.warm_up_s,
+        window=window,
     )
     durations = {
         stage: [one.evaluation.seconds[key] for one in loop if key in one.evaluation.seconds]
@@ -143,8 +150,7 @@ def bare_arm(
         devices=1,
         device=next((one.evaluation.device for one in loop if one.evaluation.device), ""),
         compile_workers=plan.compile_workers,
-        seconds=seconds,
-        warm_up_s=setting.warm_up_s,
+        window=window,
         latencies_s={stage: quantiles(values) for stage, values in durations.items() if values},
     )
 
@@ -160,26 +166,26 @@ def _arm(
     done: Sequence[Done],
     links_s: Sequence[tuple[float, float]],
     *,
-    seconds: float,
-    warm_up_s: float,
+    window: Window,
     devices: int,
     latencies_s: Mapping[str, tuple[float, float]],
     **others: Any,
 ) -> Arm:
-    """What lies in the window after the warm-up."""
-    begin = done[0].at + warm_up_s
-    window = [one for one in done if begin < one.at <= begin + seconds]
-    device_s = [one.evaluation.seconds.get("device", 0.0) for one in window]
-    busy_s = sum(device_s) + sum(taken for at, taken in links_s if begin < at <= begin + seconds)
+    """What lies in the window."""
+    begin, end = window.bounds(done)
+    seconds = end - begin
+    inside = [one for one in done if begin < one.at <= end]
+    device_s = [one.evaluation.seconds.get("device", 0.0) for one in inside]
+    busy_s = sum(device_s) + sum(taken for at, taken in links_s if begin < at <= end)
     measured = [taken for taken in device_s if taken]
     return Arm(
         path=path,
         devices=devices,
         seconds=seconds,
-        candidates=len(window),
-        candidates_per_hour=len(window) * 3600 / seconds,
+        candidates=len(inside),
+        candidates_per_hour=len(inside) * 3600 / seconds,
         busy=min(1.0, busy_s / (seconds * devices)),
-        by_status=dict(Counter(one.evaluation.status.value for one in window)),
+        by_status=dict(Counter(one.evaluation.status.value for one in inside)),
         device_ms=1e3 * sum(measured) / max(1, len(measured)),
         latencies_ms={
             stage: (1e3 * middle, 1e3 * high) for stage, (middle, high) in latencies_s.items()
@@ -222,19 +228,23 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
 
 
 class _StopAfter:
-    """Ends a campaign in order, as Ctrl-C does, so long after its first candidate."""
+    """Ends a campaign in order, as Ctrl-C does, once the window is closed and until() holds."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._end = 0.0
+    def __init__(self, window: Window, until: Callable[[], bool]) -> None:
+        self._window, self._until = window, until
+        self._first: float | None = None
+        self._before = 0  # evaluations known when the window opened, or a little later
         self._told = False
 
     def __call__(self, snapshot: Snapshot) -> None:
-        if self._told or snapshot.phase != "running":
-            return
+        if self._told or snapshot.phase != "running" or snapshot.evaluations < 2:
+            return  # the first evaluation is the naive seed's
         now = time.monotonic()
-        if not self._end and snapshot.evaluations > 1:
-            self._end = now + self._seconds
-        if self._end and now > self._end:
-            self._told = True
-            signal.raise_signal(signal.SIGINT)
+        self._first = now if self._first is None else self._first
+        lasted_s = now - self._first - self._window.warm_up_s
+        if lasted_s <= 0:
+            self._before = snapshot.evaluations
+        elif lasted_s > self._window.seconds and self._until():
+            self._told = snapshot.evaluations >= self._before + AT_LEAST
+            if self._told:
+                signal.raise_signal(signal.SIGINT)

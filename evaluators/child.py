@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from evaluators.frames import PICKLE, Codec, Ended, receive, send
+from evaluators.kept_waiting import Deadline
 
 _LAST_WORDS_BYTES = 4000
 _LOOK_EVERY_S = 0.005
@@ -75,10 +76,13 @@ class Child:
             send(self._process.stdin.fileno(), request, self._codec)
 
     def answer(self, deadline_s: float) -> Any:
-        """What it says next. Raises frames.Overdue and Died; after either it is to be ended."""
+        """What it says next. Raises frames.Overdue and Died; after either it is to be ended.
+
+        Time in which it queued for a core is not counted.
+        """
         assert self._process.stdout is not None
         try:
-            deadline = time.monotonic() + deadline_s
+            deadline = Deadline(self.pid, deadline_s)
             return receive(self._process.stdout.fileno(), deadline, self._codec)
         except Ended:
             raise self._death() from None

@@ -18,6 +18,8 @@ from evaluators.evaluation import Rejected, Status
 
 START_DEADLINE_S = 30.0
 SCRIPT_BYTES = 16 << 20
+WALL_FACTOR, WALL_SLACK_S = 10.0, 10.0
+"""Deadlines are of processor time; a child that gets none ends after so much more by the wall."""
 
 _COMMAND = struct.Struct("=IIQQ")
 _REPLY = struct.Struct("=IIqqq96s")
@@ -45,6 +47,15 @@ class Fault(Exception):
     address: int
     arena: int  # where the arena lies in the child
     writing: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Deadline:
+    """seconds: as asked for. The ends: by the child's processor clock, and by the wall clock."""
+
+    seconds: float
+    busy_end_s: float
+    wall_end_s: float
 
 
 class RunChild:
@@ -90,7 +101,7 @@ class RunChild:
         self._arena_address = 0
         self._empty_us: float | None = None
         try:
-            self._reply(_Reply.READY, START_DEADLINE_S)
+            self._reply(_Reply.READY, self._deadline(START_DEADLINE_S))
         except Rejected as rejected:
             # nothing of the kernel has run yet: this is not its fault, unless a symbol is missing
             if rejected.status is Status.COMPILE_ERROR or rejected.killed:
@@ -109,7 +120,7 @@ class RunChild:
         """Play the script's records; microseconds of processor time that the child took for them.
 
         What a command without records takes (some 20 us, for the two pipes) is subtracted.
-        Raises Rejected or Fault; then the child is gone.
+        deadline_s: of processor time too. Raises Rejected or Fault; then the child is gone.
         """
         if self._empty_us is None:
             samples = sorted(self._timed(0, START_DEADLINE_S) for _ in range(9))
@@ -135,23 +146,37 @@ class RunChild:
         self._commands = -1
 
     def _command(self, kind: _Command, a: int, b: int, deadline_s: float) -> None:
-        end = time.monotonic() + deadline_s
+        deadline = self._deadline(deadline_s)
         self._sequence += 1
         try:
             os.write(self._commands, _COMMAND.pack(kind, self._sequence, a, b))
         except BrokenPipeError:
             self._ended()
-        self._reply(_Reply.DONE, deadline_s)
+        self._reply(_Reply.DONE, deadline)
         while not self._sleeps():
-            if time.monotonic() > end:
-                self._timeout(deadline_s)
+            self._left_s(deadline)
             time.sleep(20e-6)
         if self._readable(0.0):
             self._reject(Status.FORBIDDEN, "it sent a reply that nobody had asked for")
 
-    def _reply(self, wanted: _Reply, deadline_s: float) -> None:
-        if not self._readable(deadline_s):
-            self._timeout(deadline_s)
+    def _deadline(self, seconds: float) -> _Deadline:
+        return _Deadline(
+            seconds=seconds,
+            busy_end_s=time.clock_gettime(self._clock) + seconds,
+            wall_end_s=time.monotonic() + WALL_FACTOR * seconds + WALL_SLACK_S,
+        )
+
+    def _left_s(self, deadline: _Deadline) -> float:
+        """How soon it can be over. Raises Rejected(TIMEOUT) when it is."""
+        busy_s = deadline.busy_end_s - time.clock_gettime(self._clock)
+        left_s = min(busy_s, deadline.wall_end_s - time.monotonic())
+        if left_s <= 0:
+            self._reject(Status.TIMEOUT, f"it was still running after {deadline.seconds:.3g} s")
+        return left_s
+
+    def _reply(self, wanted: _Reply, deadline: _Deadline) -> None:
+        while not self._readable(self._left_s(deadline)):
+            continue
         data = os.read(self._replies, _REPLY.size)
         if len(data) < _REPLY.size:
             self._ended()
@@ -186,9 +211,6 @@ class RunChild:
         if state in b"ZX":
             self._ended()
         return state == b"S"
-
-    def _timeout(self, seconds: float) -> NoReturn:
-        self._reject(Status.TIMEOUT, f"it was still running after {seconds:.3g} s")
 
     def _ended(self) -> NoReturn:
         code = self._process.wait()

@@ -4,13 +4,14 @@ import os
 import pickle
 import select
 import struct
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import msgpack
+
+from evaluators.kept_waiting import Deadline
 
 
 class Ended(Exception):
@@ -47,8 +48,8 @@ def send(descriptor: int, value: Any, codec: Codec = PICKLE) -> None:
             sent += os.write(descriptor, piece[sent:])
 
 
-def receive(descriptor: int, deadline: float | None = None, codec: Codec = PICKLE) -> Any:
-    """deadline: of time.monotonic(). Raises Ended and Overdue."""
+def receive(descriptor: int, deadline: Deadline | None = None, codec: Codec = PICKLE) -> Any:
+    """Raises Ended and Overdue."""
     (size,) = codec.length.unpack(_read(descriptor, codec.length.size, deadline))
     return codec.unpack(_read(descriptor, size, deadline))
 
@@ -60,13 +61,12 @@ def own_pipes() -> tuple[int, int]:
     return requests, answers
 
 
-def _read(descriptor: int, nbytes: int, deadline: float | None) -> bytearray:
+def _read(descriptor: int, nbytes: int, deadline: Deadline | None) -> bytearray:
     ready = select.poll()  # not select.select: it refuses descriptors above 1023
     ready.register(descriptor, select.POLLIN)
     held = bytearray()
     while len(held) < nbytes:
-        left_ms = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-        if not ready.poll(left_ms):
+        if deadline and not deadline.until(lambda seconds: bool(ready.poll(seconds * 1000))):
             raise Overdue
         piece = os.read(descriptor, min(nbytes - len(held), 1 << 20))
         if not piece:

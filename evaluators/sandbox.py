@@ -20,6 +20,7 @@ from typing import IO
 
 from evaluators.confine import DENIED
 from evaluators.device import BackendMissing
+from evaluators.kept_waiting import Deadline
 
 OUTPUT_LIMIT = 1 << 20
 """Bytes kept of each output stream: the first of them, since compilers name the cause first."""
@@ -51,6 +52,7 @@ def run_confined(
 ) -> Finished:
     """Run a command in a process group of its own, that ends at the deadline or with this thread.
 
+    What it queues for a core is not counted against the deadline.
     It sees PATH, LD_LIBRARY_PATH and env, nothing else; cwd should be a folder of its own.
     memory_bytes bounds each process's address space, file_bytes each file written, outputs too.
     A command that is not there gives returncode 127.
@@ -94,11 +96,12 @@ def run_confined(
 
 def _ended(pid: int, deadline_s: float) -> bool:
     """Wait, without polling, until the process ended (it stays to be reaped) or time is up."""
+    deadline = Deadline(pid, deadline_s)
     handle = os.pidfd_open(pid)
     try:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
-        return bool(poll.poll(deadline_s * 1000))
+        return deadline.until(lambda seconds: bool(poll.poll(seconds * 1000)))
     finally:
         os.close(handle)
 

@@ -41,7 +41,7 @@ from operators.novelty import Novelty
 from operators.operator import Declined
 from operators.writer import LlmWriter
 from scripts.bench_engine import InstantBench, InstantWorkbench
-from tests.operators.people import EXPERIMENT, SEED, TILE, context
+from scripts.scripted_model.individuals import EXPERIMENT, SEED, TILE, context
 
 ROOT = Path(__file__).parents[1]
 
@@ -62,7 +62,7 @@ class CountingJournal:
 @contextmanager
 def endpoint(latency_s: float, chunks: int) -> Iterator[str]:
     """The base URL of a scripted endpoint in a process of its own."""
-    command = [sys.executable, "-m", "tests.scripted_endpoint"]
+    command = [sys.executable, "-m", "scripts.scripted_model.endpoint"]
     command += ["--latency", str(latency_s), "--chunks", str(chunks), "--unique"]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None

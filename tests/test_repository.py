@@ -137,6 +137,14 @@ def test_no_tracked_file_names_the_path_of_this_checkout() -> None:
     assert [name for name, text in tracked_texts().items() if path.search(text)] == []
 
 
+def test_no_script_needs_a_test() -> None:
+    """Neither by an import nor by the name of a module to run."""
+    scripts = {name: text for name, text in tracked_texts().items() if name.startswith("scripts/")}
+    assert len(scripts) > 10
+    assert [name for name, text in scripts.items() if re.search(r"\btests\.\w", text)] == []
+    assert [name for name, text in scripts.items() if re.search(r"(from|import) tests", text)] == []
+
+
 @pytest.mark.parametrize(
     "name", ["Makefile", ".ci/run", "scripts/setup_venv.sh", "mlflow/server.sh"]
 )

@@ -9,7 +9,7 @@ from engine.gateway import Gateway
 from engine.ledger import CallBudget, CallHistory
 from engine.llm_config import Llm
 from operators.question import Message, Prompt, Request
-from tests.scripted_server import MODEL, ScriptedServer
+from scripts.scripted_model.server import MODEL, ScriptedServer
 
 
 class MemoryJournal:

@@ -177,7 +177,7 @@ def test_a_campaign_from_start_to_end(
 
 def test_ctrl_c_finishes_what_is_measured(driver: "subprocess.Popen[str]", tmp_path: Path) -> None:
     os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to the whole group
-    output, _ = driver.communicate(timeout=60)
+    output, _ = driver.communicate(timeout=580)
     assert driver.returncode == 0, output
     assert output.splitlines()[-1] == "ended: interrupted"
     summary = json.loads((tmp_path / "it" / "summary.json").read_text())
@@ -193,7 +193,7 @@ def test_kill_9_loses_nothing_and_resume_repeats_nothing(
     assert len(ours) >= 5  # store writer, dispatcher, two islands, an evaluator
     driver.kill()
     driver.wait()
-    deadline = time.monotonic() + 2.0
+    deadline = time.monotonic() + 100.0  # a second, where the machine is not busy
     while any(alive(pid) for pid in ours) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert [pid for pid in ours if alive(pid)] == []

@@ -34,7 +34,7 @@ def kernel_scientist(*arguments: str | Path) -> subprocess.CompletedProcess[str]
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=580,
     )
 
 
@@ -142,7 +142,7 @@ def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=110,
+        timeout=580,
     )
     assert result.returncode == 0, result.stderr
     progress_lines = result.stderr.splitlines()

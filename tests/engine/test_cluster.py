@@ -1,4 +1,4 @@
-"""Which GPUs Ray is shown: the campaign's own, by every variable that its vendors read."""
+"""Which GPUs Ray is shown, and what becomes of a start for which a machine is too busy."""
 
 import os
 from pathlib import Path
@@ -8,8 +8,10 @@ import pytest
 import ray
 from ray._private.accelerators.amd_gpu import AMDGPUAcceleratorManager
 
-from engine.cluster import Layout, ray_session
-from engine.config import ConfigError, load_config
+from engine.cluster import Layout, layout, ray_session
+from engine.config import ConfigError, load_config, parse_config
+from engine.job import CampaignFailed
+from evaluators.cpu import device_count
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
 PLAN = Layout(devices=(1, 0), gpus=1, compile_workers=1, compile_cores=frozenset())
@@ -51,3 +53,53 @@ def test_what_ray_is_shown(
         pass
     assert shown == [wanted.split(","), wanted]
     assert before == {name: os.environ.get(name) for name in before}
+
+
+CPU = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
+
+TOO_LATE = "The current node timed out during startup. This could happen because of load."
+
+
+@CPU
+@pytest.mark.parametrize(("late", "starts"), [(0, True), (3, True), (4, False)])
+def test_a_start_that_ray_gave_up_is_tried_again(
+    late: int, starts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    def init(*, _temp_dir: str, **_: Any) -> None:
+        folders.append(Path(_temp_dir))
+        if len(folders) <= late:
+            raise Exception(TOO_LATE)
+
+    monkeypatch.setattr(ray, "init", init)
+    config = parse_config({"task": "sgemm"}, where="test")
+    if starts:
+        with ray_session(config, layout(config)):
+            assert folders[-1].is_dir()
+    else:
+        with (
+            pytest.raises(CampaignFailed, match="node timed out during startup"),
+            ray_session(config, layout(config)),
+        ):
+            pass
+    assert len(set(folders)) == late + starts
+    assert not any(folder.exists() for folder in folders)
+
+
+@CPU
+def test_any_other_failure_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def init(**_: Any) -> None:
+        calls.append(1)
+        raise ValueError("no such address")
+
+    monkeypatch.setattr(ray, "init", init)
+    config = parse_config({"task": "sgemm"}, where="test")
+    with (
+        pytest.raises(CampaignFailed, match="Ray does not start: no such address"),
+        ray_session(config, layout(config)),
+    ):
+        pass
+    assert len(calls) == 1

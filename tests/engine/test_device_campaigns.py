@@ -23,13 +23,13 @@ from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.timing import Anchor
 from scripts.bench_engine import InstantBench
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import campaign_log as log
 from tests.engine.quick_bench import QuickWorkbench, quick_workbench
 from tests.engine.test_scientist_campaign import Recomputed, Run, section
 from tests.evaluators import test_hip_double
 from tests.evaluators.test_profile import ROCPROFV3, put_tool
-from tests.scripted_endpoint import serving
-from tests.scripted_server import Script, ScriptedServer
 
 ROOT = Path(__file__).parents[2]
 built, double = test_hip_double.built, test_hip_double.double
@@ -85,7 +85,7 @@ def values(folder: Path, base_url: str, **changes: Any) -> dict[str, Any]:
 
 
 def run(settings: dict[str, Any]) -> tuple[list[Any], Replay]:
-    test_hip_double.python(DRIVER, json.dumps(settings), timeout_s=200)
+    test_hip_double.python(DRIVER, json.dumps(settings), timeout_s=580)
     store = Path(settings["runs_dir"]) / "it" / "store.sqlite"
     return [stored.event for stored in read_events(store)], replay(store)
 
@@ -94,7 +94,7 @@ def of(events: list[Any], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_new_bests_are_profiled_and_prompts_show_it(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -158,7 +158,7 @@ def check_recomputed(
     assert compared > 0
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 def test_without_the_tool_a_campaign_is_what_it_was(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

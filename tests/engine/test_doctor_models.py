@@ -8,8 +8,8 @@ import pytest
 from engine.cli import main
 from engine.config import parse_config
 from engine.doctor import find_models
-from tests.scripted_endpoint import serving
-from tests.scripted_server import Script
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import Script
 
 KEY = "sk-of-this-test-0123456789"
 

@@ -10,9 +10,9 @@ from engine.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedA
 from engine.gateway import CallsOver
 from engine.ledger import CallBudget
 from operators.question import Failure, Reply, Unanswered
+from scripts.scripted_model.faults import CALL_FAULTS
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine.call_log import MemoryJournal, gateway, history, question
-from tests.scripted_faults import CALL_FAULTS
-from tests.scripted_server import Script, ScriptedServer
 
 
 def saying(text: str) -> Callable[[Any, int], str]:

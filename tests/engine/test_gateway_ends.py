@@ -21,8 +21,8 @@ from operators.question import (
     Role,
     Unanswered,
 )
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine.call_log import MemoryJournal, gateway, history, question, section
-from tests.scripted_server import Script, ScriptedServer
 
 
 def saying(text: str) -> Callable[[Any, int], str]:

@@ -66,6 +66,19 @@ def test_a_device_that_comes_back_in_time_goes_on() -> None:
     asyncio.run(scenario())
 
 
+def test_a_device_that_works_counts_however_late_it_is_looked_at() -> None:
+    """On a busy machine more than the patience may go by between two looks."""
+
+    async def scenario() -> None:
+        waiting = asyncio.ensure_future(wait_for_devices([ScriptedLane({})], 1e-9))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        waiting.cancel()
+
+    asyncio.run(scenario())
+
+
 def test_one_device_that_works_is_enough() -> None:
     async def scenario() -> None:
         sick, well = ScriptedLane({}), ScriptedLane({})

@@ -37,10 +37,10 @@ from operators.operator import Context, Draft
 from operators.question import Failure, Reply, Request, Unanswered
 from operators.scientist import llm_operators
 from scripts.bench_engine import INFO
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine.quick_bench import quick_workbench
-from tests.scripted_endpoint import serving
-from tests.scripted_faults import CALL_FAULTS, REPLY_FAULTS
-from tests.scripted_server import Script, ScriptedServer
 
 SECRET = "sk-of-this-test-0123456789"
 
@@ -110,7 +110,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory, key: None) -> Run:
     with serving(script) as server:
         chosen = config(tmp_path_factory.mktemp("faulty"), server.base_url)
         summary = run_campaign(chosen, workbench=quick_workbench())
-        time.sleep(0.2)  # until the endpoint has noted what was cut off
+        while server.in_flight:  # until the endpoint has noted what was cut off
+            time.sleep(0.01)
         return run_of(summary, server, chosen)
 
 

@@ -13,8 +13,8 @@ import yaml
 
 from engine import cli
 from evaluators.task import load_task
-from tests.scripted_endpoint import serving
-from tests.scripted_server import MODEL, Script
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import MODEL, Script
 
 BUDGET_DOLLARS = 0.06
 
@@ -65,7 +65,7 @@ def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=580,
         env={**os.environ, **environment},
     )
 

@@ -16,11 +16,11 @@ from engine.campaign import resume_campaign
 from engine.events import CycleFinished, Drafted
 from engine.replay import replay
 from operators.question import Failure
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import test_scientist_campaign
 from tests.engine.quick_bench import quick_workbench
 from tests.engine.test_scientist_campaign import SECRET, Run, config, run_of
-from tests.scripted_endpoint import serving
-from tests.scripted_server import Script, ScriptedServer
 
 key = test_scientist_campaign.key
 

@@ -182,6 +182,23 @@ def answers(head: Head) -> bool:
         return False
 
 
+def start_head(options: list[str], environment: dict[str, str]) -> "subprocess.Popen[str]":
+    """Once its node is up: Ray gives it 30 s, so that a busy machine may need another try."""
+    for _ in range(4):
+        process = subprocess.Popen(
+            [BIN / "ray", "start", "--head", "--block", *options],
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        if any("Ray runtime started" in line for line in process.stdout):
+            return process
+        process.wait()
+    pytest.fail("no head started in four tries")
+
+
 @pytest.fixture
 def head() -> Iterator[Head]:
     """A Ray head of its own, with token authentication, all of it ended afterwards."""
@@ -206,18 +223,7 @@ def head() -> Iterator[Head]:
             "object-store-memory": 100_000_000,
             "temp-dir": folder,
         }
-        process = subprocess.Popen(
-            [
-                BIN / "ray",
-                "start",
-                "--head",
-                "--block",
-                *(f"--{k}={v}" for k, v in options.items()),
-            ],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        process = start_head([f"--{k}={v}" for k, v in options.items()], environment)
         try:
             while not answers(started):
                 assert process.poll() is None, "the head ended before its dashboard answered"
@@ -225,7 +231,9 @@ def head() -> Iterator[Head]:
             yield started
         finally:
             process.terminate()  # it ends what it started
-            process.wait(timeout=30)
+            process.wait(timeout=100)
+            assert process.stdout is not None
+            process.stdout.close()
 
 
 def submit(head: Head, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

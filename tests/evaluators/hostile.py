@@ -34,7 +34,7 @@ static long call(long number, long a = 0, long b = 0, long c = 0) {{
         cwd=tmp_path,
         env={**os.environ, **toolchain().environment(tmp_path)},
         check=True,
-        timeout=100,
+        timeout=580,
     )
     return (tmp_path / "unit.so").read_bytes()
 

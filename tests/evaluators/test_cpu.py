@@ -75,7 +75,7 @@ def test_a_library_is_refused_for_how_it_is_linked(
         cwd=tmp_path,
         env={**os.environ, **toolchain().environment(tmp_path)},
         check=True,
-        timeout=100,
+        timeout=580,
     )
     assert data == start.read_bytes()
     with pytest.raises(Rejected) as caught:

@@ -1,12 +1,15 @@
 """The run child on cpu: what it may do, when it counts as done, and its end with its parent."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaluators.cpu import CpuDevice, compiler, open_device
@@ -163,6 +166,22 @@ def test_the_child_has_nothing_and_is_pinned(device: CpuDevice) -> None:
         assert "NoNewPrivs:\t1" in status
         assert os.sched_getaffinity(pid) == {sorted(os.sched_getaffinity(0))[0]}
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_child_that_is_kept_from_its_core_is_waited_for(device: CpuDevice) -> None:
+    """A deadline is of processor time: a busy machine makes no right kernel a TIMEOUT."""
+    code = "__global__ void k(int *x) { x[0] = 7; }"
+    step = launch("k", ["x"])
+    with device.open(compile_one(COMPILER, code, step), memory_bytes=MEMORY_BYTES) as session:
+        x = session.alloc(4)
+        os.kill(session._child.pid, signal.SIGSTOP)
+        go_on = threading.Timer(0.3, os.kill, (session._child.pid, signal.SIGCONT))
+        go_on.start()
+        try:
+            session.run(plan(step), {"x": x}, deadline_s=0.05)
+        finally:
+            go_on.join()
+        assert session.read(x, np.dtype(np.int32), (1,))[0] == 7
 
 
 def test_run_children_die_with_a_killed_parent() -> None:

@@ -64,7 +64,7 @@ def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
         "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
         "abort:6": ("CRASHED", "the device failed 3 times while this kernel was measured"),
         "abort:8": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
-        "hang:8": ("TIMEOUT", "the launches took longer than 1 s on N=1"),
+        "hang:8": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
     }
     found = asked("faults", tmp_path, *wanted)
     for fault, (status, words) in wanted.items():

@@ -11,12 +11,12 @@ import pytest
 
 from evaluators.arguments import TaskError, Workload
 from evaluators.checks import on
+from evaluators.child import Child
 from evaluators.child_evaluator import ChildEvaluator
 from evaluators.cpu_child import RunChild
 from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluate import Anchor, Evaluator, compile_kernel, evaluate_file
 from evaluators.evaluation import Rejected, Status
-from evaluators.frames import receive
 from evaluators.gpu_child import Running
 from evaluators.kernel import KernelSource
 from evaluators.kills import PROCESSES
@@ -27,7 +27,6 @@ from tests.evaluators.small_task import kernel, write_task
 from tests.evaluators.test_child_evaluator import POLICY
 
 RUN = RunChild.run
-RECEIVE = MeasuringProcess.ask
 
 
 @pytest.fixture(scope="module")
@@ -158,27 +157,16 @@ def ending(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int, int], list[in
     def end_while(kernel_id: str, number: int, count: int) -> list[int]:
         ended: list[int] = []
 
-        def told(descriptor: int, deadline: float) -> Any:
-            got = receive(descriptor, deadline)
-            if isinstance(got, Running) and got.kernel_id == kernel_id and len(ended) < count:
-                (pid,) = [
-                    one._process.pid
-                    for one in asked
-                    if one._process.stdout and one._process.stdout.fileno() == descriptor
-                ]
-                if pid not in ended:  # it may have said more before it was ended
-                    ended.append(pid)
-                    os.kill(pid, number)
+        def answer(process: MeasuringProcess, deadline_s: float) -> Any:
+            got = Child.answer(process, deadline_s)
+            runs = isinstance(got, Running) and got.kernel_id == kernel_id
+            # One that is ended may have said more before.
+            if runs and len(ended) < count and process.pid not in ended:
+                ended.append(process.pid)
+                os.kill(process.pid, number)
             return got
 
-        asked: list[MeasuringProcess] = []
-
-        def ask(process: MeasuringProcess, request: Any) -> Any:
-            asked[:] = [process]
-            return RECEIVE(process, request)
-
-        monkeypatch.setattr("evaluators.measuring_process.receive", told)
-        monkeypatch.setattr(MeasuringProcess, "ask", ask)
+        monkeypatch.setattr(MeasuringProcess, "answer", answer)
         return ended
 
     return end_while

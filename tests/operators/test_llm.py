@@ -10,8 +10,8 @@ import pytest
 from operators.call import ApiKey, NoReply, estimated_tokens
 from operators.llm import Endpoint
 from operators.question import Failure, Message, Prompt, Reply, Request
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.operators.people import options
-from tests.scripted_server import Script, ScriptedServer
 
 KEY = "sk-very-secret-0123456789"
 

@@ -3,8 +3,8 @@
 import pytest
 
 from operators.novelty import Novelty, shingles, similarity
+from scripts.scripted_model.answers import TILED
 from tests.operators.people import SEED, TILE, individual
-from tests.scripted_answers import TILED
 
 
 def alike(first: str, second: str) -> float:

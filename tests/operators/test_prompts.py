@@ -23,8 +23,8 @@ from operators.prompts.render import (
 )
 from operators.prompts.tables import clip, gain_percent
 from operators.question import ROLES, Failure, Malformed, Prompt, Role
+from scripts.scripted_model.answers import TILED
 from tests.operators.people import DEVICE, EXPERIMENT, SEED, SGEMM, TILE, failure, individual
-from tests.scripted_answers import TILED
 
 KNOWN = {one.id: one for one in (SEED, TILE)}
 SCENE = Scene(task=SGEMM, device=DEVICE)

@@ -14,6 +14,9 @@ from operators.designer import LlmDesigner
 from operators.operator import Declined, Operators
 from operators.question import Failure
 from operators.scientist import llm_operators
+from scripts.scripted_model.answers import TILED
+from scripts.scripted_model.faults import REPLY_FAULTS
+from scripts.scripted_model.server import Script, ScriptedServer
 from tests.operators.people import (
     DEVICE,
     EXPERIMENT,
@@ -26,9 +29,6 @@ from tests.operators.people import (
     failure,
     individual,
 )
-from tests.scripted_answers import TILED
-from tests.scripted_faults import REPLY_FAULTS
-from tests.scripted_server import Script, ScriptedServer
 
 Use = Callable[[Operators, DirectModel], Awaitable[Any]]
 

@@ -17,7 +17,7 @@ def run(target: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         env={"PATH": os.environ["PATH"], "KERNEL_SCIENTIST_ROCM": str(target), **environment},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=580,
         check=False,
     )
 

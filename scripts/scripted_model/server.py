@@ -15,8 +15,8 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.scripted_answers import answer, role_of
-from tests.scripted_faults import CALL_FAULTS, REPLY_FAULTS, spoilt
+from scripts.scripted_model.answers import answer, role_of
+from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS, spoilt
 
 MODEL = "scripted"
 CHUNKS_A_WRITE = 25

@@ -1,6 +1,6 @@
 """The scripted server in a thread of its own, or as a process of its own:
 
-python -m tests.scripted_endpoint --latency 2
+python -m scripts.scripted_model.endpoint --latency 2
 
 prints its base URL, and serves until it is stopped.
 """
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.scripted_server import Script, ScriptedServer
+from scripts.scripted_model.server import Script, ScriptedServer
 
 
 @contextmanager
