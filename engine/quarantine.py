@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from engine.workbench import Blameless, Blocks, Broken, Built, Measured, Sick
-from evaluators.device import DeviceInfo
+from evaluators.device import BackendMissing, DeviceInfo
 from evaluators.profile import Profile
 
 _T = TypeVar("_T")
@@ -115,7 +115,7 @@ class QuarantinedLane:
             pause_s = min(2 * pause_s, LAST_PROBE_S)
             try:
                 await self._lane.info()
-            except Broken as error:
+            except (BackendMissing, Broken) as error:
                 self.trouble = str(error)
                 continue
             self._faults = 0

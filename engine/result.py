@@ -13,6 +13,7 @@ from engine.lineage import lineage, technique
 from engine.progress import calls_text, verdicts, withdrawn_text
 from engine.replay import Replay
 from engine.run_folder import RAY_LOG
+from engine.searching import EXHAUSTED_SPACE
 from engine.snapshot import BestFound, Summary
 from engine.toolchain import toolchain_of
 
@@ -43,7 +44,8 @@ def result_lines(
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
     over = spent(replay, replay.budgets)
     resume = resume_command(run_dir, over)
-    if over is None or not over.of_calls:
+    # A campaign that tried every kernel there is has nothing to go on with.
+    if not summary.ended.startswith(EXHAUSTED_SPACE) and (over is None or not over.of_calls):
         yield f"go on      {resume}"
     if trouble:
         yield f"MLflow     was not told everything: {trouble}; later, tell it with"

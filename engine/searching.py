@@ -7,6 +7,8 @@ from engine.island import EXHAUSTED
 from evaluators.task import Task
 from operators.catalog.search_space import search_space
 
+EXHAUSTED_SPACE = "the search space is exhausted"
+
 
 def require_search(config: CampaignConfig, task: Task) -> None:
     """Raises ConfigError where neither the catalogue nor a model could change a kernel.
@@ -38,5 +40,5 @@ def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task) -> str
         if space.lack:
             return f"nothing to search: {space.lack}"
         count = space.count()
-        return f"the search space is exhausted: {count} of {count} kernels tried"
+        return f"{EXHAUSTED_SPACE}: {count} of {count} kernels tried"
     return f"nothing new was found in {config.islands.patience} cycles in a row (islands.patience)"

@@ -43,12 +43,13 @@ CREATE VIEW sources AS SELECT
     json_extract(body, '$.candidate.files."kernel.hip"') AS source
 FROM events WHERE kind = 'drafted' GROUP BY 1 HAVING seq = min(seq);
 
--- Candidates with what became of them, one line each. reason: its first line.
+-- Candidates with what became of them in their last measurement, one line each. reason: its first
+-- line.
 -- Grouping is for the planner's sake: only then it makes an index, and a join of thousands of rows
 -- takes a moment and not minutes.
 CREATE VIEW individuals AS
 WITH d AS MATERIALIZED (SELECT * FROM drafts),
-e AS MATERIALIZED (SELECT * FROM evaluations WHERE number = 0 GROUP BY kernel_id)
+e AS MATERIALIZED (SELECT * FROM evaluations GROUP BY kernel_id HAVING number = max(number))
 SELECT
     d.key, d.island, d.cycle, d.slot, d.kernel_id, d.origin, d.parents, d.technique, e.status,
     substr(e.reason, 1, instr(e.reason || char(10), char(10)) - 1) AS reason,
@@ -112,7 +113,8 @@ first AS MATERIALIZED (
     FROM drafts GROUP BY kernel_id HAVING seq = min(seq)
 ),
 measured AS MATERIALIZED (
-    SELECT kernel_id, status, speedup FROM evaluations WHERE number = 0 GROUP BY kernel_id
+    SELECT kernel_id, status, speedup FROM evaluations
+    GROUP BY kernel_id HAVING number = max(number)
 ),
 step AS (
     SELECT kernel_id, 0 AS step, kernel_id AS ancestor_id, base_id FROM first

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-HARNESS_VERSION = "1"
+HARNESS_VERSION = "2"
 """Raise it when a change here can change a verdict or a time: campaigns store it with each
 session, and measure their best again under another one."""
 

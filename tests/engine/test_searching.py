@@ -110,6 +110,10 @@ def test_a_campaign_ends_with_its_space_and_tells_so_everywhere(task: Task, tmp_
     assert summary.ended == told
     assert f"searching {FEASIBLE} kernels of the naive seed's own space" in lines[0]
     run_dir = tmp_path / "runs" / "it"
+    whole = replay(run_dir / "store.sqlite")
+    told_at_the_end = list(result_lines(summary, whole, None))
+    assert told in told_at_the_end[0]
+    assert not any(line.startswith("go on") for line in told_at_the_end)  # there is nothing
     assert json.loads((run_dir / "summary.json").read_text())["ended"] == told
     whole = replay(run_dir / "store.sqlite")
     finished = whole.sessions[-1].finished
