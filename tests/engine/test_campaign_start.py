@@ -17,7 +17,7 @@ from engine.replay import replay
 from engine.run_folder import STORE
 from engine.stop import SIGNALS, Stop
 from evaluators.cpu import device_count
-from tests.evaluators.small_task import write_task
+from tests.evaluators.small_task import SPACIOUS, write_task
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 
@@ -34,8 +34,9 @@ class Started:
         self.run_dir = folder / "runs" / "it"
         self.mark = f"{WHOSE}={uuid.uuid4().hex}"
         config = folder / "it.yaml"
+        task = write_task(folder / "mine", seed=SPACIOUS)
         config.write_text(
-            f"task: {write_task(folder / 'mine')}\nname: it\nruns_dir: {folder / 'runs'}\n"
+            f"task: {task}\nname: it\nruns_dir: {folder / 'runs'}\n"
             "tracking: none\nbudgets: {evaluations: 500}\n"
         )
         name, _, value = self.mark.partition("=")
@@ -206,10 +207,8 @@ def test_a_ray_that_does_not_answer_is_one_sentence_and_leaves_nothing(
 
 def config_of(folder: Path) -> Path:
     config = folder / "it.yaml"
-    config.write_text(
-        f"task: {write_task(folder / 'mine')}\nname: it\nruns_dir: {folder / 'runs'}\n"
-        "tracking: none\n"
-    )
+    task = write_task(folder / "mine", seed=SPACIOUS)
+    config.write_text(f"task: {task}\nname: it\nruns_dir: {folder / 'runs'}\ntracking: none\n")
     return config
 
 

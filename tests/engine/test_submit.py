@@ -22,9 +22,7 @@ import pytest
 from engine.config import ConfigError, load_config
 from engine.submit import SubmitError, is_temporary_copy, plan
 from evaluators.task import TaskError
-from tests.evaluators.small_task import FRONT, kernel, write_task
-
-SPACIOUS = kernel(front=FRONT.replace("---*/", "params: {TX: 1}\nspace: {TX: [1, 2]}\n---*/"))
+from tests.evaluators.small_task import SPACIOUS, kernel, write_task
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -79,7 +77,7 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_task_that_no_job_could_use_is_refused_before_anything_is_sent(checkout: Path) -> None:
-    folder = write_task(checkout / "mine")
+    folder = write_task(checkout / "mine", seed=SPACIOUS)
     assert plan(Path("mine.yaml"), ["task=mine"], checkout).run_dir.name.startswith("mine-")
     (folder / "reference.py").write_text("def reference(w, x, t):\n    return {}\n")
     with pytest.raises(TaskError, match="unexpected keyword argument 'N'"):

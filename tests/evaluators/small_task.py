@@ -73,9 +73,14 @@ SLOW = kernel(
 )
 
 
-def write_task(folder: Path, *, flops: str = "N") -> Path:
+_SPACE = f"params: {{TX: 1}}\nspace: {{TX: {list(range(1, 65))}}}\n---*/"
+SPACIOUS = kernel(front=FRONT.replace("---*/", _SPACE))
+"""The right kernel with a space of its own, which a campaign can search."""
+
+
+def write_task(folder: Path, *, flops: str = "N", seed: str = "") -> Path:
     (folder / "seeds").mkdir(parents=True)
     (folder / "task.yaml").write_text(TASK.replace("FLOPS", f'"{flops}"'))
     (folder / "reference.py").write_text(REFERENCE)
-    (folder / "seeds" / "naive.hip").write_text(kernel())
+    (folder / "seeds" / "naive.hip").write_text(seed or kernel())
     return folder
