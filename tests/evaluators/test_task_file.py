@@ -178,5 +178,5 @@ def test_what_is_missing_is_named(folder: Path) -> None:
     (folder / "reference.py").unlink()
     with pytest.raises(TaskError, match="every task needs a reference"):
         load_task(folder)
-    with pytest.raises(TaskError, match=r"no task 'sgem': name one of .*sgemm"):
+    with pytest.raises(TaskError, match=r"no task 'sgem' .*: name one of .*sgemm"):
         load_task("sgem")
