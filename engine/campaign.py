@@ -6,26 +6,26 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.asking import look_at_endpoints
-from engine.cluster import fitted, layout, ray_session
+from engine.actors.campaign_actors import Crew, answer, ended
+from engine.actors.cluster import fitted, layout, ray_session
+from engine.actors.gateway import look_at_endpoints
+from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig, ConfigError, parse_config
-from engine.crew import Crew, answer, ended
-from engine.dispatcher import CampaignFailed
-from engine.events import SearchStarted, SessionFinished, SessionStarted
-from engine.island import EXHAUSTED
-from engine.ledger import Spending
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.dispatch.workbench import BackendWorkbench, Workbench
+from engine.ending import Stop
+from engine.islands.island import EXHAUSTED
 from engine.preparation import campaign_started, refuse_spent, settled, task_of
-from engine.replay import Replay, replay
-from engine.run_folder import STORE, begin_store, discard_store
 from engine.searching import describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
-from engine.stop import Stop
-from engine.store import find_source
-from engine.summary import write_best, write_results
-from engine.toolchain import device_class_of, toolchain_here
-from engine.watch import Driver
-from engine.workbench import BackendWorkbench, Workbench
-from evaluators.task import Task
+from engine.store.events import SearchStarted, SessionFinished, SessionStarted
+from engine.store.replay import Replay, replay
+from engine.store.run_folder import STORE, begin_store, discard_store
+from engine.store.spending import Spending
+from engine.store.store import find_source
+from engine.store.summary import write_best, write_results
+from engine.store.toolchain import device_class_of, toolchain_here
+from evaluators.tasks.task import Task
 from operators.individual import Candidate
 
 __all__ = ["STORE", "Observer", "resume_campaign", "run_campaign"]

@@ -9,11 +9,11 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.config_errors import first_problem
-from engine.llm_config import Llm
-from engine.migration import Topology
+from engine.islands.migration import Topology
+from engine.llm.config import Llm
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import did_you_mean
-from operators.question import Role
+from operators.llm.question import Role
 
 BackendChoice = Literal["cpu", "cuda", "hip"]
 

@@ -6,16 +6,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from engine.budget import figure, spent
+from engine.cli.result import resume_command
 from engine.config import CampaignConfig, ConfigError
-from engine.events import CampaignStarted
-from engine.replay import Replay
-from engine.result import resume_command
-from engine.summary import write_results
-from evaluators.kernel import kernel_id
-from evaluators.reference import check_reference
-from evaluators.seed_check import check_seeds
-from evaluators.task import Task, load_task
+from engine.store.budget import figure, spent
+from engine.store.events import CampaignStarted
+from engine.store.replay import Replay
+from engine.store.summary import write_results
+from evaluators.kernel.seed_check import check_seeds
+from evaluators.kernel.source import kernel_id
+from evaluators.tasks.reference import check_reference
+from evaluators.tasks.task import Task, load_task
 
 
 def task_of(config: CampaignConfig) -> Task:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from engine.config import CampaignConfig, ConfigError
-from engine.island import EXHAUSTED
-from evaluators.task import Task
+from engine.islands.island import EXHAUSTED
+from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space
 
 EXHAUSTED_SPACE = "the search space is exhausted"

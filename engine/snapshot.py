@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from engine.ledger import Spending
-from engine.pace import Bound
-from engine.revisions import AnchorWithdrawn
-from engine.scoreboard import Best
+from engine.dispatch.pace import Bound
+from engine.store.revisions import AnchorWithdrawn
+from engine.store.scoreboard import Best
+from engine.store.spending import Spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

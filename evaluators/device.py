@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol, Self, cast
 
 import numpy as np
 
-from evaluators.kernel import KernelSource
-from evaluators.plan import Defines, Plan
+from evaluators.kernel.plan import Defines, Plan
+from evaluators.kernel.source import KernelSource
 
 BackendName = Literal["hip", "cuda", "cpu"]
 BACKENDS: tuple[BackendName, ...] = ("cpu", "cuda", "hip")

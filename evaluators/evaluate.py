@@ -6,17 +6,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from evaluators.arguments import SUITES, TaskError
-from evaluators.checks import on
-from evaluators.child_evaluator import ChildEvaluator
+from evaluators.checks.compare import on
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected
-from evaluators.evaluator import Evaluator, workloads_of
-from evaluators.kernel import KernelSource, kernel_id, parse_kernel
-from evaluators.race import AnchorFailed
-from evaluators.reference import check_reference
-from evaluators.task import Task, load_task
-from evaluators.timing import Anchor, TimingPolicy, policy_of
+from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.measuring.evaluator import Evaluator, workloads_of
+from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
+from evaluators.measuring.race import AnchorFailed
+from evaluators.tasks.arguments import SUITES, TaskError
+from evaluators.tasks.reference import check_reference
+from evaluators.tasks.task import Task, load_task
 from evaluators.verdict import Verdict, failed
 
 __all__ = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.task import Task
+from evaluators.tasks.task import Task
 
 
 def failed(

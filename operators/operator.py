@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from evaluators.device import DeviceInfo
-from evaluators.task import Task
+from evaluators.tasks.task import Task
 from operators.individual import Candidate, Experiment, Individual
 
 

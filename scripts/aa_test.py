@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.acceptance.calibrated import FAULTS, Lab, write_task
-from evaluators.child_evaluator import ChildEvaluator
 from evaluators.device import BACKENDS, BackendMissing, backend
 from evaluators.evaluation import Evaluation
-from evaluators.statistics import speedup, tight, wins
-from evaluators.timing import TimingPolicy, policy_of
+from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.measuring.intervals import speedup, tight, wins
+from evaluators.measuring.policy import TimingPolicy, policy_of
+from scripts.lab import FAULTS, Lab, write_task
 
 TRUE_GAIN = 0.02
 NEAR = 0.005

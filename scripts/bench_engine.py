@@ -11,13 +11,13 @@ from pathlib import Path
 
 from engine.campaign import run_campaign
 from engine.config import parse_config
-from engine.replay import replay
-from engine.workbench import Blocks, Built, Measured
+from engine.dispatch.workbench import Blocks, Built, Measured
+from engine.store.replay import replay
 from evaluators.device import Compiled, DeviceInfo
 from evaluators.evaluation import Evaluation, Status
-from evaluators.kernel import kernel_id, parse_kernel
-from evaluators.task import load_task
-from evaluators.timing import Anchor
+from evaluators.kernel.source import kernel_id, parse_kernel
+from evaluators.measuring.policy import Anchor
+from evaluators.tasks.task import load_task
 
 INFO = DeviceInfo(
     backend="cpu",

@@ -19,15 +19,15 @@ from typing import Any, Literal
 import yaml
 
 from engine.config import ConfigError
-from engine.dispatcher import CampaignFailed
-from engine.evaluator_kill import killed_evaluator
-from engine.throughput import Arm, Setting, bare_arm, campaign_arm
-from engine.workbench import BackendWorkbench, Broken, Workbench
-from evaluators.arguments import TaskError
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.dispatch.workbench import BackendWorkbench, Broken, Workbench
 from evaluators.device import BackendMissing, BackendName, backend
 from evaluators.evaluate import TimingPolicy
-from evaluators.task import Task, load_task
-from evaluators.timing import policy_of
+from evaluators.measuring.policy import policy_of
+from evaluators.tasks.arguments import TaskError
+from evaluators.tasks.task import Task, load_task
+from scripts.evaluator_kill import killed_evaluator
+from scripts.throughput import Arm, Setting, bare_arm, campaign_arm
 
 CALL_US = 10_000.0
 """Of kernels in each timed call of the long candidates."""
@@ -215,7 +215,7 @@ def _record(found: dict[str, Any], uri: str) -> None:
     if uri == "none":
         return
     # Imported here: only this needs MLflow, and a GPU's machine may be without.
-    from engine.recording import record_throughput
+    from scripts.recording import record_throughput
 
     record_throughput(found, uri)
 

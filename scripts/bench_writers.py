@@ -26,20 +26,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.campaign import run_campaign
 from engine.config import parse_config
-from engine.events import Added
-from engine.gateway import Gateway
-from engine.ledger import CallBudget
-from engine.llm_config import Llm
-from engine.store import Stored, read_events
-from engine.workbench import Built, Measured
-from evaluators.task import load_task
-from evaluators.timing import Anchor
-from operators.novelty import Novelty
+from engine.dispatch.workbench import Built, Measured
+from engine.llm.config import Llm
+from engine.llm.gateway import Gateway
+from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved
+from engine.store.events import Added
+from engine.store.spending import CallBudget
+from engine.store.store import Stored, read_events
+from evaluators.measuring.policy import Anchor
+from evaluators.tasks.task import load_task
+from operators.llm.novelty import Novelty
+from operators.llm.writer import LlmWriter
 from operators.operator import Declined
-from operators.writer import LlmWriter
 from scripts.bench_engine import InstantBench, InstantWorkbench
 from scripts.scripted_model.individuals import EXPERIMENT, SEED, TILE, context
 

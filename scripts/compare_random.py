@@ -18,11 +18,11 @@ import numpy as np
 
 from engine.campaign import STORE, resume_campaign, run_campaign
 from engine.config import parse_config
-from engine.events import Evaluated
-from engine.replay import replay
-from engine.scoreboard import Scoreboard
-from engine.store import read_events
-from evaluators.task import load_task
+from engine.store.events import Evaluated
+from engine.store.replay import replay
+from engine.store.scoreboard import Scoreboard
+from engine.store.store import read_events
+from evaluators.tasks.task import load_task
 
 ARMS: Mapping[str, list[dict[str, str]]] = {
     "evolution": [{"kind": "catalog"}],

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from evaluators.profile import TOOLS, profile
+from evaluators.profile.profiler import TOOLS, profile
 
 
 def main() -> int:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.clang_amdgcn import ClangChild
 from evaluators.device import BackendMissing
-from evaluators.hiprtc import HiprtcChild
-from evaluators.rocm import ClangToolchain, find_toolchain
+from evaluators.hip.clang import ClangChild
+from evaluators.hip.hiprtc import HiprtcChild
+from evaluators.hip.rocm import ClangToolchain, find_toolchain
 
 ROOT = Path(__file__).parents[1]
 

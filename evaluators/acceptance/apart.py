@@ -4,11 +4,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evaluators.child import Child, Died
 from evaluators.device import BackendName, Compiled
 from evaluators.evaluation import Status
-from evaluators.frames import Overdue
-from evaluators.plan import Plan
+from evaluators.kernel.plan import Plan
+from evaluators.sandbox.child import Child, Died
+from evaluators.sandbox.frames import Overdue
 
 START_S = 60.0
 """What a process may take to start and to open its device; a GPU's driver takes seconds."""

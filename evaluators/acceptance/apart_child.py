@@ -8,12 +8,12 @@ from contextlib import suppress
 import numpy as np
 
 from evaluators.acceptance.apart import LAUNCHES, Ended, Job
-from evaluators.confine import die_with_parent, forbid_core_dumps
 from evaluators.device import Device, backend
 from evaluators.evaluation import Rejected, Status
-from evaluators.frames import Ended as PipeEnded
-from evaluators.frames import own_pipes, receive, send
-from evaluators.gpu import DeviceFault
+from evaluators.gpu.driver import DeviceFault
+from evaluators.sandbox.confine import die_with_parent, forbid_core_dumps
+from evaluators.sandbox.frames import Ended as PipeEnded
+from evaluators.sandbox.frames import own_pipes, receive, send
 
 
 def main() -> None:

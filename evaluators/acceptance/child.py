@@ -14,12 +14,12 @@ from typing import cast
 from evaluators.acceptance.expecting import Broken, Skipped
 from evaluators.acceptance.sections import sections
 from evaluators.acceptance.trial import Result, Setup, State, Trial
-from evaluators.confine import forbid_core_dumps
 from evaluators.device import BackendMissing, BackendName
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu import DeviceFault
-from evaluators.race import AnchorFailed
-from evaluators.task import TaskError
+from evaluators.gpu.driver import DeviceFault
+from evaluators.measuring.race import AnchorFailed
+from evaluators.sandbox.confine import forbid_core_dumps
+from evaluators.tasks.task import TaskError
 
 DEVICE_LOST = 3
 FATAL = {Status.CRASHED, Status.TIMEOUT}

@@ -9,8 +9,8 @@ from typing import IO
 from evaluators.acceptance.report import line, markdown
 from evaluators.acceptance.run import CHILD, accept, default_backend
 from evaluators.acceptance.trial import Result
+from evaluators.acceptance.versions import found_versions, version_findings
 from evaluators.device import BackendName
-from evaluators.versions import found_versions, version_findings
 
 
 def accept_device(

@@ -18,7 +18,7 @@ from evaluators.acceptance.launching import (
 )
 from evaluators.acceptance.refusals import REFUSALS, SCALE
 from evaluators.device import Compiler, Device, Session
-from evaluators.plan import MemsetStep, Plan, Scalar
+from evaluators.kernel.plan import MemsetStep, Plan, Scalar
 
 Check = Callable[[Device, Compiler], None]
 
@@ -45,7 +45,7 @@ __global__ void k(float *out) {
     out[mine] = rows[other / 2][other % 2] + flat[4 + other] + fixed[other];
 }"""
 """One array under its own name, cast and with an offset: two arrays would be two objects to LLVM,
-which reorders accesses to them though they share their bytes (see evaluators.dynamic_lds)."""
+which reorders accesses to them though they share their bytes (see evaluators.kernel.dynamic_lds)."""
 
 
 def device_describes_itself(device: Device, compiler: Compiler) -> None:

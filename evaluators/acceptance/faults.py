@@ -10,13 +10,13 @@ from functools import cache, partial
 
 from evaluators.acceptance.expecting import Broken, expect_that
 from evaluators.acceptance.trial import Setup, Trial
-from evaluators.child_evaluator import ChildEvaluator
 from evaluators.device import Compiled
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
-from evaluators.kernel import KernelSource
-from evaluators.task import load_task
-from evaluators.timing import TimingPolicy
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.measuring.policy import TimingPolicy
+from evaluators.tasks.task import load_task
 
 TASK = "transpose"
 DEADLINE_S = 1.0

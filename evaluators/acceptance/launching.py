@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from evaluators.device import Compiled, Compiler, Device
-from evaluators.kernel import KernelSource, parse_kernel
-from evaluators.plan import Defines, Dim3, LaunchStep, MemsetStep, Plan, Scalar
+from evaluators.kernel.plan import Defines, Dim3, LaunchStep, MemsetStep, Plan, Scalar
+from evaluators.kernel.source import KernelSource, parse_kernel
 
 MEMORY_BYTES = 64 << 20
 DEADLINE_S = 20.0

@@ -9,9 +9,9 @@ import numpy as np
 from evaluators.acceptance.expecting import Broken
 from evaluators.acceptance.trial import Setup, Trial
 from evaluators.evaluate import compile_kernel, opened
-from evaluators.statistics import half_width, speedup
-from evaluators.task import load_task, shipped_tasks
-from evaluators.timing import Anchor, policy_of
+from evaluators.measuring.intervals import half_width, speedup
+from evaluators.measuring.policy import Anchor, policy_of
+from evaluators.tasks.task import load_task, shipped_tasks
 
 MOST_OFF, MOST_OFF_CPU = 0.005, 0.05
 """|ln ratio| of a kernel to itself that is too much when it is also significant at 99%."""

@@ -7,9 +7,9 @@ import numpy as np
 from evaluators.acceptance.expecting import Broken, expect
 from evaluators.acceptance.launching import DEADLINE_S, compile_one, launch, plan
 from evaluators.acceptance.trial import Setup, Trial
-from evaluators.amd_products import CDNA3_CLOCK_HZ, CDNA3_VECTOR_FLOPS_A_CLOCK
 from evaluators.device import Buffer, Compiler, Device, DeviceInfo, Session
-from evaluators.plan import LaunchStep, Scalar
+from evaluators.hip.products import CDNA3_CLOCK_HZ, CDNA3_VECTOR_FLOPS_A_CLOCK
+from evaluators.kernel.plan import LaunchStep, Scalar
 
 COPY = """
 __global__ void copy(const float4 *from, float4 *to, long long n) {
@@ -158,12 +158,12 @@ def trials() -> Sequence[Trial]:
             name="copy bandwidth",
             run=_copy,
             todo="see that nothing else runs on the device, that it is not partitioned and "
-            "not throttled (rocm-smi or nvidia-smi); too fast: correct evaluators/peaks.py",
+            "not throttled (rocm-smi or nvidia-smi); too fast: correct evaluators/gpu/peaks.py",
         ),
         Trial(
             name="float32 rate",
             run=_multiply,
             todo="see that nothing else runs on the device and that its clocks and power limit "
-            "are the maker's (rocm-smi or nvidia-smi); too fast: correct evaluators/peaks.py",
+            "are the maker's (rocm-smi or nvidia-smi); too fast: correct evaluators/gpu/peaks.py",
         ),
     )

@@ -10,17 +10,10 @@ from evaluators.acceptance.expecting import (
     expect_rejected,
     expect_that,
 )
-from evaluators.acceptance.launching import (
-    DEADLINE_S,
-    compile_one,
-    kernel,
-    launch,
-    plan,
-    run,
-)
+from evaluators.acceptance.launching import DEADLINE_S, compile_one, kernel, launch, plan, run
 from evaluators.device import Compiler, Device
 from evaluators.evaluation import Rejected, Status
-from evaluators.plan import LaunchStep, Scalar
+from evaluators.kernel.plan import LaunchStep, Scalar
 
 SCALE = """
 __global__ void scale(float *x, float factor, int n) {

@@ -7,8 +7,8 @@ from pathlib import Path
 from evaluators.acceptance.expecting import Broken
 from evaluators.acceptance.trial import Setup, Trial
 from evaluators.evaluate import compile_kernel, evaluate_file, opened
-from evaluators.task import SHIPPED, load_task
-from evaluators.timing import policy_of
+from evaluators.measuring.policy import policy_of
+from evaluators.tasks.task import SHIPPED, load_task
 
 
 def evaluated(setup: Setup, file: Path) -> str:

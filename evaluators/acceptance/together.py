@@ -12,7 +12,7 @@ from evaluators.acceptance.rates import COPY, MULTIPLY, copying, multiplying
 from evaluators.acceptance.trial import Setup, Trial
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Status
-from evaluators.plan import LaunchStep
+from evaluators.kernel.plan import LaunchStep
 
 ILLEGAL = "__global__ void bad(int *out) { out[(1LL << 40) + threadIdx.x] = 1; }"
 ALONE_S, TOGETHER_S = 0.5, 2.0

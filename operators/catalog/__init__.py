@@ -1,7 +1,7 @@
 """Operators without a model: tournaments, named techniques, parameter mutation and crossover."""
 
 from evaluators.device import DeviceInfo
-from evaluators.task import Task
+from evaluators.tasks.task import Task
 from operators.catalog.crossover import CatalogCrossover
 from operators.catalog.designer import CatalogDesigner
 from operators.catalog.mutator import CatalogMutator

@@ -1,6 +1,6 @@
 """Crossover: the first parent's code with parameters of both."""
 
-from evaluators.kernel import KernelSource
+from evaluators.kernel.source import KernelSource
 from operators.catalog.landscape import key_of, known_points, parsed
 from operators.catalog.technique import changes
 from operators.individual import Candidate, Individual

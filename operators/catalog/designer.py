@@ -8,16 +8,16 @@ from functools import partial
 import numpy as np
 
 from evaluators.device import DeviceInfo
-from evaluators.kernel import KernelSource
-from evaluators.task import Task
+from evaluators.kernel.source import KernelSource
+from evaluators.tasks.task import Task
 from operators.catalog.families import Params, families, random_params
-from operators.catalog.gemm import GEMM
-from operators.catalog.gemm_starts import GEMM_STARTS
 from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
-from operators.catalog.lds import LDS
-from operators.catalog.rows import SOFTMAX, SUM
 from operators.catalog.technique import Range, Technique, changes, step
-from operators.catalog.transpose import TRANSPOSE
+from operators.catalog.techniques.gemm import GEMM
+from operators.catalog.techniques.gemm_starts import GEMM_STARTS
+from operators.catalog.techniques.lds import LDS
+from operators.catalog.techniques.rows import SOFTMAX, SUM
+from operators.catalog.techniques.transpose import TRANSPOSE
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 

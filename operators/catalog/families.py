@@ -8,9 +8,9 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from evaluators.evaluation import Rejected
-from evaluators.kernel import KernelSource, parse_kernel
-from evaluators.launch import FrontMatter
-from evaluators.task import Task
+from evaluators.kernel.front_matter import FrontMatter
+from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.tasks.task import Task
 from operators.catalog.structure import Kind, structure, tests
 
 Params = Mapping[str, int]

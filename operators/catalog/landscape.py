@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel import KernelSource, parse_kernel
+from evaluators.kernel.source import KernelSource, parse_kernel
 from operators.individual import Individual
 
 Key = tuple[str, frozenset[tuple[str, int]]]

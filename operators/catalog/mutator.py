@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from evaluators.kernel import KernelSource
+from evaluators.kernel.source import KernelSource
 from operators.catalog.landscape import Landscape, key_of, known_points, parsed
 from operators.catalog.technique import changes, step
 from operators.individual import Candidate, Individual

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evaluators.kernel import parse_kernel
-from evaluators.task import Task
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task import Task
 from operators.catalog.families import families, random_params
 from operators.individual import Candidate
 from operators.operator import Declined, Draft

@@ -8,8 +8,8 @@ from typing import get_args
 
 import numpy as np
 
-from evaluators.kernel import KernelSource, parse_kernel
-from evaluators.task import Task
+from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.tasks.task import Task
 from operators.catalog.families import Params, families
 from operators.catalog.structure import Kind
 from operators.individual import Candidate

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from evaluators.arguments import Argument, Array, Workload
-from evaluators.task import Task
+from evaluators.tasks.arguments import Argument, Array, Workload
+from evaluators.tasks.task import Task
 
 Kind = Literal["gemm", "softmax", "sum", "transpose"]
 

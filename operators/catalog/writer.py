@@ -1,7 +1,7 @@
 """Writer without a model: renders the point that an experiment names."""
 
 from evaluators.evaluation import Rejected
-from evaluators.task import Task
+from evaluators.tasks.task import Task
 from operators.catalog.families import families
 from operators.catalog.landscape import parsed
 from operators.catalog.technique import changes

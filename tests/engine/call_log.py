@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
-from engine.calls import CallEvent
-from engine.gateway import Gateway
-from engine.ledger import CallBudget, CallHistory
-from engine.llm_config import Llm
-from operators.question import Message, Prompt, Request
+from engine.llm.config import Llm
+from engine.llm.gateway import Gateway
+from engine.store.calls import CallEvent
+from engine.store.spending import CallBudget, CallHistory
+from operators.llm.question import Message, Prompt, Request
 from scripts.scripted_model.server import MODEL, ScriptedServer
 
 

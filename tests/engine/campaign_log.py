@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.config import CampaignConfig
-from engine.events import (
+from engine.store.events import (
     Added,
     CampaignStarted,
     Drafted,
@@ -17,7 +17,7 @@ from engine.events import (
     SessionStarted,
     to_row,
 )
-from engine.store import Store, Stored, read_events
+from engine.store.store import Store, Stored, read_events
 from evaluators.evaluation import Evaluation, Status
 from operators.individual import Candidate, Experiment
 

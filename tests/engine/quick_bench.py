@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from engine.workbench import Built
+from engine.dispatch.workbench import Built
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.kernel import kernel_id
-from evaluators.task import load_task
+from evaluators.kernel.source import kernel_id
+from evaluators.tasks.task import load_task
 from scripts.bench_engine import InstantWorkbench
 
 

@@ -17,12 +17,12 @@ import yaml
 
 from engine.campaign import resume_campaign, run_campaign
 from engine.config import ConfigError, parse_config
-from engine.replay import replay
 from engine.snapshot import Snapshot
-from engine.store import Store, StoreError
-from evaluators.cpu import device_count
-from evaluators.kernel import parse_kernel
-from evaluators.task import load_task
+from engine.store.replay import replay
+from engine.store.store import Store, StoreError
+from evaluators.cpu.device import device_count
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task import load_task
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import cli
-from engine.replay import replay
-from engine.run_folder import STORE
-from engine.stop import SIGNALS, Stop
-from evaluators.cpu import device_count
+from engine.cli import main as cli
+from engine.ending import SIGNALS, Stop
+from engine.store.replay import replay
+from engine.store.run_folder import STORE
+from evaluators.cpu.device import device_count
 from tests.evaluators.small_task import SPACIOUS, write_task
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from engine.cluster import fitted
+from engine.actors.cluster import fitted
 from engine.config import CampaignConfig, ConfigError, load_config, parse_config
 from tests.engine.config_reads import reads
 

@@ -8,28 +8,28 @@ from typing import Any
 import pytest
 
 from engine.campaign import run_campaign
+from engine.cli.prompts import prompt_text
+from engine.cli.result import result_lines
 from engine.config import parse_config
-from engine.dispatcher import CampaignFailed
-from engine.events import CycleStarted, Drafted, Evaluated, Selected
-from engine.preview import prompt_text
-from engine.profiles import Learned, Profiled
-from engine.replay import Replay, replay
-from engine.result import result_lines
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.dispatch.workbench import Built, Measured, Sick
 from engine.snapshot import Snapshot
-from engine.store import read_events
-from engine.summary import summarise
-from engine.workbench import Built, Measured, Sick
+from engine.store.events import CycleStarted, Drafted, Evaluated, Selected
+from engine.store.profiles import Learned, Profiled
+from engine.store.replay import Replay, replay
+from engine.store.store import read_events
+from engine.store.summary import summarise
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.timing import Anchor
+from evaluators.measuring.policy import Anchor
 from scripts.bench_engine import InstantBench
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import campaign_log as log
 from tests.engine.quick_bench import QuickWorkbench, quick_workbench
 from tests.engine.test_scientist_campaign import Recomputed, Run, section
-from tests.evaluators import test_hip_double
-from tests.evaluators.test_profile import ROCPROFV3, put_tool
+from tests.evaluators.hip import test_hip_double
+from tests.evaluators.profile.test_profile import ROCPROFV3, put_tool
 
 ROOT = Path(__file__).parents[2]
 built, double = test_hip_double.built, test_hip_double.double

@@ -12,30 +12,23 @@ from typing import Any
 
 import pytest
 
-from engine.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.campaign import run_campaign
 from engine.config import CampaignConfig, parse_config
-from engine.dispatcher import CampaignFailed
-from engine.events import (
-    CycleFinished,
-    CycleStarted,
-    Designed,
-    Drafted,
-    Event,
-    Selected,
-)
-from engine.island import Island
-from engine.replay import Replay, replay
-from engine.setting import Setting, Stopped
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.islands.island import Island
+from engine.islands.setting import Setting, Stopped
 from engine.snapshot import Summary
-from engine.store import read_events
+from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.store.events import CycleFinished, CycleStarted, Designed, Drafted, Event, Selected
+from engine.store.replay import Replay, replay
+from engine.store.store import read_events
 from evaluators.evaluation import Evaluation
-from evaluators.task import load_task
+from evaluators.tasks.task import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.individual import Candidate
+from operators.llm.question import Failure, Reply, Request, Unanswered
+from operators.llm.scientist import llm_operators
 from operators.operator import Context, Draft
-from operators.question import Failure, Reply, Request, Unanswered
-from operators.scientist import llm_operators
 from scripts.bench_engine import INFO
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS

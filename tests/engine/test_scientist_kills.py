@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.calls import CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.campaign import resume_campaign
-from engine.events import CycleFinished, Drafted
-from engine.replay import replay
-from operators.question import Failure
+from engine.store.calls import CallFailed, CallReplied, CallReserved, TurnedAway
+from engine.store.events import CycleFinished, Drafted
+from engine.store.replay import replay
+from operators.llm.question import Failure
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import test_scientist_campaign

@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from engine.campaign import run_campaign
+from engine.cli.progress import PlainLines
+from engine.cli.result import result_lines
 from engine.config import ConfigError, parse_config
-from engine.events import Added, Drafted, Event
-from engine.island import EXHAUSTED, STOPPED
-from engine.progress import PlainLines
-from engine.replay import replay
-from engine.result import result_lines
+from engine.islands.island import EXHAUSTED, STOPPED
 from engine.searching import describe_search, why_ended
-from evaluators.cpu import device_count
+from engine.store.events import Added, Drafted, Event
+from engine.store.replay import replay
+from evaluators.cpu.device import device_count
 from evaluators.evaluation import Evaluation
-from evaluators.task import Task, TaskError, load_task
+from evaluators.tasks.task import Task, TaskError, load_task
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate
 from tests.engine.conftest import evaluation_of
-from tests.engine.test_island import World
+from tests.engine.islands.test_island import World
 from tests.evaluators.small_task import kernel, write_task
-from tests.operators.test_search_space import FEASIBLE, own_task
+from tests.operators.catalog.test_search_space import FEASIBLE, own_task
 
 MODEL = {"base_url": "http://127.0.0.1:1/v1", "models": {"m": {"model": "m", "max_tokens": 99}}}
 

@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 
 from engine.campaign import resume_campaign, run_campaign
+from engine.cli.result import result_lines
 from engine.config import parse_config
-from engine.dispatcher import CampaignFailed
-from engine.events import EpochStarted, Evaluated, Fault
-from engine.replay import Replay, replay
-from engine.result import result_lines
-from engine.revisions import AnchorWithdrawn, Revised
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.dispatch.workbench import AnchorBroken, Built, Measured
 from engine.snapshot import Snapshot
-from engine.store import Store, read_events
-from engine.summary import summarise
-from engine.toolchain import toolchain_of
-from engine.workbench import AnchorBroken, Built, Measured
+from engine.store.events import EpochStarted, Evaluated, Fault
+from engine.store.replay import Replay, replay
+from engine.store.revisions import AnchorWithdrawn, Revised
+from engine.store.store import Store, read_events
+from engine.store.summary import summarise
+from engine.store.toolchain import toolchain_of
 from evaluators.device import DeviceInfo
 from evaluators.evaluation import Status
-from evaluators.kernel import kernel_id
-from evaluators.task import load_task
-from evaluators.timing import Anchor
+from evaluators.kernel.source import kernel_id
+from evaluators.measuring.policy import Anchor
+from evaluators.tasks.task import load_task
 from scripts.bench_engine import INFO, InstantBench, InstantWorkbench
 
 TASK = load_task("sum_reduction")
@@ -80,7 +80,7 @@ def said(run_dir: Path) -> str:
 
 
 def test_a_store_of_before_goes_on(of_before: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.toolchain.HARNESS_VERSION", "1")  # that of the store
+    monkeypatch.setattr("engine.store.toolchain.HARNESS_VERSION", "1")  # that of the store
     before = list(read_events(of_before / "store.sqlite"))
     resumed = resume_campaign(of_before, budgets={"evaluations": 16}, workbench=workbench())
     assert resumed.evaluations["total"] == 16 and resumed.ended == "the evaluations are spent"

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from functools import cache
 
-from engine.workbench import BackendWorkbench, Bench, Built, DeviceBench
-from evaluators import hip
-from evaluators.child_evaluator import ChildEvaluator
+from engine.dispatch.workbench import BackendWorkbench, Bench, Built, DeviceBench
 from evaluators.device import Compiler, DeviceInfo
 from evaluators.evaluate import compile_kernel, failed
 from evaluators.evaluation import Evaluation, Rejected
-from evaluators.kernel import kernel_id
-from evaluators.task import load_task
+from evaluators.hip import device as hip
+from evaluators.kernel.source import kernel_id
+from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.tasks.task import load_task
 from tests.hip_double.twins import with_twins
 
 

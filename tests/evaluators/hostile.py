@@ -4,11 +4,11 @@ import os
 import subprocess
 from pathlib import Path
 
-from evaluators.cpu_compile import arch, entry_key
-from evaluators.cpu_emit import ENGINE, ENTRY, SIGNATURE
-from evaluators.cpu_toolchain import toolchain
+from evaluators.cpu.compiler import arch, entry_key
+from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE
+from evaluators.cpu.toolchain import toolchain
 from evaluators.device import Binary, Compiled
-from evaluators.plan import LaunchStep
+from evaluators.kernel.plan import LaunchStep
 from tests.evaluators.launching import launch
 
 

@@ -4,7 +4,7 @@ from evaluators.acceptance.apart import run_apart
 from evaluators.acceptance.launching import compile_one, plan
 from evaluators.device import backend
 from evaluators.evaluation import Status
-from evaluators.plan import LaunchStep
+from evaluators.kernel.plan import LaunchStep
 from tests.hip_double.twins import with_twins
 
 ARCH = {"hip": "gfx942", "cuda": None, "cpu": None}

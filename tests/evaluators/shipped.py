@@ -4,10 +4,10 @@ from pathlib import Path
 
 import evaluators
 from evaluators.device import Compiled
-from evaluators.gpu_compiler import GpuCompiler
-from evaluators.kernel import parse_kernel
-from evaluators.plan import Plan
-from evaluators.task import Task, load_task
+from evaluators.gpu.compiler import GpuCompiler
+from evaluators.kernel.plan import Plan
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task import Task, load_task
 
 SHIPPED = Path(evaluators.__file__).parent / "tasks"
 KERNELS = Path(__file__).parents[1] / "kernels"

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.arguments import TaskError
 from evaluators.device import BackendMissing, Compiled, Compiler, Device, backend
 from evaluators.evaluate import compile_kernel, evaluate_file, failed
 from evaluators.evaluation import Rejected, Status
-from evaluators.evaluator import Evaluator
-from evaluators.kernel import KernelSource
-from evaluators.race import AnchorFailed
-from evaluators.task import Task, load_task
-from evaluators.timing import Anchor, TimingPolicy
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.evaluator import Evaluator
+from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.race import AnchorFailed
+from evaluators.tasks.arguments import TaskError
+from evaluators.tasks.task import Task, load_task
 from tests.evaluators.small_task import FRONT, PREPARED, SLOW, kernel, write_task
 
 POLICY = TimingPolicy(budget_s=0.3, interval_us=1000.0, link_budget_s=0.2, deadline_slack_s=1.0)

@@ -6,13 +6,13 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evaluators import cpu
-from evaluators.cpu_compile import entry_key
+from evaluators.cpu import device as cpu
+from evaluators.cpu.compiler import entry_key
 from evaluators.device import Compiled, Compiler
-from evaluators.gpu_compiler import GpuCompiler
-from evaluators.kernel import KernelSource
-from evaluators.plan import LaunchStep, Plan
-from evaluators.resources import read_resources
+from evaluators.gpu.compiler import GpuCompiler
+from evaluators.gpu.resources import read_resources
+from evaluators.kernel.plan import LaunchStep, Plan
+from evaluators.kernel.source import KernelSource
 
 FOLDER = "HIP_DOUBLE_TWINS"
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evaluators.evaluation import Evaluation, Status
-from evaluators.kernel import kernel_id
-from operators.call import ApiKey, ModelOptions, NoReply
+from evaluators.kernel.source import kernel_id
 from operators.individual import Candidate, Individual
-from operators.llm import Endpoint
-from operators.question import Failure, Reply, Request, Unanswered
+from operators.llm.call import ApiKey, ModelOptions, NoReply
+from operators.llm.endpoint import Endpoint
+from operators.llm.question import Failure, Reply, Request, Unanswered
 from scripts.scripted_model.individuals import (
     DEVICE,
     EXPERIMENT,

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from engine.workbench import Workbench
+from engine.dispatch.workbench import Workbench
 from evaluators.device import BackendName
-from evaluators.timing import GPU_POLICY, TimingPolicy
+from evaluators.measuring.policy import GPU_POLICY, TimingPolicy
 from scripts import bench_throughput
 from tests.engine.twin_workbench import TwinWorkbench
 

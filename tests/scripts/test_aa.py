@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.timing import TimingPolicy
+from evaluators.measuring.policy import TimingPolicy
 from scripts import aa_test
 
 

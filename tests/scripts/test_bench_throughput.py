@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.floor import AT_LEAST
-from engine.recording import metrics, parameters
-from engine.throughput import Setting, bare_arm, campaign_arm
-from evaluators.task import load_task
+from evaluators.tasks.task import load_task
 from scripts import bench_throughput
+from scripts.bare_loop import AT_LEAST
+from scripts.recording import metrics, parameters
+from scripts.throughput import Setting, bare_arm, campaign_arm
 from tests.engine.quick_bench import quick_workbench
-from tests.evaluators import test_hip_double
+from tests.evaluators.hip import test_hip_double
 
 ROOT = Path(__file__).parents[2]
 built, double = test_hip_double.built, test_hip_double.double

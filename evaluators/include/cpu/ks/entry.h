@@ -2,7 +2,7 @@
 #ifndef KS_ENTRY_H
 #define KS_ENTRY_H
 
-#include "../../../native/launch.h"
+#include "../../../cpu/native/launch.h"
 
 template <size_t... I> struct KsSequence {};
 template <size_t N, size_t... I> struct KsCount : KsCount<N - 1, N - 1, I...> {};

@@ -1,0 +1,1 @@
+"""What Ray runs. Ray is imported here only, and where a job is submitted."""

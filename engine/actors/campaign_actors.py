@@ -1,0 +1,229 @@
+"""A campaign's actors as the driver sees them: start, ask, stop."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
+
+from engine.actors.cluster import Layout, on_this_node
+from engine.actors.dispatcher import DispatcherActor, IslandActor, StoreWriter
+from engine.actors.gateway import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
+from engine.actors.journal import root_cause
+from engine.actors.lifeline import Driver
+from engine.actors.tracker import TrackerActor
+from engine.config import CampaignConfig
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.dispatch.workbench import Broken, Workbench
+from engine.snapshot import DispatcherState, IslandState
+from engine.store.events import Event, to_row
+from engine.store.replay import Replay
+from engine.store.scoreboard import Scoreboard
+from engine.store.spending import CallBudget, CallHistory
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import Evaluation
+from operators.individual import Candidate
+
+TRACKING_PATIENCE_S = 60.0
+"""At the end a dead tracking server is not waited for any longer."""
+
+
+class Crew:
+    """One store writer, one dispatcher with its evaluators, the islands; a gateway, a tracker."""
+
+    def __init__(
+        self,
+        config: CampaignConfig,
+        plan: Layout,
+        workbench: Workbench,
+        driver: Driver,
+        store: Path,
+    ) -> None:
+        """All processes start at once. Raises StoreError when another one runs the campaign."""
+        self._config, self._plan = config, plan
+        here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
+        writer: Any = ray.remote(StoreWriter)
+        self._writer: Any = writer.options(**here).remote(driver)
+        self._dispatcher: Any = (
+            ray.remote(DispatcherActor)
+            .options(**here)
+            .remote(workbench, self._writer, driver, plan.devices, plan.gpus)
+        )
+        self._gateway: Any = None
+        if config.asks_models:
+            self._gateway = (
+                ray.remote(GatewayActor)
+                .options(**here, max_concurrency=QUESTIONS_AT_ONCE)
+                .remote(self._writer, driver)
+            )
+        self._islands: list[Any] = [
+            ray.remote(IslandActor)
+            .options(num_cpus=0)
+            .remote(index, config, self._writer, self._dispatcher, self._gateway, driver)
+            for index in range(config.islands.count)
+        ]
+        self._copied: Any = None
+        self._tracker: Any = None
+        self._tracked: Any = None
+        self._tracking_trouble = ""
+        if config.tracking_uri is not None:
+            self._tracker = (
+                ray.remote(TrackerActor).options(**here).remote(driver, plan.compile_cores)
+            )
+            experiment = config.tracking.experiment
+            self._tracked = self._tracker.open.remote(
+                config.tracking_uri, experiment, store.parent, self._writer
+            )
+        answer(self._writer.open.remote(store))
+
+    def devices(self) -> list[DeviceInfo]:
+        """Once all are open."""
+        infos: list[DeviceInfo] = answer(self._dispatcher.open.remote())
+        return infos
+
+    def append(self, *events: Event) -> None:
+        answer(self._writer.append.remote([to_row(event) for event in events]))
+
+    def begin(
+        self, info: DeviceInfo, session: int, baseline: Candidate, before: Replay | None
+    ) -> None:
+        """Measure the naive seed, bring every island to where the store left it."""
+        if self._gateway is not None:
+            budgets = self._config.budgets
+            budget = CallBudget(calls=budgets.calls, tokens=budgets.tokens, dollars=budgets.dollars)
+            history = before.calls if before else CallHistory()
+            answer(self._gateway.begin.remote(self._config.llm, budget, history))
+        scores = before.scores if before else Scoreboard()
+        drafts = before.first_drafts if before else {}
+        known = {one: drafts[one].candidate for one in scores.wanted() if one in drafts}
+        evaluation: Evaluation = answer(
+            self._dispatcher.begin.remote(
+                self._config, info, session, self._plan, baseline, scores, known
+            )
+        )
+        answer(
+            [
+                island.begin.remote(
+                    info,
+                    baseline,
+                    evaluation,
+                    before.history(index) if before else [],
+                    self._islands,
+                )
+                for index, island in enumerate(self._islands)
+            ]
+        )
+        answer(self._dispatcher.meet.remote(self._islands))
+
+    def start(self) -> list[Any]:
+        """Let every island run; one reference each, to what it ended with."""
+        return [island.run.remote() for island in self._islands]
+
+    def states(self) -> tuple[DispatcherState, tuple[IslandState, ...]]:
+        first, *others = answer(
+            [self._dispatcher.state.remote(), *(one.state.remote() for one in self._islands)]
+        )
+        return first, tuple(others)
+
+    def calls(self) -> GatewayState | None:
+        """None where no island asks a model."""
+        if self._gateway is None:
+            return None
+        state: GatewayState = answer(self._gateway.state.remote())
+        return state
+
+    def stop(self, reason: str) -> None:
+        """Take no more, ask no more; let the devices finish what they have begun."""
+        answer(self._dispatcher.stop.remote())
+        self.stop_asking(reason)
+
+    def stop_asking(self, reason: str) -> None:
+        """Cut the models off: nothing they say could be evaluated."""
+        if self._gateway is not None:
+            answer(self._gateway.stop.remote(reason))
+
+    def drain(self) -> None:
+        answer(self._dispatcher.drain.remote())
+        if self._gateway is not None:
+            answer(self._gateway.drain.remote())
+
+    def copy_store(self) -> str:
+        """Into snapshots.folder, by the store writer; returns what went wrong the last time.
+
+        Nobody waits for it.
+        """
+        folder = self._config.snapshots.folder
+        if folder is None:
+            return ""
+        trouble = ""
+        if self._copied is not None:
+            if not ray.wait([self._copied], timeout=0)[0]:
+                return ""
+            trouble = str(answer(self._copied))
+        self._copied = self._writer.snapshot.remote(folder / f"{self._config.name}.sqlite")
+        return trouble
+
+    def track(self) -> str:
+        """Let the tracker catch up with the store, unless it still does.
+
+        What is wrong with it, in one sentence; empty when all is well.
+        """
+        if self._tracker is not None and ray.wait([self._tracked], timeout=0)[0]:
+            self._tracking_trouble = self._of_tracker(self._tracked)
+            if self._tracker is not None:
+                self._tracked = self._tracker.catch_up.remote()
+        return self._tracking_trouble
+
+    def finish_tracking(self) -> str:
+        """Everything stored so far, and the run folder's files; the same answer."""
+        if self._tracker is not None:
+            reference = self._tracker.finish.remote()
+            self._tracking_trouble = self._of_tracker(reference, timeout_s=TRACKING_PATIENCE_S)
+        return self._tracking_trouble
+
+    def _of_tracker(self, reference: Any, *, timeout_s: float | None = None) -> str:
+        """The store holds everything: without a tracker the campaign goes on."""
+        try:
+            return answer(reference, timeout_s=timeout_s) or ""
+        except GetTimeoutError:
+            return f"MLflow took longer than {timeout_s:.0f} s to take everything in"
+        except ImportError as error:
+            self._tracker = None
+            return f"MLflow can't be used: {error}"
+        except CampaignFailed:
+            self._tracker = None
+            return "the process that tells MLflow was lost"
+
+    def close(self) -> None:
+        """Let go of the store, once its last copy is made."""
+        if self._copied is not None:
+            answer(self._copied)
+        self.copy_store()
+        if self._copied is not None:
+            answer(self._copied)
+        answer(self._writer.close.remote())
+
+
+def answer(references: Any, *, timeout_s: float | None = None) -> Any:
+    """What Ray's references stand for. Raises what was raised there, as it was raised."""
+    try:
+        return ray.get(references, timeout=timeout_s)
+    except RayTaskError as error:
+        cause = root_cause(error)
+        if isinstance(cause, Broken):
+            raise CampaignFailed(
+                f"a part of it broke: {cause}; 'kernel-scientist resume' goes on where it was"
+            ) from error
+        raise cause from error
+    except RayActorError as error:
+        raise CampaignFailed(
+            "a process of the campaign was lost; 'kernel-scientist resume' goes on where it was"
+        ) from error
+
+
+def ended(runs: Sequence[Any], *, timeout_s: float) -> bool:
+    """Whether every island has come to its end; raises what one of them raised."""
+    done, running = ray.wait(list(runs), num_returns=len(runs), timeout=timeout_s)
+    answer(done)
+    return not running

@@ -1,0 +1,182 @@
+"""What runs on devices and in compile processes: evaluator actors, the compile task, lanes."""
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from engine.actors.journal import reply
+from engine.actors.lifeline import Driver, live_with
+from engine.dispatch.workbench import (
+    Bench,
+    Blameless,
+    Blocks,
+    Broken,
+    Built,
+    Displaced,
+    Measured,
+    Workbench,
+)
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import Evaluation
+from evaluators.measuring.policy import Anchor
+from evaluators.profile.profiler import Profile, profile_source
+from evaluators.sandbox.visible import showing
+
+_T = TypeVar("_T")
+
+PROFILE_DEADLINE_S = 120.0
+"""For all runs of a profiler over one kernel; ncu takes seconds, rocprofv3 runs seven times."""
+
+
+class EvaluatorActor:
+    """One device, opened once; measuring is all it does.
+
+    A GPU's context lives in a child of this process, which ends with it.
+    """
+
+    def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
+        live_with(driver)
+        self._open = cache(lambda: workbench.open(device))
+        self._anchor: tuple[str, Anchor] | None = None
+
+    @property
+    def _bench(self) -> Bench:
+        """Opened at the first call, where a failure can be told."""
+        given = ray.get_runtime_context().get_accelerator_ids().get("GPU")
+        if given:
+            # Ray sets the variable of the vendor that it detects; this holds for every backend.
+            os.environ.update(showing(given))
+        return self._open()
+
+    def info(self) -> DeviceInfo:
+        return self._bench.info
+
+    def measure(
+        self, built: Built, anchor: "AnchorRef | None", best: dict[str, float], speedup: float
+    ) -> Measured:
+        known = self._fetch(anchor) if anchor else None
+        return self._bench.measure(built, known, best, speedup)
+
+    def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
+        return self._bench.link(built, self._fetch(anchor))
+
+    def profile(self, built: Built, task: str) -> Profile:
+        """In this actor's turn, so that nothing is measured on the device meanwhile."""
+        return profile_source(
+            built.kernel.text,
+            task,
+            built.compiled.backend,
+            info=self._bench.info,
+            deadline_s=PROFILE_DEADLINE_S,
+        )
+
+    def _fetch(self, anchor: "AnchorRef") -> Anchor:
+        """Once an epoch, not once a call."""
+        name, reference = anchor
+        if self._anchor is None or self._anchor[0] != name:
+            self._anchor = name, ray.get(reference[0])
+        return self._anchor[1]
+
+
+AnchorRef = tuple[str, "list[ray.ObjectRef[Anchor]]"]
+"""The anchor's id, and where it is; in a list, so that Ray does not fetch it for every call."""
+
+
+def compile_source(
+    workbench: Workbench, info: DeviceInfo, source: str, driver: Driver, cores: frozenset[int]
+) -> Built | Evaluation:
+    """The compile task. cores: where it may run, so that it leaves measuring ones alone."""
+    live_with(driver)
+    if cores and os.sched_getaffinity(0) != cores:
+        os.sched_setaffinity(0, cores)
+    return workbench.compile(source, info)
+
+
+@dataclass(slots=True, eq=False)
+class _Process:
+    """An evaluator's process. calls: those it was given and has not answered, in order; ended:
+    by this lane, so that what it was given is not to blame."""
+
+    actor: Any
+    calls: list[object] = field(default_factory=list)
+    ended: bool = False
+
+
+class RayLane:
+    """A device's evaluator as the dispatcher sees it; a dead one is replaced."""
+
+    def __init__(self, workbench: Workbench, device: int, driver: Driver, gpus: int) -> None:
+        self.name = f"device {device}"
+        self._arguments = (workbench, 0 if gpus else device, driver)
+        self._options = {"num_cpus": 0, "num_gpus": gpus}
+        self._process = self._start()
+
+    def _start(self) -> _Process:
+        # Ray shows an actor with a GPU of its own that GPU only, as number 0.
+        actor = ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
+        return _Process(actor)
+
+    async def info(self) -> DeviceInfo:
+        """Once the device is open, and a GPU has computed a known answer. Raises Broken."""
+        return await self._guarded(lambda actor: actor.info.remote())
+
+    async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
+        return await self._guarded(
+            lambda actor: actor.measure.remote(built, anchor, best, best_speedup)
+        )
+
+    async def link(self, built: Built, anchor: Any) -> Blocks | None:
+        return await self._guarded(lambda actor: actor.link.remote(built, anchor))
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        return await self._guarded(lambda actor: actor.profile.remote(built, task))
+
+    async def _guarded(self, call: Callable[[Any], Awaitable[_T]]) -> _T:
+        """Raises Displaced where the process ended before this call's turn, and Broken."""
+        process, ticket = self._process, object()
+        process.calls.append(ticket)
+        try:
+            answer = await reply(call(process.actor))
+        except Blameless:
+            process.ended = True
+            self._replace(process)
+            raise
+        except Broken as error:
+            if await _alive(process.actor):
+                process.calls.remove(ticket)
+                raise
+            displaced = process.ended or process.calls[0] is not ticket
+            self._replace(process)
+            if displaced:
+                raise Displaced("its process ended before its turn came") from error
+            raise
+        process.calls.remove(ticket)
+        return answer
+
+    def _replace(self, process: _Process) -> None:
+        """The device, or what it holds, is not to be trusted in this process any more."""
+        if process is self._process:
+            ray.kill(process.actor)
+            self._process = self._start()
+
+
+async def _alive(actor: Any) -> bool:
+    try:
+        await actor.info.remote()
+    except RayActorError:
+        return False
+    except RayTaskError:
+        return True  # it answered
+    return True
+
+
+def publish(built: Built, links: tuple[Blocks, ...]) -> AnchorRef:
+    anchor = Anchor(
+        kernel_id=built.kernel_id, kernel=built.kernel, compiled=built.compiled, links=links
+    )
+    return f"{len(links)}/{built.kernel_id}", [ray.put(anchor)]

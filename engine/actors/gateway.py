@@ -1,0 +1,125 @@
+"""How islands ask models: the gateway as an actor, and an island's way to it."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ray.actor import ActorHandle
+from ray.exceptions import RayTaskError
+
+from engine.actors.journal import StoreJournal, root_cause
+from engine.actors.lifeline import Driver, live_with
+from engine.config import ConfigError
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.islands.setting import Stopped
+from engine.llm.config import Llm
+from engine.llm.gateway import CallsOver, Gateway
+from engine.llm.preflight import preflight
+from engine.store.spending import CallBudget, CallHistory, Spending
+from operators.llm.question import (
+    Failure,
+    ModelUnavailable,
+    Prompt,
+    Reply,
+    Request,
+    Role,
+    Unanswered,
+)
+
+QUESTIONS_AT_ONCE = 100_000
+"""Ray's bound on calls of one actor that wait at the same time; the gateway has its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayState:
+    """The gateway at a glance. over: why nothing is answered any more; empty while it is."""
+
+    spending: Spending
+    over: str
+
+
+def look_at_endpoints(config: Llm) -> None:
+    """Before anything is started. Raises ConfigError: no key; CampaignFailed: no endpoint, no such
+    model."""
+    try:
+        for name in config.models:
+            config.key_of(name, os.environ)
+    except ModelUnavailable as no_key:
+        raise ConfigError(str(no_key)) from None
+    try:
+        asyncio.run(preflight(config))
+    except ModelUnavailable as unavailable:
+        raise CampaignFailed(str(unavailable)) from None
+
+
+class GatewayActor:
+    """The only process that holds keys; an unavailable model ends the campaign."""
+
+    def __init__(self, writer: ActorHandle[Any], driver: Driver) -> None:
+        live_with(driver)
+        self._journal = StoreJournal(writer)
+        self._gateway: Gateway | None = None
+
+    async def begin(self, config: Llm, budget: CallBudget, history: CallHistory) -> None:
+        """Raises CampaignFailed: no key."""
+        try:
+            gateway = Gateway(config, budget, self._journal)
+        except ModelUnavailable as unavailable:
+            raise CampaignFailed(str(unavailable)) from None
+        gateway.restore(history)
+        self._gateway = gateway
+
+    @property
+    def _begun(self) -> Gateway:
+        if self._gateway is None:
+            raise CampaignFailed("a model was asked before the gateway began")
+        return self._gateway
+
+    async def complete(self, request: Request) -> Reply | Unanswered:
+        """Raises CallsOver, CampaignFailed."""
+        try:
+            return await self._begun.complete(request)
+        except ModelUnavailable as unavailable:
+            raise CampaignFailed(str(unavailable)) from None
+
+    async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
+        self._begun.turned_away(request, kind, reason)
+
+    async def stop(self, reason: str) -> None:
+        self._begun.stop(reason)
+
+    async def state(self) -> GatewayState:
+        return GatewayState(spending=self._begun.spending(), over=self._begun.over)
+
+    async def drain(self) -> None:
+        """Return when all that was asked is settled and stored; nothing more is answered."""
+        self._begun.stop("the campaign has ended")
+        await self._begun.settled()
+        await self._journal.flush()
+
+
+class GatewayModel:
+    """What an island's operators ask."""
+
+    def __init__(self, gateway: ActorHandle[Any], models: Mapping[Role, str]) -> None:
+        """models: role -> a name in the configuration's models, where it is not the role's own."""
+        self._gateway = gateway
+        self._models = models
+
+    async def complete(self, request: Request) -> Reply | Unanswered:
+        """Raises Stopped when no further question is answered, and what ends the campaign."""
+        named = replace(request, model=self._models.get(request.role, ""))
+        try:
+            outcome: Reply | Unanswered = await self._gateway.complete.remote(named)
+        except RayTaskError as error:
+            cause = root_cause(error)
+            if isinstance(cause, CallsOver):
+                raise Stopped from None
+            raise cause from error
+        return outcome
+
+    def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
+        bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)
+        self._gateway.turned_away.remote(bare, kind, reason)

@@ -1,0 +1,46 @@
+"""The actor that follows the store and shows it to MLflow."""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.actor import ActorHandle
+
+from engine.actors.lifeline import Driver, live_with
+from engine.store.store import decode
+
+TRACKED_AT_ONCE = 500
+"""Events that the tracker reads at a time."""
+
+
+class TrackerActor:
+    """Follows the store and shows it to MLflow; nothing waits for it."""
+
+    def __init__(self, driver: Driver, cores: frozenset[int]) -> None:
+        """cores: where it may run, so that it leaves measuring ones alone; none: anywhere."""
+        live_with(driver)
+        if cores:
+            os.sched_setaffinity(0, cores)
+        os.nice(10)
+        self._tracker: Any = None
+        self._writer: Any = None
+
+    def open(self, uri: str, experiment: str, run_dir: Path, writer: ActorHandle[Any]) -> None:
+        self._writer = writer
+        # Imported here: MLflow takes seconds, and a campaign without tracking never needs it.
+        tracking = import_module("engine.tracking.tracker")
+        self._tracker = tracking.Tracker(uri=uri, experiment=experiment, run_dir=run_dir)
+
+    def catch_up(self) -> str:
+        """What is wrong with MLflow, in one sentence; empty when all is well."""
+        while rows := ray.get(self._writer.read.remote(self._tracker.position, TRACKED_AT_ONCE)):
+            self._tracker.record(list(decode(rows)))
+        return str(self._tracker.trouble)
+
+    def finish(self) -> str:
+        """With the run folder's files, which are complete by now; the same answer."""
+        self.catch_up()
+        self._tracker.finish()
+        return str(self._tracker.trouble)

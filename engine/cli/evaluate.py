@@ -1,0 +1,163 @@
+"""One kernel file, for a person or a script: checked and timed, or only compiled."""
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from evaluators.cpu import device as cpu
+from evaluators.device import Compiled, backend
+from evaluators.evaluate import compile_kernel, evaluate_file
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.hip.rocm import FOR_INSPECTION
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task import load_task
+
+LOG_LINES = 20
+
+
+class NoSuchKernel(Exception):
+    """A kernel file that can't be read. One sentence: which, why, what to do."""
+
+
+def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
+    """Print the verdict on arguments.file; whether it passed.
+
+    Raises NoSuchKernel, TaskError, BackendMissing.
+    """
+    _read(arguments.file)
+    evaluation = evaluate_file(arguments.file, arguments.task, arguments.backend)
+    if arguments.json:
+        print(json.dumps(verdict_json(evaluation), indent=2), file=stream)
+    else:
+        for line in verdict_lines(evaluation):
+            print(line, file=stream)
+    return evaluation.passed
+
+
+def compile_file(arguments: Namespace, stream: IO[str]) -> bool:
+    """Print what compiling arguments.file for arguments.arch gives; whether it compiled.
+
+    Raises NoSuchKernel, TaskError, BackendMissing.
+    """
+    source = _read(arguments.file)
+    task = load_task(arguments.task)
+    compiler = backend(arguments.backend).compiler(arch=arguments.arch)
+    try:
+        _, compiled = compile_kernel(source, task, compiler, arguments.backend)
+    except Rejected as rejected:
+        values = {"status": rejected.status, "reason": rejected.reason, "log": rejected.log}
+        lines = _failure_lines(rejected.status, rejected.reason, rejected.log)
+        passed = False
+    else:
+        values, lines, passed = _compiled_json(compiled), _compiled_lines(compiled), True
+    if arguments.json:
+        print(json.dumps(values, indent=2), file=stream)
+    else:
+        for line in lines:
+            print(line, file=stream)
+    return passed
+
+
+def explain_file(arguments: Namespace, stream: IO[str]) -> bool:
+    """Print the regions into which the kernels of arguments.file are cut for cpu, and why.
+
+    For its largest benchmark shape. Raises NoSuchKernel, TaskError, BackendMissing.
+    """
+    source = _read(arguments.file)
+    task = load_task(arguments.task)
+    shapes = task.workloads("benchmarks", "cpu")
+    shape = max(shapes, key=lambda w: sum(a.nbytes(w.dims) for a in task.arguments))
+    try:
+        kernel = parse_kernel(source)
+        regions = cpu.compiler().explain(kernel, kernel.plan(task, shape.dims))
+    except Rejected as rejected:
+        lines = list(_failure_lines(rejected.status, rejected.reason, rejected.log))
+        values: Any = {"status": rejected.status, "reason": rejected.reason}
+        passed = False
+    else:
+        lines, values, passed = list(map(str, regions)), list(map(asdict, regions)), True
+    print(json.dumps(values, indent=2) if arguments.json else "\n".join(lines), file=stream)
+    return passed
+
+
+def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
+    """What `evaluate --json` prints: plain JSON values."""
+    return {
+        "status": evaluation.status,
+        "reason": evaluation.reason,
+        "kernel_id": evaluation.kernel_id,
+        "speedup": evaluation.speedup,
+        "ci95": evaluation.ci95,
+        "times_us": dict(evaluation.times_us),
+        "speed_of_light": dict(evaluation.speed_of_light),
+        "device": evaluation.device,
+        "engine": evaluation.engine,
+        "compiler": evaluation.compiler,
+        "resources": [dict(one) for one in evaluation.resources],
+        "log": evaluation.log,
+    }
+
+
+def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
+    """The same for a person."""
+    if not evaluation.passed:
+        yield from _failure_lines(evaluation.status, evaluation.reason, evaluation.log)
+        return
+    low, high = evaluation.ci95 or (0.0, 0.0)
+    yield (
+        f"PASSED  {evaluation.speedup:.2f}x the naive seed (95% interval {low:.2f} to {high:.2f})"
+    )
+    width = max(len(label) for label in evaluation.times_us)
+    for label, time_us in evaluation.times_us.items():
+        light = evaluation.speed_of_light.get(label)
+        of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
+        yield f"  {label:{width}}  {time_us:11.1f} µs{of_light}"
+    yield f"on {evaluation.device}, by {evaluation.engine}, compiled with {evaluation.compiler}"
+
+
+def _failure_lines(status: Status, reason: str, log: str) -> Iterator[str]:
+    yield f"{status}  {reason}"
+    lines = log.rstrip().splitlines()
+    yield from (f"  {line}" for line in lines[:LOG_LINES])
+    if len(lines) > LOG_LINES:
+        yield f"  ... {len(lines) - LOG_LINES} more lines: --json has them all"
+
+
+def _compiled_json(compiled: Compiled) -> dict[str, Any]:
+    return {
+        "status": "COMPILED",
+        "reason": "",
+        "kernel_id": compiled.kernel_id,
+        "arch": compiled.arch,
+        "engine": compiled.engine,
+        "compiler": compiled.compiler,
+        "builds": len(compiled.binaries),
+        "bytes": [len(binary.data) for binary in compiled.binaries.values()],
+        "resources": [dict(one) for one in compiled.resources],
+        "log": compiled.log,
+    }
+
+
+def _compiled_lines(compiled: Compiled) -> Iterator[str]:
+    yield (
+        f"COMPILED  {len(compiled.binaries)} builds for {compiled.arch} by {compiled.engine} "
+        f"with {compiled.compiler} in {compiled.seconds:.1f} s"
+    )
+    if compiled.inspection_only:
+        yield f"  {compiled.compiler}: {FOR_INSPECTION}"
+    for kernel in compiled.resources:
+        # Numbers a person compares; --json has the rest.
+        plain = {k: v for k, v in kernel.items() if isinstance(v, int | float | str)}
+        yield "  " + ", ".join(f"{key} {value}" for key, value in plain.items())
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise NoSuchKernel(
+            f"{path}: the kernel file can't be read ({error.strerror}); name a .hip file"
+        ) from None

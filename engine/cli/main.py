@@ -1,0 +1,301 @@
+"""The command line: what each command does, its exit code, and its errors."""
+
+import io
+import json
+import signal
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.parser import WRONG_USAGE, Command, build_parser
+from evaluators.lined_yaml import YamlError, load
+
+# Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
+if TYPE_CHECKING:
+    from engine.cli.progress import Observer
+    from engine.snapshot import Snapshot, Summary
+
+OK, FAILED, INTERRUPTED, UNREAD = 0, 1, 130, 141
+"""Exit codes: done; it did not work out; Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
+
+AS_JSON = "--json"
+
+
+class UsageError(Exception):
+    """What was asked for can't be done. One sentence: what, where, what to do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code. Wrong usage exits with 2 and one sentence on stderr; with --json
+    there is JSON on stdout all the same: {"error": sentence}."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        try:
+            return _run_command(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # as in `... | head`: who reads has seen enough
+        from engine.cli.progress import let_go
+
+        let_go(sys.stdout)
+        return UNREAD
+
+
+def _run_command(words: Sequence[str]) -> int:
+    parsed = _parsed(words)
+    run: Command = parsed.run
+    try:
+        return run(parsed)
+    except KeyboardInterrupt:
+        return _complain("interrupted", words, INTERRUPTED)
+    except _wrong_usage() as error:
+        return _complain(str(error), words, WRONG_USAGE)
+    except _failures() as error:
+        return _complain(str(error), words, FAILED)
+
+
+def _parsed(words: Sequence[str]) -> Namespace:
+    complaint = io.StringIO()
+    try:
+        with redirect_stderr(complaint):
+            return build_parser(COMMANDS).parse_args(words)
+    except SystemExit as end:
+        print(complaint.getvalue(), end="", file=sys.stderr)
+        if end.code == WRONG_USAGE and AS_JSON in words:
+            print(json.dumps({"error": complaint.getvalue().strip()}))
+        raise
+
+
+def _complain(sentence: str, words: Sequence[str], code: int) -> int:
+    print(f"kernel-scientist: {sentence}", file=sys.stderr)
+    if AS_JSON in words:
+        print(json.dumps({"error": sentence}))
+    return code
+
+
+def _wrong_usage() -> tuple[type[Exception], ...]:
+    from engine.cli.evaluate import NoSuchKernel
+    from engine.cli.submit import SubmitError
+    from engine.config import ConfigError
+    from engine.store.store import StoreError
+    from evaluators.device import BackendMissing
+    from evaluators.tasks.task import TaskError
+
+    return (
+        UsageError,
+        ConfigError,
+        StoreError,
+        TaskError,
+        BackendMissing,
+        NoSuchKernel,
+        SubmitError,
+    )
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from engine.dispatch.job import CampaignFailed
+    from evaluators.gpu.driver import DeviceFault
+
+    return (CampaignFailed, DeviceFault)
+
+
+def _require_ray() -> None:
+    """Before it is imported. Raises BackendMissing where another package keeps it from that."""
+    from evaluators.device import BackendMissing
+    from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
+
+    if why := broken_amdsmi():
+        raise BackendMissing(f"Ray can't be imported, as amdsmi can't ({why}): {AMDSMI_TODO}")
+
+
+def _run(arguments: Namespace) -> int:
+    """Run a campaign to the end of its budget. Ctrl-C ends it in order and keeps what it found;
+    a second Ctrl-C ends it at once, and 'resume' goes on."""
+    _require_ray()
+    from engine.cli.submit import is_temporary_copy
+    from engine.config import load_config
+
+    config = load_config(arguments.config, arguments.overrides)
+    if not config.runs_dir.is_absolute() and is_temporary_copy(Path.cwd()):
+        print(
+            "kernel-scientist: this job's folder is a temporary copy, and results below it go with "
+            "it: set runs_dir to a folder of a local disk, or use 'kernel-scientist submit'",
+            file=sys.stderr,
+        )
+
+    def campaign(observer: "Observer") -> "Summary":
+        from engine.campaign import run_campaign  # imports Ray, which takes seconds
+
+        return run_campaign(config, observer=observer)
+
+    return _watched(campaign)
+
+
+def _resume(arguments: Namespace) -> int:
+    """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
+    _require_ray()
+    budgets = dict(_budget(text) for text in arguments.budgets)
+
+    def campaign(observer: "Observer") -> "Summary":
+        from engine.campaign import resume_campaign
+
+        return resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
+
+    return _watched(campaign, arguments.run_dir)
+
+
+def _budget(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
+    try:
+        return key.removeprefix("budgets."), load(value)
+    except YamlError:
+        raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
+
+
+def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = None) -> int:
+    """Show its progress on stderr, and its result on stdout. run_dir: where it is known before."""
+    from engine.cli.progress import progress
+
+    last: Snapshot | None = None
+
+    def observe(snapshot: "Snapshot") -> None:
+        nonlocal last, run_dir
+        last, run_dir = snapshot, Path(snapshot.run_dir)
+        show(snapshot)
+
+    try:
+        with progress(sys.stderr) as show:
+            summary = campaign(observe)
+        _print_result(summary, last)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # so that a third one can't cut this short
+        print(f"kernel-scientist: {_interrupted(run_dir)}", file=sys.stderr)
+        return INTERRUPTED
+    return OK
+
+
+def _print_result(summary: "Summary", last: "Snapshot | None") -> None:
+    from engine.cli.result import result_lines
+    from engine.config import parse_config
+    from engine.store.replay import replay
+    from engine.store.run_folder import STORE
+
+    store = Path(summary.run_dir) / STORE
+    whole = replay(store)
+    config = parse_config(dict(whole.campaign.config), where=str(store))
+    trouble = last.tracking_trouble if last else ""
+    for line in result_lines(summary, whole, config.tracking_uri, trouble):
+        print(line)
+
+
+def _interrupted(run_dir: Path | None) -> str:
+    from engine.store.run_folder import STORE
+
+    if run_dir is None or not (run_dir / STORE).is_file():
+        return "interrupted before the campaign began"
+    from engine.cli.result import resume_command
+    from engine.store.budget import spent
+    from engine.store.replay import replay
+
+    whole = replay(run_dir / STORE)
+    return f"interrupted; go on with {resume_command(run_dir, spent(whole, whole.budgets))}"
+
+
+def _evaluate(arguments: Namespace) -> int:
+    """Check one kernel file on every shape of its task and time it against the task's naive
+    seed. Exit code 0: it passed; 1: it did not, and the reason is printed; 2: wrong usage."""
+    from engine.cli.evaluate import compile_file, explain_file, measure_file
+
+    if arguments.explain and arguments.backend != "cpu":
+        raise UsageError("--explain goes with --backend cpu; on a GPU kernels run as they are")
+    if arguments.arch and not arguments.compile_only:
+        raise UsageError("--arch goes with --compile-only; timing is for the device that is here")
+    act = compile_file if arguments.compile_only else measure_file
+    act = explain_file if arguments.explain else act
+    passed = act(arguments, sys.stdout)
+    return OK if passed else FAILED
+
+
+def _submit(arguments: Namespace) -> int:
+    """Check a configuration here, then run it as a job on a Ray cluster, with the current folder
+    (a checkout) as the job's code. The campaign's folder and MLflow's address are made absolute,
+    because a job runs in a temporary copy of the code."""
+    from engine.cli.submit import submit
+
+    return submit(
+        arguments.config,
+        arguments.overrides,
+        address=arguments.address,
+        wait=not arguments.no_wait,
+    )
+
+
+def _track(arguments: Namespace) -> int:
+    """Tell MLflow everything about a campaign that it does not know yet, from the campaign's
+    store: after its server was down, or for another server."""
+    from engine.cli.track import catch_up
+
+    trouble = catch_up(arguments.run_dir, arguments.uri)
+    if trouble:
+        print(f"kernel-scientist: {trouble}", file=sys.stderr)
+    return FAILED if trouble else OK
+
+
+def _prompts(arguments: Namespace) -> int:
+    """Print the messages that a model is sent in one of its roles, without sending them: with
+    the kernels of a campaign, or with the naive seed and stand-ins. Needs the backend's device,
+    which the messages describe."""
+    from engine.cli.prompts import prompt_text
+
+    print(prompt_text(arguments.task, arguments.role, arguments.backend, arguments.run_dir))
+    return OK
+
+
+def _doctor(arguments: Namespace) -> int:
+    """Look at this machine and say what is here, what is missing, and what to do about it.
+    Exit code 1 when no campaign can run at all; with --device when a device failed a trial."""
+    if arguments.device:
+        return _try_device(arguments)
+    if arguments.backend or arguments.section or arguments.out:
+        raise UsageError("--backend, --section and --out go with doctor --device")
+    from engine.cli.backend_needs import find_lacks
+    from engine.cli.doctor import examine, find_models, print_findings
+
+    findings = examine()
+    if arguments.config is not None:
+        from engine.config import load_config
+
+        findings.append(find_models(load_config(arguments.config)))
+    return print_findings(findings, sys.stdout, as_json=arguments.json, lacks=find_lacks())
+
+
+def _try_device(arguments: Namespace) -> int:
+    from evaluators.acceptance.command import accept_device
+
+    if arguments.json or arguments.config is not None:
+        raise UsageError("doctor --device writes a report of its own: leave out --json and CONFIG")
+    out = arguments.out or Path("device-report.md")
+    try:
+        return accept_device(arguments.backend, out, sys.stdout, only=arguments.section)
+    except OSError as error:
+        raise UsageError(f"{out} can't be written ({error.strerror}): name another") from None
+
+
+COMMANDS: Mapping[str, Command] = {
+    "run": _run,
+    "resume": _resume,
+    "evaluate": _evaluate,
+    "submit": _submit,
+    "track": _track,
+    "prompts": _prompts,
+    "doctor": _doctor,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""What a campaign says when it ends: what was found, where it is, how to look at it."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from engine.cli.progress import calls_text, verdicts, withdrawn_text
+from engine.searching import EXHAUSTED_SPACE
+from engine.snapshot import BestFound, Summary
+from engine.store.budget import Spent, figure, spent
+from engine.store.lineage import lineage, technique
+from engine.store.replay import Replay
+from engine.store.run_folder import RAY_LOG
+from engine.store.toolchain import toolchain_of
+
+STEPS_SHOWN = 12
+
+
+def result_lines(
+    summary: Summary, replay: Replay, tracking_uri: str | None, trouble: str = ""
+) -> Iterator[str]:
+    """tracking_uri: None when nothing was tracked; trouble: what kept MLflow from being told."""
+    evaluations = summary.evaluations
+    yield (
+        f"{summary.campaign}: {summary.ended}; {evaluations['total']} evaluations "
+        f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s "
+        f"({summary.searched_s:.0f} s of them search) on {summary.device}, busy for "
+        f"{100 * summary.device_busy_fraction:.0f}% of the time"
+    )
+    if summary.calls:
+        yield f"models: {calls_text(summary.calls)}"
+    if summary.faults:
+        yield f"{summary.faults} faults of infrastructure; they are in the store's table faults"
+    run_dir = Path(summary.run_dir)
+    if (run_dir / RAY_LOG).is_file():
+        yield f"what Ray said of lost processes is in {shown(run_dir / RAY_LOG)}"
+    yield from _outcome(summary, replay)
+    yield from _revisions(replay)
+    yield ""
+    yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
+    over = spent(replay, replay.budgets)
+    resume = resume_command(run_dir, over)
+    # A campaign that tried every kernel there is has nothing to go on with.
+    if not summary.ended.startswith(EXHAUSTED_SPACE) and (over is None or not over.of_calls):
+        yield f"go on      {resume}"
+    if trouble:
+        yield f"MLflow     was not told everything: {trouble}; later, tell it with"
+        yield f"           {command('kernel-scientist', 'track', shown(run_dir))}"
+    elif tracking_uri is not None:
+        yield f"MLflow     {tracking_command(tracking_uri)}"
+    if (run_dir / "best.hip").is_file():
+        yield "look at the best kernel, measured afresh:"
+        best = shown(run_dir / "best.hip")
+        task = str(replay.campaign.config["task"])
+        task = shown(Path(task)) if Path(task).is_dir() else task
+        backend = summary.backend
+        yield (
+            "           "
+            + command("kernel-scientist", "evaluate", best, "--task", task, "--backend", backend)
+        )
+    if over is not None and over.of_calls:
+        yield (
+            f"the budget of {figure(over.limit)} {over.name} is spent; go on with twice that by "
+            f"{resume}"
+        )
+
+
+def resume_command(run_dir: Path, over: Spent | None = None) -> str:
+    """The command that goes on, and does something: over is the budget that it must raise."""
+    more = [over.override] if over is not None else []
+    return command("kernel-scientist", "resume", shown(run_dir), *more)
+
+
+def _outcome(summary: Summary, replay: Replay) -> Iterator[str]:
+    best = summary.best
+    if best is None or best.id == summary.baseline["id"]:
+        yield "nothing faster than the naive seed was found"
+    elif not best.shown_faster:
+        low, high = best.ci99 or best.ci95 or (0.0, 0.0)
+        yield (
+            f"nothing was shown to be faster than the naive seed: the best, {best.id[:12]}, is "
+            f"{best.speedup:.2f}x as fast, and the interval, {low:.2f} to {high:.2f}, holds 1"
+        )
+    else:
+        yield from _found(summary, best, replay)
+
+
+def _revisions(replay: Replay) -> Iterator[str]:
+    """What does not count any more, or was made with another toolchain than the best."""
+    yield from map(withdrawn_text, replay.scores.withdrawn)
+    toolchains = [toolchain_of(session.started) for session in replay.sessions]
+    for before, now in pairwise(toolchains):
+        if before != now:
+            yield (
+                f"the toolchain changed from {before} to {now}: seed and best were measured "
+                "again, and earlier times are not compared with later ones"
+            )
+
+
+def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
+    interval = f" (95% interval {best.ci95[0]:.2f} to {best.ci95[1]:.2f})" if best.ci95 else ""
+    yield f"found {best.id[:12]}: {best.speedup:.2f}x the naive seed{interval}"
+    width = max(len(label) for label in best.times_us)
+    for label, time_us in best.times_us.items():
+        seed_us = summary.baseline["times_us"].get(label)
+        if seed_us is None:
+            continue
+        light = best.speed_of_light.get(label)
+        of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
+        yield (f"  {label:{width}}  {seed_us:11.1f} µs -> {time_us:10.1f} µs{of_light}")
+    profiled = replay.scores.profiles.get(best.id)
+    if profiled:
+        yield "what a profiler says of it, on the largest shape:"
+        yield from (f"  {sentence}" for sentence in profiled.advice)
+    yield "how it came about:"
+    steps = lineage(replay, best.id)
+    for step, evaluation in steps[-STEPS_SHOWN:]:
+        speedup = evaluation.speedup or 0.0
+        yield f"  {speedup:8.2f}x  {step.kernel_id[:12]}  {step.report or technique(step)}"
+
+
+def tracking_command(uri: str) -> str:
+    """How to look at what was tracked."""
+    if uri.startswith(("http://", "https://")):
+        return f"open {uri}"
+    return command("mlflow", "ui", "--backend-store-uri", uri)
+
+
+def command(name: str, *arguments: str) -> str:
+    """A command line that works as it stands, also where .venv/bin is not on PATH."""
+    if shutil.which(name) is None:
+        name = shown(Path(sys.executable).parent / name)
+    return shlex.join([name, *arguments])
+
+
+def shown(path: Path) -> str:
+    """Relative where that is shorter to type, and still right."""
+    relative = os.path.relpath(path)
+    return relative if not relative.startswith("..") else str(path)

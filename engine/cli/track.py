@@ -1,0 +1,29 @@
+"""MLflow brought up to date with a stored campaign, outside of any run of it."""
+
+from pathlib import Path
+
+from engine.campaign import STORE
+from engine.config import ConfigError, parse_config
+from engine.store.replay import replay
+from engine.store.store import read_events
+
+
+def catch_up(run_dir: Path, uri: str | None = None) -> str:
+    """What is wrong, in one sentence; empty when MLflow knows everything.
+
+    uri: in place of the configuration's. Raises StoreError, ConfigError.
+    """
+    store = run_dir.resolve() / STORE
+    stored = dict(replay(store).campaign.config)
+    config = parse_config({**stored, "runs_dir": str(store.parents[1])}, where=str(store))
+    uri = uri or config.tracking_uri
+    if uri is None:
+        raise ConfigError(
+            f"{run_dir}: this campaign is not tracked; name MLflow's address by --uri"
+        )
+    from engine.tracking.tracker import Tracker
+
+    tracker = Tracker(uri=uri, experiment=config.tracking.experiment, run_dir=store.parent)
+    tracker.record(list(read_events(store)))
+    tracker.finish()
+    return tracker.trouble

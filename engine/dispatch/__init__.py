@@ -1,0 +1,1 @@
+"""From a candidate to its evaluation: queues, devices, anchors, faults."""

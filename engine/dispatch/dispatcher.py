@@ -1,0 +1,261 @@
+"""The dispatcher: every kernel is compiled and measured once, and devices are kept fed."""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from typing import Any
+
+from engine.dispatch.beginning import Beginning
+from engine.dispatch.epochs import Epochs
+from engine.dispatch.job import CampaignFailed, Job, crashed
+from engine.dispatch.pace import Pace
+from engine.dispatch.patience import wait_for_devices
+from engine.dispatch.profiling import Profiling
+from engine.dispatch.retries import ATTEMPTS, Retries
+from engine.dispatch.setting import Lane, Plant
+from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Measured
+from engine.islands.setting import Stopped
+from engine.snapshot import DispatcherState
+from engine.store.events import Evaluated, Fault
+from engine.store.scoreboard import Scoreboard
+from evaluators.evaluation import Evaluation
+from operators.individual import Candidate
+
+__all__ = ["CampaignFailed", "Dispatcher"]
+
+CALLS_PER_LANE = 2
+"""One being measured, one waiting in the evaluator: a device never waits for a message."""
+
+
+class Dispatcher:
+    """Asks come in at evaluate(); compile workers and lanes run from begin() until stop()."""
+
+    def __init__(self, plant: Plant, scoreboard: Scoreboard) -> None:
+        """scoreboard: empty, or replayed from the store."""
+        self._plant = plant
+        self._scores = scoreboard
+        self._jobs: dict[str, Job] = {}  # not yet evaluated, by kernel id
+        self._queue: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
+        self._ready: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
+        # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
+        ahead = (CALLS_PER_LANE + 2) * len(plant.lanes) + plant.compile_workers
+        self._room = asyncio.Semaphore(ahead)
+        self._workers: set[asyncio.Task[None]] = set()
+        self._pace = Pace(lanes=len(plant.lanes), most_workers=plant.compile_workers)
+        self._compile_workers = 0
+        retries = Retries(plant, self._note)
+        self._epochs = Epochs(plant, scoreboard, retries)
+        self._beginning = Beginning(plant, scoreboard, retries, self._epochs, self._store)
+        self._profiling = Profiling(plant, scoreboard)
+        self._stopped = False
+        self._failure: BaseException | None = None
+        self._asked = 0
+        self._evaluated = 0
+        self._faults = 0
+        self._device_s = 0.0
+
+    async def begin(
+        self, baseline: Candidate, known: Mapping[str, Candidate] | None = None
+    ) -> Evaluation:
+        """Measure the naive seed where that is not done, set up the anchor, start to work.
+
+        known: on a resumed campaign, what Scoreboard.wanted() names. Raises CampaignFailed when
+        the seed does not pass, or no device can measure it.
+        """
+        evaluation = await self._beginning.begin(baseline, known or {})
+        self._work(wait_for_devices(self._plant.lanes, self._plant.patience_s))
+        for lane in self._plant.lanes:
+            for _ in range(CALLS_PER_LANE):
+                self._work(self._measure_all(lane))
+        self._keep_pace()
+        return evaluation
+
+    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        """The kernel's evaluation: the stored one, the one under way, or a new one.
+
+        Raises Stopped when the campaign takes no new kernel.
+        """
+        self._asked += 1
+        if kernel_id in self._scores.evaluations:
+            return self._scores.first(kernel_id)
+        if self._failure is not None:
+            raise self._failure
+        job = self._jobs.get(kernel_id)
+        if job is None:
+            if self._stopped or not self._affordable():
+                raise Stopped
+            done = asyncio.get_running_loop().create_future()
+            job = Job(self._asked, kernel_id, candidate.source, done)
+            self._jobs[kernel_id] = job
+            self._queue.put_nowait(job)
+        return await asyncio.shield(job.done)
+
+    def stop(self) -> None:
+        """Take nothing more, and drop what no device has begun."""
+        self._stopped = True
+        self._profiling.stop()
+        for job in list(self._jobs.values()):
+            if not job.measuring:
+                self._drop(job, Stopped())
+
+    async def drain(self) -> None:
+        """Wait until nothing is being measured."""
+        await asyncio.gather(*(job.done for job in self._jobs.values()), return_exceptions=True)
+
+    def state(self) -> DispatcherState:
+        measuring = sum(job.measuring for job in self._jobs.values())
+        ready = sum(job.built is not None and not job.measuring for job in self._jobs.values())
+        return DispatcherState(
+            by_status=dict(self._scores.by_status),
+            best=self._scores.best,
+            epoch=self._scores.epoch,
+            asked=self._asked,
+            evaluated=self._evaluated,
+            compiling=len(self._jobs) - measuring - ready,
+            ready=ready,
+            measuring=measuring,
+            faults=self._faults,
+            device_busy_s=self._device_s + self._epochs.device_s + self._profiling.device_s,
+            latencies_s=self._pace.latencies(),
+            compile_workers=self._pace.workers,
+            bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
+            quarantined=sum(not lane.well for lane in self._plant.lanes),
+            withdrawn=tuple(self._scores.withdrawn),
+        )
+
+    # --- work -------------------------------------------------------------------------------
+
+    def _keep_pace(self) -> None:
+        """As many compile workers as the measured rates ask for; one that is too many ends."""
+        while self._compile_workers < self._pace.workers:
+            self._compile_workers += 1
+            self._work(self._compile_all())
+
+    async def _compile_all(self) -> None:
+        while self._compile_workers <= self._pace.workers:
+            job = await self._queue.get()
+            if not job.admitted:
+                await self._room.acquire()
+                job.admitted = True
+                job.done.add_done_callback(lambda _: self._room.release())
+            if job.done.done():
+                continue
+            began = time.monotonic()
+            try:
+                outcome = await self._plant.compile(job.source)
+            except Broken as error:
+                await self._lost(job, "compile task", error, self._queue)
+                continue
+            job.built_at = time.monotonic()
+            self._pace.took("compile", job.built_at - began)
+            self._keep_pace()
+            if isinstance(outcome, Evaluation):
+                await self._finish(job, Measured(evaluation=outcome))
+            else:
+                job.built = outcome
+                self._ready.put_nowait(job)
+        self._compile_workers -= 1
+
+    async def _measure_all(self, lane: Lane) -> None:
+        while True:
+            await lane.fit()
+            job = await self._ready.get()
+            if job.done.done() or job.built is None:
+                continue
+            if not lane.free:  # that came while this waited for work
+                self._ready.put_nowait(job)
+                continue
+            best = self._scores.best.speedup if self._scores.best else 0.0
+            anchor, bounds = self._epochs.anchor, self._scores.bounds()
+            job.measuring = True
+            try:
+                measured = await lane.measure(job.built, anchor, bounds, best)
+            except Broken as error:
+                job.measuring = False
+                if isinstance(error, AnchorBroken):
+                    await self._epochs.failed(anchor, error)
+                await self._lost(job, lane.name, error, self._ready)
+                continue
+            self._epochs.served(anchor, measured.evaluation)
+            device_s = measured.evaluation.seconds.get("device", 0.0)
+            self._pace.took("measure", device_s)
+            self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
+            if not measured.verified:
+                self._work(self._finish(job, measured))  # the device does not wait for the disk
+                continue
+            await self._finish(job, measured)
+            if self._epochs.outgrown():
+                self._work(self._epochs.link(job.built, lane))
+            self._work(self._profiling.look(job.built, lane))
+
+    async def _finish(self, job: Job, measured: Measured) -> None:
+        await self._store(measured)
+        self._jobs.pop(job.kernel_id, None)
+        if not job.done.done():
+            job.done.set_result(measured.evaluation)
+
+    async def _store(self, measured: Measured, number: int = 0) -> None:
+        """An evaluation is stored before anyone acts on it. number: see Evaluated."""
+        event = Evaluated(evaluation=measured.evaluation, verified=measured.verified, number=number)
+        began = time.monotonic()
+        await self._plant.journal.commit(event)
+        self._pace.took("commit", time.monotonic() - began)
+        self._scores.apply(event)
+        self._evaluated += 1
+        self._device_s += measured.evaluation.seconds.get("device", 0.0)
+
+    # --- what goes wrong --------------------------------------------------------------------
+
+    def _affordable(self) -> bool:
+        under_way = len(self._jobs) + self._scores.by_status.total()
+        return self._plant.budget is None or under_way < self._plant.budget
+
+    async def _lost(
+        self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
+    ) -> None:
+        """Queue the kernel again, or call it CRASHED when it was there every time."""
+        self._note(where, error, job.kernel_id)
+        job.attempts += not isinstance(error, Blameless)
+        if self._stopped:
+            self._drop(job, Stopped())
+        elif job.attempts < ATTEMPTS:
+            again.put_nowait(job)
+        else:
+            verdict = crashed(job.kernel_id, self._plant, f"{ATTEMPTS} processes were lost", error)
+            await self._finish(job, Measured(evaluation=verdict))
+
+    def _note(self, where: str, error: Broken, kernel_id: str) -> None:
+        self._faults += 1
+        self._plant.journal.post(
+            Fault(
+                session=self._plant.session,
+                number=self._faults,
+                where=where,
+                message=str(error),
+                kernel_id=kernel_id,
+            )
+        )
+
+    def _drop(self, job: Job, error: BaseException) -> None:
+        self._jobs.pop(job.kernel_id, None)
+        if not job.done.done():
+            job.done.set_exception(error)
+
+    def _work(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._workers.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A worker that raised takes the campaign with it, so that nothing waits for ever."""
+        self._workers.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Broken):
+            error = CampaignFailed(
+                f"the campaign can't go on: {error}; 'kernel-scientist resume' goes on where it was"
+            )
+        if error is not None:
+            self._failure = error
+            self._stopped = True
+            for job in list(self._jobs.values()):
+                self._drop(job, error)

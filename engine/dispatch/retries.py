@@ -1,0 +1,85 @@
+"""Work that no kernel under test can break: again where its process is lost, then elsewhere."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from engine.dispatch.patience import first_fit
+from engine.dispatch.setting import Lane, Plant
+from engine.dispatch.workbench import AnchorBroken, Broken, Built, Displaced, Exhausted, Sick
+from evaluators.evaluation import Evaluation
+
+_T = TypeVar("_T")
+
+ATTEMPTS = 3
+"""Processes that one kernel, or one piece of work on one device, may take with it."""
+
+TURNS = 3
+"""Devices that are tried before work that fails on each of them is given up."""
+
+
+class Note(Protocol):
+    """Stores a fault: where, what, and the kernel that it met, if any."""
+
+    def __call__(self, where: str, error: Broken, kernel_id: str) -> None: ...
+
+
+class Retries:
+    """For seeds, anchors and links: a lost process is no verdict on them."""
+
+    def __init__(self, plant: Plant, note: Note) -> None:
+        self._plant, self._note = plant, note
+
+    async def compile(self, source: str) -> Built | Evaluation:
+        """Raises Exhausted."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._plant.compile(source)
+            except Broken as error:
+                self._note("compile task", error, "")
+                if attempt == ATTEMPTS:
+                    raise Exhausted(f"{ATTEMPTS} compile tasks were lost: {error}") from error
+        raise AssertionError("unreachable")
+
+    async def on_device(
+        self, first: Lane | None, kernel_id: str, work: Callable[[Lane], Awaitable[_T]]
+    ) -> _T:
+        """Work for kernel_id, on the first lane where that is well, and on another after faults.
+
+        A lane that loses ATTEMPTS processes over it is left alone. Raises AnchorBroken at once,
+        Exhausted after TURNS lanes, CampaignFailed when all lanes stay away.
+        """
+        tried: list[Lane] = []
+        for turn in range(1, TURNS + 1):
+            lane = await self._choose(first, tried)
+            try:
+                return await self._turn(lane, kernel_id, work)
+            except AnchorBroken:
+                raise
+            except Broken as error:
+                lane.leave_alone(error)
+                tried.append(lane)
+                if turn == TURNS:
+                    said = f"it failed on {TURNS} devices in turn, the last, {lane.name}: {error}"
+                    raise Exhausted(said) from error
+        raise AssertionError("unreachable")
+
+    async def _turn(self, lane: Lane, kernel_id: str, work: Callable[[Lane], Awaitable[_T]]) -> _T:
+        """On one lane, up to ATTEMPTS lost processes; Sick and AnchorBroken are raised at once."""
+        lost = 0
+        while True:
+            try:
+                return await work(lane)
+            except Broken as error:
+                self._note(lane.name, error, kernel_id)
+                lost += not isinstance(error, Displaced)
+                if isinstance(error, Sick | AnchorBroken) or lost == ATTEMPTS:
+                    raise
+
+    async def _choose(self, first: Lane | None, tried: list[Lane]) -> Lane:
+        """One that is well, best one not tried yet; where none is, the first that comes back."""
+        lanes = self._plant.lanes if first is None else [first, *self._plant.lanes]
+        well = [lane for lane in lanes if lane.well]
+        fresh = [lane for lane in well if lane not in tried]
+        if well:
+            return (fresh or well)[0]
+        return await first_fit(self._plant.lanes, self._plant.patience_s)

@@ -1,0 +1,78 @@
+"""What a dispatcher works with: a way to compile, devices, the store; protocols only."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from engine.dispatch.workbench import Blocks, Broken, Built, Measured
+from engine.store.events import Journal
+from engine.store.profiles import ProfileLimits
+from engine.store.revisions import TellRevised
+from engine.store.toolchain import Toolchain
+from evaluators.evaluation import Evaluation
+from evaluators.profile.profiler import Profile
+
+
+class Lane(Protocol):
+    """One device's evaluator. anchor: as publish() gave it, None for the naive seed itself."""
+
+    name: str
+
+    @property
+    def well(self) -> bool:
+        """Whether the device works, as far as is known."""
+
+    @property
+    def trouble(self) -> str:
+        """Why it is left alone, in a clause; empty when it is well."""
+
+    @property
+    def free(self) -> bool:
+        """Whether the device may be given work now: it is well, and no profiler is at it."""
+
+    async def fit(self) -> None:
+        """Return when it is free."""
+
+    def leave_alone(self, error: Broken) -> None:
+        """Give it no work until it has computed a known answer."""
+
+    async def measure(
+        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
+    ) -> Measured:
+        """Raises Broken; Blameless, when the kernel is not to blame."""
+
+    async def link(self, built: Built, anchor: Any) -> Blocks | None:
+        """None when the kernel no longer passes. Raises Broken."""
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        """After what was given to the device before; it is not free meanwhile. Raises Broken."""
+
+
+Compile = Callable[[str], Awaitable[Built | Evaluation]]
+"""Source -> compiled, or the verdict. Raises Broken."""
+
+Publish = Callable[[Built, tuple[Blocks, ...]], Any]
+"""Make an anchor, with its links back to the seed, known to every lane."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant:
+    """What a dispatcher works with. budget: evaluations over all sessions; None: no bound.
+
+    patience_s: without any device that is well. profiles: None where none are made. revised:
+    tells the islands of a verdict that changed.
+    """
+
+    task_hash: str
+    device_class: str
+    toolchain: Toolchain
+    session: int
+    compile: Compile
+    compile_workers: int
+    lanes: Sequence[Lane]
+    publish: Publish
+    journal: Journal
+    budget: int | None
+    patience_s: float
+    profiles: ProfileLimits | None
+    revised: TellRevised

@@ -1,0 +1,208 @@
+"""What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Protocol
+
+from evaluators import evaluate
+from evaluators.device import BackendName, Compiled, Compiler, DeviceInfo, backend
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.kernel.source import KernelSource, kernel_id
+from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
+from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.race import AnchorFailed
+from evaluators.tasks.task import Task, load_task
+
+
+class Broken(Exception):
+    """What works under the kernel broke, such as its process; another try may do."""
+
+
+class Blameless(Broken):
+    """Broken through no doing of the kernel that met it: it counts no attempt."""
+
+
+class Sick(Blameless):
+    """The device itself, not the kernel on it: leave it alone until it computes a known answer."""
+
+
+class Displaced(Blameless):
+    """The process ended before the kernel's turn in it came."""
+
+
+class AnchorBroken(Blameless):
+    """The anchor, which passed before, failed: neither the kernel nor the device is to blame."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(status, reason)
+        self.status, self.reason = status, reason
+
+    def __str__(self) -> str:
+        return f"the anchor failed while a kernel was timed against it: {self.reason}"
+
+
+class Exhausted(Broken):
+    """Work that no kernel under test can break broke again and again, wherever it was done."""
+
+
+Blocks = Mapping[str, tuple[float, ...]]
+"""Paired ln ratios of times, by workload label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A kernel that compiled."""
+
+    kernel: KernelSource
+    compiled: Compiled
+
+    @property
+    def kernel_id(self) -> str:
+        return self.kernel.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """verified: it beat the best so far, and is right on the held-out shapes too."""
+
+    evaluation: Evaluation
+    verified: bool = False
+
+
+class Bench(Protocol):
+    """One open device."""
+
+    @property
+    def info(self) -> DeviceInfo: ...
+
+    def measure(
+        self,
+        built: Built,
+        anchor: Anchor | None,
+        best: Mapping[str, float],
+        best_speedup: float,
+    ) -> Measured:
+        """best: ln(anchor time / best time) by label, the early stop's bounds.
+
+        Raises Broken; Blameless, when the kernel is not to blame.
+        """
+
+    def link(self, built: Built, anchor: Anchor) -> Blocks | None:
+        """Paired ln(anchor time / built's time), enough of them for a new anchor.
+
+        None when the kernel, which passed before, now does not.
+        """
+
+
+class Workbench(Protocol):
+    """Picklable: says how to compile, and how to open a device."""
+
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        """For a device like info; needs none. An Evaluation is the verdict on what fails."""
+
+    def open(self, device: int) -> Bench:
+        """Raises evaluators.device.BackendMissing, Sick."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendWorkbench:
+    """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
+
+    policy: how to time, by default the backend's own way.
+    """
+
+    task: str
+    backend: BackendName
+    secret: int
+    policy: TimingPolicy | None = None
+
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        task = _task(self.task)
+        compiler = _compiler(self.backend, info.arch)
+        try:
+            kernel, compiled = evaluate.compile_kernel(source, task, compiler, self.backend)
+        except Rejected as rejected:
+            return evaluate.failed(kernel_id(source), task, info.device_class, rejected)
+        return Built(kernel=kernel, compiled=compiled)
+
+    def open(self, device: int) -> Bench:
+        return DeviceBench(
+            evaluate.opened(
+                _task(self.task), self.backend, index=device, secret=self.secret, policy=self.policy
+            )
+        )
+
+
+class DeviceBench:
+    """One device of a real backend; a GPU's is in a child process, which faults end."""
+
+    def __init__(self, opened: AbstractContextManager[evaluate.Evaluator | ChildEvaluator]) -> None:
+        """Raises Sick, BackendMissing."""
+        self._stack = ExitStack()
+        with _telling():
+            self._evaluator = self._stack.enter_context(opened)
+        self.info = self._evaluator.device.info
+
+    def measure(
+        self,
+        built: Built,
+        anchor: Anchor | None,
+        best: Mapping[str, float],
+        best_speedup: float,
+    ) -> Measured:
+        with _telling():
+            evaluation = self._evaluator.measure(built.kernel, built.compiled, anchor, best or None)
+        if not evaluation.passed or (evaluation.speedup or 0.0) <= best_speedup:
+            return Measured(evaluation=evaluation)
+        # A win is announced only when it holds on shapes that no operator was ever shown.
+        started = time.monotonic()
+        with _telling():
+            verdict = self._evaluator.verify(built.kernel, built.compiled, "held_out")
+        held_s = evaluation.seconds.get("device", 0.0) + time.monotonic() - started
+        seconds = {**evaluation.seconds, "device": held_s}
+        if verdict.passed:
+            return Measured(evaluation=replace(evaluation, seconds=seconds), verified=True)
+        rejected = Rejected(verdict.status, f"held-out shape: {verdict.reason}", log=verdict.log)
+        return Measured(
+            evaluation=evaluate.failed(
+                evaluation.kernel_id,
+                self._evaluator.task,
+                evaluation.device_class,
+                rejected,
+                info=self.info,
+                seconds=seconds,
+            )
+        )
+
+    def link(self, built: Built, anchor: Anchor) -> Blocks | None:
+        try:
+            with _telling():
+                return self._evaluator.link(built.kernel, built.compiled, anchor)
+        except Rejected:
+            return None
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except DeviceSick as error:
+        raise Sick(str(error)) from error
+    except AnchorFailed as error:
+        raise AnchorBroken(error.rejected.status, str(error.rejected)) from error
+
+
+@cache
+def _task(name_or_path: str) -> Task:
+    return load_task(name_or_path)
+
+
+@cache
+def _compiler(name: BackendName, arch: str) -> Compiler:
+    return backend(name).compiler(arch=arch)

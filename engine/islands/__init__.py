@@ -1,0 +1,1 @@
+"""Islands: populations that evolve beside each other."""

@@ -1,0 +1,306 @@
+"""One island: cycles of ask, evaluate and tell over its own population; a plain class."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import numpy as np
+
+from engine.islands.cycle import (
+    CYCLE,
+    SLOT,
+    Ask,
+    Asker,
+    Cycle,
+    Tally,
+    decided,
+    draw_operator,
+    finish_all,
+)
+from engine.islands.memory import Memory
+from engine.islands.migration import destinations
+from engine.islands.setting import Setting, Stopped
+from engine.snapshot import IslandState
+from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
+from engine.store.profiles import Learned, Profiled
+from engine.store.revisions import Revised
+from evaluators.evaluation import Evaluation
+from evaluators.kernel.source import kernel_id
+from operators.individual import Candidate, Individual
+from operators.operator import Context, Declined, Design, Selection
+
+STOPPED, EXHAUSTED = "stopped", "exhausted"
+"""Two of the ways in which an island ends."""
+
+
+class Island:
+    """Decisions follow from (seed, island, cycle) and the order of the island's own events."""
+
+    def __init__(self, index: int, setting: Setting) -> None:
+        self.index = index
+        self._setting = setting
+        self._config = setting.config
+        self._mix = setting.config.operators_of(index)
+        self._memory = Memory(setting.config.islands.capacity)
+        self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
+        self._told: set[str] = set()  # keys of those that became of something
+        self._open: dict[int, Cycle] = {}
+        self._evaluations = 0
+        self._last_cycle = 0
+        self._barren = 0  # cycles in a row without a new kernel
+        self._asker = Asker(
+            operators=setting.operators,
+            random_candidate=setting.random_candidate,
+            mix=self._mix,
+            note=self._note,
+        )
+
+    # --- life -------------------------------------------------------------------------------
+
+    async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
+        """Take in the naive seed; on a resumed island this changes nothing."""
+        if self._memory.population:
+            return
+        drafted = Drafted(
+            island=self.index,
+            cycle=0,
+            slot=0,
+            kernel_id=evaluation.kernel_id,
+            candidate=baseline,
+            origin="seed",
+        )
+        self._memory.known.add(drafted.kernel_id)
+        await self._setting.journal.commit(drafted)
+        self._tell(drafted, evaluation)
+
+    async def run(self) -> str:
+        """Cycles until the campaign stops or nothing new is found; returns why it ended."""
+        resumed = list(self._open.values())
+        lanes = self._config.islands.cycles_in_flight
+        shares = [resumed[lane::lanes] for lane in range(lanes)]
+        endings = await asyncio.gather(*(self._lane(share) for share in shares))
+        return endings[0]
+
+    def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
+        """Take elites of another island in."""
+        keys = tuple(f"i{e.island}/c{e.cycle}/s{e.slot}" for e in elites)
+        event = Migrated(island=self.index, source=source, round=round, drafts=keys)
+        self._setting.journal.post(event)
+        self._memory.take_in(elites)
+
+    def learn(self, profiled: Profiled) -> None:
+        """Take a profile's advice in; cycles that have begun go on without it."""
+        if profiled.kernel_id not in self._memory.profiles:
+            self._memory.profiles[profiled.kernel_id] = profiled.advice
+            self._setting.journal.post(Learned(island=self.index, kernel_id=profiled.kernel_id))
+
+    def revise(self, number: int, evaluation: Evaluation) -> None:
+        """Take a kernel's new verdict in; cycles that have begun go on with the old one."""
+        if self._memory.revise(number, evaluation):
+            heard = Revised(island=self.index, kernel_id=evaluation.kernel_id, number=number)
+            self._setting.journal.post(heard)
+
+    def state(self) -> IslandState:
+        best = next(iter(self._memory.population), None)
+        return IslandState(
+            index=self.index,
+            cycles=self._last_cycle,
+            evaluations=self._evaluations,
+            population=len(self._memory.population),
+            diversity=self._memory.population.diversity(),
+            best_id=best.id if best else "",
+            best_speedup=(best.evaluation.speedup or 0.0) if best else 0.0,
+        )
+
+    def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
+        """Replay this island's own events, each with the individuals it speaks of."""
+        for event, individuals in history:
+            match event:
+                case Drafted():
+                    self._memory.known.add(event.kernel_id)
+                    self._drafts[event.key] = event
+                case Added():
+                    self._told.add(event.key)
+                    self._evaluations += 1
+                    self._memory.take_in(individuals)
+                case Migrated():
+                    self._memory.take_in(individuals)
+                case Revised():
+                    self._memory.revise(event.number, individuals[0].evaluation)
+                case Profiled():
+                    self._memory.profiles[event.kernel_id] = event.advice
+                case CycleStarted():
+                    members = {member.id: member for member in self._memory.population}
+                    chosen = tuple(members[one] for one in event.tournament)
+                    self._start(event.cycle, event.operator, chosen)
+                case CycleFinished():
+                    self._close(event.cycle)
+                case _:
+                    pass  # selections and designs are for people to read
+
+    # --- one cycle --------------------------------------------------------------------------
+
+    async def _lane(self, resumed: list[Cycle]) -> str:
+        try:
+            for cycle in resumed:
+                await self._cycle(cycle)
+            while self._barren < self._config.islands.patience and not self._exhausted:
+                await self._cycle(self._next_cycle())
+        except Stopped:
+            return STOPPED
+        return EXHAUSTED if self._exhausted else "nothing new"
+
+    @property
+    def _exhausted(self) -> bool:
+        """Every kernel of the space was tried here, and no model can send others."""
+        sweep = self._setting.sweep
+        return sweep is not None and sweep.exhausted and not self._config.asks_models
+
+    def _next_cycle(self) -> Cycle:
+        number = self._last_cycle + 1
+        rng = self._rng(number, CYCLE)
+        operator = draw_operator(self._mix, rng)
+        tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
+        cycle = self._start(number, operator, tuple(tournament))
+        self._setting.journal.post(
+            CycleStarted(
+                island=self.index,
+                cycle=number,
+                operator=operator,
+                tournament=tuple(one.id for one in tournament),
+            )
+        )
+        return cycle
+
+    def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
+        cycle = Cycle(
+            number=number,
+            operator=operator,
+            tournament=tournament,
+            individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
+            profiles=dict(self._memory.profiles),
+        )
+        self._open[number] = cycle
+        self._last_cycle = max(self._last_cycle, number)
+        return cycle
+
+    async def _cycle(self, cycle: Cycle) -> None:
+        tally = Tally()
+        try:
+            asks = await self._asker.asks(cycle, partial(self._context, cycle))
+            slots = (self._slot(cycle, ask, tally) for ask in asks)
+            await finish_all(slots, milder=Stopped)
+        except Declined as declined:
+            tally.declined.append(str(declined))
+        if not tally.new and self._setting.sweep is not None:
+            await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
+        self._barren = 0 if tally.new else self._barren + 1
+        self._close(cycle.number)
+        # Waiting for the store here keeps a lane that finds nothing from running away.
+        await self._setting.journal.commit(
+            CycleFinished(
+                island=self.index,
+                cycle=cycle.number,
+                duplicates=tally.duplicates,
+                declined=tuple(tally.declined),
+            )
+        )
+
+    def _close(self, number: int) -> None:
+        self._open.pop(number, None)
+        prefix = f"i{self.index}/c{number}/"
+        for key in [key for key in self._drafts if key.startswith(prefix)]:
+            del self._drafts[key]
+            self._told.discard(key)
+
+    async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
+        """One candidate, and its repairs where it fails."""
+        made = await self._candidate(cycle, ask, tally)
+        for attempt in range(1, self._mix.repairs + 1):
+            again = self._asker.repair(ask, made, attempt) if made else None
+            if again is None:
+                return
+            made = await self._candidate(cycle, again, tally)
+
+    async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
+        """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
+        key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
+        drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
+        if drafted is not None and key in self._told:
+            tally.new += 1
+            return self._memory.individuals.get(drafted.kernel_id)
+        if drafted is None:
+            try:
+                draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
+            except Declined as declined:
+                tally.declined.append(str(declined))
+                return None
+            identity = kernel_id(draft.candidate.source)
+            if identity in self._memory.known:
+                tally.duplicates += 1
+                return None
+            drafted = Drafted(
+                island=self.index,
+                cycle=cycle.number,
+                slot=ask.slot,
+                kernel_id=identity,
+                candidate=draft.candidate,
+                origin=ask.origin,
+                parents=ask.parents,
+                experiment=ask.experiment,
+                report=draft.report,
+            )
+            self._memory.known.add(identity)
+            self._drafts[key] = drafted
+            await self._setting.journal.commit(drafted)
+        tally.new += 1
+        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate)
+        return self._tell(drafted, evaluation)
+
+    # --- telling ----------------------------------------------------------------------------
+
+    def _tell(self, drafted: Drafted, evaluation: Evaluation) -> Individual:
+        individual = drafted.individual(evaluation)
+        status = self._memory.take_in([individual])
+        self._told.add(drafted.key)
+        self._evaluations += 1
+        self._setting.journal.post(
+            Added(
+                island=self.index,
+                cycle=drafted.cycle,
+                slot=drafted.slot,
+                kernel_id=drafted.kernel_id,
+                status=status,
+            )
+        )
+        self._emigrate()
+        return individual
+
+    def _emigrate(self) -> None:
+        migration, count = self._config.migration, self._config.islands.count
+        round, rest = divmod(self._evaluations, migration.every)
+        if rest or not migration.elites or count < 2:
+            return
+        elites = self._memory.population.elites(migration.elites)
+        for target in destinations(
+            migration.topology, self.index, count, seed=self._config.seed, round=round
+        ):
+            self._setting.send(self.index, target, round, elites)
+
+    def _note(self, cycle: int, decision: Selection | Design) -> None:
+        self._setting.journal.post(decided(self.index, cycle, decision))
+
+    def _rng(self, cycle: int, place: int) -> np.random.Generator:
+        return np.random.default_rng((self._config.seed, self.index, cycle, place))
+
+    def _context(self, cycle: Cycle, place: int, name: str) -> Context:
+        return Context(
+            task=self._setting.task,
+            device=self._setting.device,
+            rng=self._rng(cycle.number, place),
+            island=self.index,
+            cycle=cycle.number,
+            key=f"i{self.index}/c{cycle.number}/{name}",
+            individuals=cycle.individuals,
+            profiles=cycle.profiles,
+        )

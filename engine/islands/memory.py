@@ -1,0 +1,53 @@
+"""What one island knows: its population, what operators may look up, and what it has met."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from engine.islands.population import Population
+from evaluators.evaluation import Evaluation
+from operators.individual import Individual
+
+REMEMBERED = 1000
+"""Individuals that an island can show to its operators, besides its population."""
+
+
+class Memory:
+    """individuals: by kernel id, oldest first; known: ids of all kernels drafted or received
+    here; profiles: a profiler's advice by kernel id; revised: verdicts that followed a first
+    one, and their numbers, by kernel id."""
+
+    def __init__(self, capacity: int) -> None:
+        """capacity: of the population."""
+        self.population = Population(capacity)
+        self.individuals: dict[str, Individual] = {}
+        self.known: set[str] = set()
+        self.profiles: dict[str, tuple[str, ...]] = {}
+        self.revised: dict[str, tuple[int, Evaluation]] = {}
+
+    def take_in(self, individuals: Iterable[Individual]) -> str:
+        """Returns what the population did with the last of them."""
+        status = ""
+        for individual in map(self._as_revised, individuals):
+            self.known.add(individual.id)
+            self.individuals[individual.id] = individual
+            status = self.population.add(individual).name
+        while len(self.individuals) > REMEMBERED:
+            del self.individuals[next(iter(self.individuals))]
+        return status
+
+    def _as_revised(self, individual: Individual) -> Individual:
+        _, evaluation = self.revised.get(individual.id, (0, individual.evaluation))
+        return replace(individual, evaluation=evaluation)
+
+    def revise(self, number: int, evaluation: Evaluation) -> bool:
+        """A kernel's new verdict, here and wherever it comes from later; False: it is known."""
+        kernel_id = evaluation.kernel_id
+        if kernel_id in self.revised and self.revised[kernel_id][0] >= number:
+            return False
+        self.revised[kernel_id] = number, evaluation
+        if kernel_id in self.individuals:
+            self.individuals[kernel_id] = replace(
+                self.individuals[kernel_id], evaluation=evaluation
+            )
+        self.population.revise(kernel_id, evaluation)
+        return True

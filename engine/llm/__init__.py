@@ -1,0 +1,1 @@
+"""The gateway to models: budgets, retries, the only holder of keys."""

@@ -1,0 +1,304 @@
+"""Gateway: the one way to the models; the only holder of keys and of the calls' budget."""
+
+import asyncio
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engine.llm.config import Llm
+from engine.llm.preflight import endpoints
+from engine.store.calls import (
+    CallFailed,
+    CallJournal,
+    CallReplied,
+    CallReserved,
+    GivenUp,
+    TurnedAway,
+)
+from engine.store.spending import CallBudget, CallHistory, Ledger, Spending
+from operators.llm.call import NoReply, most_tokens
+from operators.llm.question import (
+    FATAL,
+    RETRIED,
+    Failure,
+    ModelUnavailable,
+    Reply,
+    Request,
+    Role,
+    Unanswered,
+)
+
+if TYPE_CHECKING:
+    from operators.llm.endpoint import Endpoint
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 60.0
+LONGEST_RETRY_AFTER_S = 600.0
+TRIES_AT_FIRST_CONTACT = 3
+NEEDED_ROLES = frozenset({"designer", "writer"})
+"""Where even their shortest prompts are too long from the start, a campaign is of no use."""
+MOST_UNSUPPORTED = 12
+"""Options and roles that one question may find refused, before it is given up."""
+
+
+class CallsOver(Exception):
+    """No further question is answered: the budget is spent, or the campaign ends. One sentence."""
+
+
+class Gateway:
+    """Answers questions: from what is stored, else by calls within the budget."""
+
+    def __init__(
+        self,
+        config: Llm,
+        budget: CallBudget,
+        journal: CallJournal,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Raises ModelUnavailable when a key's variable is not set."""
+        self._config = config
+        self._journal = journal
+        self._budget = budget
+        self._ledger = Ledger()
+        self._endpoints = endpoints(config, environment)
+        self._last_s: dict[Endpoint, float] = {}  # when each last answered anything, monotonic
+        self._slots = asyncio.Semaphore(config.concurrency)
+        self._settled = asyncio.Condition()
+        self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
+        self._numbers: Counter[str] = Counter()  # calls reserved, by open question
+        self._too_long: Counter[tuple[Role, str]] = Counter()  # shortest prompts refused
+        self._counted: set[str] = set()  # turned away by a session before
+        self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
+        self._asking: set[asyncio.Task[Any]] = set()
+        self._storing: set[asyncio.Task[Any] | None] = set()  # of these, who must hear the outcome
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def restore(self, history: CallHistory) -> None:
+        """Go on where former sessions ended. What was in flight is lost, and stays spent."""
+        self._ledger = history.ledger
+        self._ledger.write_off()
+        self._outcomes = history.outcomes
+        self._counted = history.turned_away
+        self._numbers = history.numbers
+
+    def stop(self, reason: str) -> None:
+        """Answer nothing from now on; calls in flight are cut off, and count in full.
+
+        Where something else stopped it before, that stays the reason.
+        """
+        self._over = self._over or CallsOver(reason)
+        for task in self._asking - self._storing:
+            task.cancel()
+
+    @property
+    def over(self) -> str:
+        """Why nothing is answered any more; empty while it is."""
+        return str(self._over or "")
+
+    def spending(self) -> Spending:
+        return self._ledger.spending()
+
+    async def settled(self) -> None:
+        """Return when nothing is asked any more: after stop(), that every call is accounted for."""
+        await asyncio.gather(*self._asking, return_exceptions=True)
+
+    async def close(self) -> None:
+        for endpoint in set(self._endpoints.values()):
+            await endpoint.close()
+
+    # --- questions ------------------------------------------------------------------------------
+
+    async def complete(self, request: Request) -> Reply | Unanswered:
+        """The stored outcome, else a new one. Raises CallsOver, ModelUnavailable."""
+        if request.key in self._outcomes:
+            return self._outcomes[request.key]
+        if self._over:
+            raise self._over
+        task = asyncio.create_task(self._answer(request))
+        self._asking.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._over and not _cancelled_itself():
+                raise self._over from None  # by stop()
+            raise
+        finally:
+            self._asking.discard(task)
+
+    async def _answer(self, request: Request) -> Reply | Unanswered:
+        failed = unsupported = 0
+        while True:
+            if self._over:
+                raise self._over
+            outcome = await self._attempt(request)
+            if isinstance(outcome, Reply):
+                del self._numbers[request.key]
+                return outcome
+            if self._over:
+                raise self._over
+            if outcome.kind is Failure.UNSUPPORTED_OPTION and unsupported < MOST_UNSUPPORTED:
+                unsupported += 1
+                continue
+            if outcome.kind is Failure.UNREACHABLE:
+                self._check_outage(request, outcome, failed)
+            elif outcome.kind not in RETRIED or failed >= self._config.retries:
+                return await self._give_up(request, outcome, failed + 1)
+            failed += 1
+            await asyncio.sleep(_wait_s(failed, outcome.retry_after_s))
+
+    def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
+        """Count a reply that an operator could not use; once, also when it is read again."""
+        if request.key in self._counted:
+            return
+        event = TurnedAway(
+            island=request.island,
+            cycle=request.cycle,
+            request=request.key,
+            failure=kind,
+            reason=reason,
+        )
+        self._ledger.take(event)
+        self._journal.post(event)
+
+    async def _attempt(self, request: Request) -> Reply | NoReply:
+        """One call: reserved, made, settled."""
+        name = self._config.model_name(request.role, request.model)
+        model, endpoint = self._config.models[name], self._endpoints[name]
+        async with self._slots:
+            reserved = await self._reserve(request, name)
+            try:
+                await self._journal.commit(reserved)
+                reply = await endpoint.call(request, self._config.options(name))
+            except NoReply as failed:
+                if failed.kind is not Failure.UNREACHABLE:
+                    self._last_s[endpoint] = time.monotonic()
+                await self._settle(CallFailed.of(reserved, failed.kind, failed.reason))
+                return failed
+            except asyncio.CancelledError:
+                event = CallFailed.of(reserved, Failure.CANCELLED, "the campaign ended first")
+                self._ledger.take(event)
+                self._journal.post(event)
+                raise
+            self._last_s[endpoint] = time.monotonic()
+            reply = replace(
+                reply, dollars=model.dollars(reply.prompt_tokens, reply.completion_tokens)
+            )
+            await self._settle(
+                CallReplied(
+                    island=request.island,
+                    cycle=request.cycle,
+                    request=request.key,
+                    number=reserved.number,
+                    reply=reply,
+                )
+            )
+            return reply
+
+    async def _reserve(self, request: Request, name: str) -> CallReserved:
+        """Wait until the call fits the budget, and count it as spent. Raises CallsOver."""
+        model = self._config.models[name]
+        prompt_tokens = most_tokens(request.prompt.messages)
+        tokens = prompt_tokens + model.max_tokens
+        dollars = model.dollars(prompt_tokens, model.max_tokens)
+        async with self._settled:
+            while shortage := self._ledger.shortage(self._budget, tokens=tokens, dollars=dollars):
+                if not self._ledger.in_flight:
+                    self._over = self._over or CallsOver(shortage)
+                if self._over:
+                    self._settled.notify_all()
+                    raise self._over
+                await self._settled.wait()
+            reserved = CallReserved(
+                island=request.island,
+                cycle=request.cycle,
+                request=request.key,
+                number=self._numbers[request.key],
+                role=request.role,
+                model=name,
+                prompt_hash=request.prompt_hash,
+                template=request.prompt.template,
+                tokens=tokens,
+                dollars=dollars,
+                prompt=request.prompt.messages if self._config.keep_prompts else (),
+            )
+            self._numbers[request.key] += 1
+            self._ledger.take(reserved)
+            return reserved
+
+    async def _settle(self, event: CallReplied | CallFailed) -> None:
+        with self._uncut():
+            await self._journal.commit(event)
+            async with self._settled:
+                self._ledger.take(event)
+                self._settled.notify_all()
+
+    @contextmanager
+    def _uncut(self) -> Iterator[None]:
+        """What the log says an island was told, it is told: stop() waits for what is stored."""
+        task = asyncio.current_task()
+        self._storing.add(task)
+        try:
+            yield
+        finally:
+            self._storing.discard(task)
+
+    async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
+        if failed.kind in FATAL or self._never_fits(request, failed):
+            self._over = self._over or ModelUnavailable(failed.reason)
+            raise self._over
+        times = f" ({calls} calls)" if calls > 1 else ""
+        reason = f"{failed.reason}{times}"
+        event = GivenUp(
+            island=request.island,
+            cycle=request.cycle,
+            request=request.key,
+            failure=failed.kind,
+            reason=reason,
+        )
+        with self._uncut():
+            await self._journal.commit(event)
+        del self._numbers[request.key]
+        return Unanswered(kind=failed.kind, reason=reason)
+
+    def _never_fits(self, request: Request, failed: NoReply) -> bool:
+        """Whether a role that is needed asks in vain: prompts only grow as a campaign goes on."""
+        if failed.kind is not Failure.CONTEXT_TOO_LONG or not request.shortened:
+            return False
+        asked = request.role, self._config.model_name(request.role, request.model)
+        self._too_long[asked] += 1
+        return (
+            request.role in NEEDED_ROLES
+            and asked not in self._ledger.answered
+            and self._too_long[asked] >= TRIES_AT_FIRST_CONTACT
+        )
+
+    def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
+        """An endpoint may be away for outage_s once it has answered, else for a few seconds."""
+        name = self._config.model_name(request.role, request.model)
+        last_s = self._last_s.get(self._endpoints[name])
+        if last_s is None:
+            over = tries + 1 >= TRIES_AT_FIRST_CONTACT
+        else:
+            over = time.monotonic() - last_s > self._config.outage_s
+        if over:
+            self._over = self._over or ModelUnavailable(failed.reason)
+            raise self._over
+
+
+def _cancelled_itself() -> bool:
+    """Whether the running task is to end, not only what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _wait_s(failures: int, retry_after_s: float | None) -> float:
+    """Exponential with jitter; at least what the endpoint asked for."""
+    grown = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (failures - 1))
+    asked = min(retry_after_s or 0.0, LONGEST_RETRY_AFTER_S)
+    return max(asked, grown * random.uniform(0.5, 1.0))

@@ -1,0 +1,1 @@
+"""The store: what happened, in order, and what follows from it."""

@@ -1,0 +1,304 @@
+"""What a campaign's log is made of: one frozen class a kind of event, and its row in the store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, Protocol, get_args
+
+from pydantic import TypeAdapter
+
+from engine.store.calls import CallEvent
+from engine.store.event_body import body_of
+from engine.store.profiles import ProfileEvent
+from engine.store.revisions import RevisionEvent
+from evaluators.evaluation import Evaluation
+from operators.individual import Candidate, Experiment, Individual, Origin
+from operators.operator import Design, Selection
+
+Row = tuple[str, str, int | None, int | None, str]
+"""kind, key, island, cycle, body (JSON). (kind, key) is unique: appending twice adds once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignStarted:
+    """Written once, before anything else."""
+
+    kind: ClassVar[str] = "campaign_started"
+    config: Mapping[str, Any]
+    task_hash: str
+    baseline_id: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return "campaign"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """One process life of the campaign: number 0 is the first, the others are resumptions.
+
+    harness, compiler: what its times are made with; see engine.store.toolchain. Stores in which they
+    are missing were written by harness 1, with the compiler at the end of device_class.
+    """
+
+    kind: ClassVar[str] = "session_started"
+    number: int
+    began_at: float  # seconds since 1970; Ray's start comes before this event
+    budgets: Mapping[str, Any]
+    device: str
+    device_class: str
+    devices: int
+    harness: str = "1"
+    compiler: str = ""
+    start_counts: bool = True
+    """Whether budgets.wall_time_s counts what comes before SearchStarted, as it once did."""
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchStarted:
+    """The islands begin: devices are open, the naive seed is measured. From here time counts."""
+
+    kind: ClassVar[str] = "search_started"
+    number: int  # the session's
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFinished:
+    """A session that ended in order; a killed one leaves none."""
+
+    kind: ClassVar[str] = "session_finished"
+    number: int
+    reason: str
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleStarted:
+    """An island begins a cycle, looking at these members of its population, best first."""
+
+    kind: ClassVar[str] = "cycle_started"
+    island: int
+    cycle: int
+    operator: str
+    tournament: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    kind: ClassVar[str] = "selected"
+    island: int
+    cycle: int
+    selection: Selection
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Designed:
+    kind: ClassVar[str] = "designed"
+    island: int
+    cycle: int
+    design: Design
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted:
+    """A candidate with its lineage, stored before it is compiled."""
+
+    kind: ClassVar[str] = "drafted"
+    island: int
+    cycle: int
+    slot: int
+    kernel_id: str
+    candidate: Candidate
+    origin: Origin
+    parents: tuple[str, ...] = ()
+    experiment: Experiment | None = None
+    report: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+    def individual(self, evaluation: Evaluation) -> Individual:
+        return Individual(
+            id=self.kernel_id,
+            candidate=self.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            experiment=self.experiment,
+            report=self.report,
+            island=self.island,
+            cycle=self.cycle,
+            slot=self.slot,
+            evaluation=evaluation,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """A verdict on one kernel. number: 0 is the first; the latest counts.
+
+    verified: it was the best so far and also right on the held-out shapes.
+    """
+
+    kind: ClassVar[str] = "evaluated"
+    evaluation: Evaluation
+    number: int = 0
+    verified: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"{self.evaluation.kernel_id}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """An island was told what became of one of its drafts; status: what its population did."""
+
+    kind: ClassVar[str] = "added"
+    island: int
+    cycle: int
+    slot: int
+    kernel_id: str
+    status: str
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CycleFinished:
+    """declined: one sentence for each operator that had nothing to offer."""
+
+    kind: ClassVar[str] = "cycle_finished"
+    island: int
+    cycle: int
+    duplicates: int = 0
+    declined: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migrated:
+    """An island received elites. drafts: the keys of the events that drafted them."""
+
+    kind: ClassVar[str] = "migrated"
+    island: int
+    source: int
+    round: int
+    drafts: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"i{self.source}>i{self.island}/r{self.round}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochStarted:
+    """A new anchor. link: ln(previous anchor time / this one's), paired, by workload label.
+
+    Without a link it is the naive seed, at which a chain of anchors begins: at first, and when
+    harness or compiler is another one. device_s: how long measuring the link took.
+    """
+
+    kind: ClassVar[str] = "epoch_started"
+    number: int
+    anchor_id: str
+    link: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    device_s: float = 0.0
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Broken infrastructure: never a verdict on a kernel."""
+
+    kind: ClassVar[str] = "fault"
+    session: int
+    number: int
+    where: str
+    message: str
+    kernel_id: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.session}/{self.number}"
+
+
+Event = (
+    CampaignStarted
+    | SessionStarted
+    | SearchStarted
+    | SessionFinished
+    | CycleStarted
+    | Selected
+    | Designed
+    | Drafted
+    | Evaluated
+    | Added
+    | CycleFinished
+    | Migrated
+    | EpochStarted
+    | Fault
+    | CallEvent
+    | ProfileEvent
+    | RevisionEvent
+)
+
+
+class Journal(Protocol):
+    """Where events go; both ways keep the order of the calls."""
+
+    def post(self, event: Event) -> None:
+        """Store it soon."""
+
+    async def commit(self, event: Event) -> None:
+        """Return when it is stored, and all events before it."""
+
+
+KINDS: Mapping[str, type[Event]] = {kind.kind: kind for kind in get_args(Event)}
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Event]:
+    return TypeAdapter(KINDS[kind])
+
+
+def to_row(event: Event) -> Row:
+    """The event as the store keeps it; from_row is the inverse."""
+    island, cycle = getattr(event, "island", None), getattr(event, "cycle", None)
+    return event.kind, event.key, island, cycle, body_of(event)
+
+
+def from_row(kind: str, body: str) -> Event:
+    return _adapter(kind).validate_json(body)

@@ -1,0 +1,173 @@
+"""A stored campaign read back: everything that a resumption, a summary or a report needs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from engine.store.calls import CallEvent
+from engine.store.events import (
+    Added,
+    CampaignStarted,
+    CycleFinished,
+    CycleStarted,
+    Drafted,
+    EpochStarted,
+    Evaluated,
+    Event,
+    Fault,
+    Migrated,
+    SearchStarted,
+    SessionFinished,
+    SessionStarted,
+)
+from engine.store.profiles import Learned, Profiled
+from engine.store.revisions import Revised
+from engine.store.scoreboard import Scoreboard
+from engine.store.spending import CallHistory
+from engine.store.store import Stored, StoreError, read_events
+from operators.individual import Individual
+
+History = list[tuple[Event, tuple[Individual, ...]]]
+"""One island's own events in order, each with the individuals it speaks of."""
+
+
+@dataclass(slots=True)
+class Session:
+    """One process life. *_at: seconds since 1970, the end's is its last event's.
+
+    search_began_at: None where it never came to that. evaluated: verdicts; device_s: devices' work.
+    """
+
+    started: SessionStarted
+    began_at: float
+    ended_at: float
+    search_began_at: float | None
+    finished: SessionFinished | None = None
+    evaluated: int = 0
+    device_s: float = 0.0
+
+    @property
+    def elapsed_s(self) -> float:
+        return self.ended_at - self.began_at
+
+    @property
+    def searched_s(self) -> float:
+        return 0.0 if self.search_began_at is None else self.ended_at - self.search_began_at
+
+
+@dataclass(slots=True)
+class Replay:
+    """The whole log, indexed."""
+
+    campaign: CampaignStarted
+    scores: Scoreboard = field(default_factory=Scoreboard)
+    sessions: list[Session] = field(default_factory=list)
+    drafts: dict[str, Drafted] = field(default_factory=dict)  # by key
+    first_drafts: dict[str, Drafted] = field(default_factory=dict)  # by kernel id
+    faults: int = 0
+    calls: CallHistory = field(default_factory=CallHistory)
+    first_evaluated_at: float = 0.0  # seconds since 1970
+    last_evaluated_at: float = 0.0
+    _own: dict[int, list[Event]] = field(default_factory=dict)
+
+    def history(self, island: int) -> History:
+        """What Island.restore() takes."""
+        return [(event, self._individuals(event)) for event in self._own.get(island, ())]
+
+    def lineage(self, kernel_id: str) -> list[Drafted]:
+        """From the kernel back to a seed, along the Base of each step."""
+        line: list[Drafted] = []
+        while kernel_id in self.first_drafts and len(line) < len(self.first_drafts):
+            drafted = self.first_drafts[kernel_id]
+            line.append(drafted)
+            if not drafted.parents:
+                break
+            kernel_id = drafted.parents[0]
+        return line
+
+    @property
+    def budgets(self) -> Mapping[str, Any]:
+        """As the last session had them."""
+        if self.sessions:
+            return self.sessions[-1].started.budgets
+        budgets: Mapping[str, Any] = self.campaign.config["budgets"]
+        return budgets
+
+    @property
+    def elapsed_s(self) -> float:
+        """Over all sessions; a killed one lasted until its last event."""
+        return sum(session.elapsed_s for session in self.sessions)
+
+    @property
+    def searched_s(self) -> float:
+        """What budgets.wall_time_s counts: the same, without starting and ending."""
+        return sum(session.searched_s for session in self.sessions)
+
+    @property
+    def ended(self) -> str:
+        """Why the last session did; "killed" when the store does not tell."""
+        last = self.sessions[-1] if self.sessions else None
+        return last.finished.reason if last and last.finished else "killed"
+
+    def apply(self, stored: Stored) -> None:
+        event = stored.event
+        self.scores.apply(event)
+        if isinstance(event, SessionStarted):
+            search = event.began_at if event.start_counts else None
+            self.sessions.append(Session(event, event.began_at, stored.at, search))
+            self.calls.ledger.write_off()  # what the session before had in flight is lost
+        elif isinstance(event, SearchStarted):
+            self.sessions[-1].search_began_at = stored.at
+        elif isinstance(event, SessionFinished):
+            self.sessions[-1].finished = event
+        elif isinstance(event, Drafted):
+            self.drafts[event.key] = event
+            self.first_drafts.setdefault(event.kernel_id, event)
+        elif isinstance(event, Fault):
+            self.faults += 1
+        elif isinstance(event, CallEvent):
+            self.calls.take(event)
+        elif isinstance(event, CycleFinished):
+            self.calls.forget(f"{event.key}/")
+        elif isinstance(event, Evaluated):
+            self.sessions[-1].evaluated += 1
+            self.sessions[-1].device_s += event.evaluation.seconds.get("device", 0.0)
+            self.first_evaluated_at = self.first_evaluated_at or stored.at
+            self.last_evaluated_at = stored.at
+        elif isinstance(event, EpochStarted | Profiled):
+            self.sessions[-1].device_s += event.device_s
+        if self.sessions:
+            self.sessions[-1].ended_at = stored.at
+        if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated | Revised):
+            self._own.setdefault(event.island, []).append(event)
+        elif isinstance(event, Learned):
+            self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
+
+    def _individuals(self, event: Event) -> tuple[Individual, ...]:
+        """As they were first measured: an island hears of a new verdict by an event of its own."""
+        if isinstance(event, Revised):
+            drafted = self.first_drafts[event.kernel_id]
+            return (drafted.individual(self.scores.verdict(event.kernel_id, event.number)),)
+        keys: Sequence[str] = ()
+        if isinstance(event, Added):
+            keys = (event.key,)
+        elif isinstance(event, Migrated):
+            keys = event.drafts
+        drafts = [self.drafts[key] for key in keys]
+        return tuple(one.individual(self.scores.first(one.kernel_id)) for one in drafts)
+
+
+def replay(path: Path) -> Replay:
+    """Read a store. Raises StoreError."""
+    events = iter(read_events(path))
+    first = next(events, None)
+    if first is None or not isinstance(first.event, CampaignStarted):
+        raise StoreError(f"{path}: this store holds no campaign; start a new one")
+    return _fold(Replay(first.event), events)
+
+
+def _fold(whole: Replay, events: Iterable[Stored]) -> Replay:
+    for stored in events:
+        whole.apply(stored)
+    return whole

@@ -1,0 +1,158 @@
+"""What model calls have cost and how they failed; what of them a resumption still needs."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from operators.llm.question import Reply, Role, Unanswered
+
+_SPENT = "the budget of {limit:g} {name} is spent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallBudget:
+    """None: no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+
+    def spent(self, reason: str) -> str:
+        """Which limit a shortage() speaks of; empty when it is another's reason."""
+        for name, limit in asdict(self).items():
+            if limit is not None and reason.startswith(_SPENT.format(limit=limit, name=name)):
+                return name
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """Calls at a glance. calls, tokens, dollars: settled and lost ones, not those in flight.
+
+    lost: calls that were in flight when a session was killed; they count in full.
+    """
+
+    calls: int
+    tokens: int
+    dollars: float
+    in_flight: int
+    replies: int
+    lost: int
+    failures: Mapping[str, int]  # by kind
+
+
+class Ledger:
+    """Told of every call event in order. answered: roles and models that replied once."""
+
+    def __init__(self) -> None:
+        self.answered: set[tuple[Role, str]] = set()
+        self._calls = 0
+        self._tokens = 0
+        self._dollars = 0.0
+        self._replies = 0
+        self._lost = 0
+        self._open: dict[str, CallReserved] = {}
+        self._failures: Counter[str] = Counter()
+
+    def take(self, event: CallEvent) -> None:
+        match event:
+            case CallReserved():
+                self._open[event.key] = event
+            case CallReplied():
+                reply = event.reply
+                self._replies += 1
+                if reserved := self._open.get(event.key):
+                    self.answered.add((reserved.role, reserved.model))
+                tokens = reply.prompt_tokens + reply.completion_tokens
+                self._settle(event.key, tokens, reply.dollars)
+            case CallFailed():
+                self._failures[event.failure] += 1
+                self._settle(event.key, event.tokens, event.dollars)
+            case TurnedAway():
+                self._failures[event.failure] += 1
+            case GivenUp():
+                pass  # its calls have been counted
+
+    def _settle(self, key: str, tokens: int, dollars: float) -> None:
+        if self._open.pop(key, None) is None:
+            return  # written off already, in full
+        self._calls += 1
+        self._tokens += tokens
+        self._dollars += dollars
+
+    def write_off(self) -> None:
+        """Count what is in flight as lost and spent: its session was killed."""
+        for reserved in list(self._open.values()):
+            self._settle(reserved.key, reserved.tokens, reserved.dollars)
+            self._lost += 1
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._open)
+
+    def shortage(self, budget: CallBudget, *, tokens: int, dollars: float) -> str:
+        """Why one more call of at most this size does not fit; empty when it does."""
+        held = self._open.values()
+        for name, limit, spent, needed in (
+            ("calls", budget.calls, self._calls + len(held), 1),
+            ("tokens", budget.tokens, self._tokens + sum(r.tokens for r in held), tokens),
+            ("dollars", budget.dollars, self._dollars + sum(r.dollars for r in held), dollars),
+        ):
+            if limit is not None and spent + needed > limit:
+                if not spent:
+                    return (
+                        f"the budget of {limit:g} {name} is too small for a call, which may take "
+                        f"{_figure(needed)}; raise budgets.{name}"
+                    )
+                return (
+                    f"{_SPENT.format(limit=limit, name=name)}: {_figure(spent)} are used, and the "
+                    f"next call may take {_figure(needed)}"
+                )
+        return ""
+
+    def spending(self) -> Spending:
+        return Spending(
+            calls=self._calls,
+            tokens=self._tokens,
+            dollars=self._dollars,
+            in_flight=len(self._open),
+            replies=self._replies,
+            lost=self._lost,
+            failures={str(kind): count for kind, count in sorted(self._failures.items())},
+        )
+
+
+class CallHistory:
+    """A log's call events folded: its ledger, and the outcomes of questions that may come again."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        self.outcomes: dict[str, Reply | Unanswered] = {}  # by the question's key
+        self.numbers: Counter[str] = Counter()  # calls reserved, by the question's key
+        self.turned_away: set[str] = set()  # questions whose reply could not be used
+
+    def take(self, event: CallEvent) -> None:
+        self.ledger.take(event)
+        match event:
+            case CallReserved():
+                self.numbers[event.request] += 1
+            case CallReplied():
+                self.outcomes[event.request] = event.reply
+            case GivenUp():
+                self.outcomes[event.request] = Unanswered(kind=event.failure, reason=event.reason)
+            case TurnedAway():
+                self.turned_away.add(event.request)
+            case CallFailed():
+                pass  # it changes the ledger only
+
+    def forget(self, prefix: str) -> None:
+        """Drop a finished cycle's: its questions won't be asked again."""
+        for key in [key for key in self.numbers if key.startswith(prefix)]:
+            del self.numbers[key]
+            self.outcomes.pop(key, None)
+            self.turned_away.discard(key)
+
+
+def _figure(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.4g}"

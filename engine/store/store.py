@@ -1,0 +1,165 @@
+"""The store: one append-only log of events in SQLite, one writer, any number of readers."""
+
+import fcntl
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from engine.store.events import Event, Row, from_row
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS events (
+    seq INTEGER PRIMARY KEY,
+    at REAL NOT NULL,           -- seconds since 1970
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    island INTEGER,
+    cycle INTEGER,
+    body TEXT NOT NULL,         -- JSON
+    UNIQUE (kind, key)
+);
+CREATE INDEX IF NOT EXISTS events_by_cycle ON events (island, cycle);
+"""
+
+
+VIEWS = Path(__file__).with_name("views.sql")
+
+
+class StoreError(Exception):
+    """The store can't be used. One sentence: which file, why, what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An event with its place in the log. at: seconds since 1970."""
+
+    seq: int
+    at: float
+    event: Event
+
+
+class Store:
+    """The single writer of one campaign's log; holds a lock on the file while it is open."""
+
+    def __init__(self, path: Path, *, lock_wait_s: float = 5.0) -> None:
+        """Creates the file when it is missing. Raises StoreError when another writer stays."""
+        self.path = path
+        self._lock = _lock(path.with_name(path.name + ".lock"), wait_s=lock_wait_s)
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.executescript(SCHEMA)
+        _renew_views(self._connection)
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """All rows in one transaction, on the disk when this returns. Rows stored before stay."""
+        now = time.time()
+        with self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(
+                "INSERT INTO events (at, kind, key, island, cycle, body) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO NOTHING",
+                [(now, *row) for row in rows],
+            )
+
+    def read(self, after: int = 0, limit: int = 1000) -> list[tuple[int, float, str, str]]:
+        """seq, at, kind and body of the next rows after seq number `after`."""
+        return _read(self._connection, after, limit)
+
+    def snapshot(self, target: Path) -> None:
+        """A consistent copy, by SQLite's backup API, put in place in one step."""
+        partial = target.with_name(target.name + ".partial")
+        copy = sqlite3.connect(partial)
+        with copy:
+            self._connection.backup(copy)
+        copy.close()
+        partial.replace(target)
+
+    def close(self) -> None:
+        self._connection.close()
+        os.close(self._lock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_events(path: Path, after: int = 0) -> Iterator[Stored]:
+    """The events after seq number `after`, also while a writer is at work. Raises StoreError."""
+    if not path.is_file():
+        raise StoreError(f"{path}: no such store; give the folder of a run that was started")
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        while rows := _read(connection, after, 1000):
+            yield from decode(rows)
+            after = rows[-1][0]
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: this is not a campaign's store ({error})") from error
+    finally:
+        connection.close()
+
+
+def find_source(path: Path, kernel_id: str) -> str | None:
+    """The text of a drafted kernel, also while a writer is at work; None when there is none."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        # Not from a view: it is read in stores of earlier versions too.
+        query = (
+            """SELECT json_extract(body, '$.candidate.files."kernel.hip"') FROM events """
+            "WHERE kind = 'drafted' AND json_extract(body, '$.kernel_id') = ? LIMIT 1"
+        )
+        row = connection.execute(query, (kernel_id,)).fetchone()
+    finally:
+        connection.close()
+    return None if row is None else str(row[0])
+
+
+def decode(rows: Iterable[tuple[int, float, str, str]]) -> Iterator[Stored]:
+    """Rows as read() gives them -> events."""
+    for seq, at, kind, body in rows:
+        yield Stored(seq, at, from_row(kind, body))
+
+
+def _read(
+    connection: sqlite3.Connection, after: int, limit: int
+) -> list[tuple[int, float, str, str]]:
+    query = "SELECT seq, at, kind, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+    return connection.execute(query, (after, limit)).fetchall()
+
+
+def _renew_views(connection: sqlite3.Connection) -> None:
+    """Today's views, in one transaction, in a store whose views are of another version.
+
+    user_version holds a checksum of the views' text; it is 0 in stores of before.
+    """
+    text = VIEWS.read_text()
+    version = zlib.crc32(text.encode()) & 0x7FFFFFFF
+    if connection.execute("PRAGMA user_version").fetchone() != (version,):
+        connection.executescript(
+            f"BEGIN IMMEDIATE;\n{text}\nPRAGMA user_version = {version};\nCOMMIT;"
+        )
+
+
+def _lock(path: Path, *, wait_s: float) -> int:
+    """An exclusive lock that ends with this process, whatever ends it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return descriptor
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(descriptor)
+                raise StoreError(
+                    f"{path.parent}: another process is running this campaign; "
+                    "stop it, or wait until it ends"
+                ) from None
+            time.sleep(0.05)

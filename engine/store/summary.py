@@ -1,0 +1,88 @@
+"""A campaign's result from its store: the summary, and the best kernel's file."""
+
+import json
+from pathlib import Path
+
+from engine.snapshot import BestFound, Summary
+from engine.store.replay import Replay
+
+
+def summarise(replay: Replay, run_dir: Path) -> Summary:
+    """What a stored campaign found, whether it ended in order or was killed."""
+    scores, config = replay.scores, replay.campaign.config
+    baseline = scores.evaluations.get(replay.campaign.baseline_id)
+    total = scores.by_status.total()
+    last = replay.sessions[-1] if replay.sessions else None
+    devices = max((session.started.devices for session in replay.sessions), default=0)
+    # A session that evaluated nothing says nothing of how fast the others were.
+    worked = [session for session in replay.sessions if session.evaluated]
+    worked_s = sum(session.elapsed_s for session in worked)
+    busy_s = sum(session.device_s for session in worked)
+    spending = replay.calls.ledger.spending()
+    return Summary(
+        campaign=run_dir.name,
+        run_dir=str(run_dir),
+        task=Path(str(config["task"])).name,
+        backend=str(config["backend"]),
+        device=last.started.device if last else "",
+        evaluations={"total": total, "by_status": dict(sorted(scores.by_status.items()))},
+        baseline={
+            "id": replay.campaign.baseline_id,
+            "times_us": dict(baseline.times_us) if baseline else {},
+        },
+        best=_best(replay),
+        elapsed_s=replay.elapsed_s,
+        searched_s=replay.searched_s,
+        evaluations_per_s=total / worked_s if worked_s else 0.0,
+        device_busy_fraction=min(1.0, busy_s / (worked_s * devices)) if worked_s else 0.0,
+        resumed=len(replay.sessions) > 1,
+        ended=replay.ended,
+        faults=replay.faults,
+        calls=spending if spending.calls else None,
+    )
+
+
+def _best(replay: Replay) -> BestFound | None:
+    best = replay.scores.best
+    if best is None:
+        return None
+    evaluation = replay.scores.evaluations[best.kernel_id]
+    lineage = replay.lineage(best.kernel_id)
+    drafted = lineage[0] if lineage else None
+    experiment = drafted.experiment if drafted else None
+    return BestFound(
+        id=best.kernel_id,
+        speedup=best.speedup,
+        ci95=best.ci95,
+        ci99=evaluation.ci99,
+        times_us=evaluation.times_us,
+        speed_of_light=evaluation.speed_of_light,
+        parents=drafted.parents if drafted else (),
+        lineage_length=max(0, len(lineage) - 1),
+        technique=experiment.technique if experiment else (drafted.origin if drafted else ""),
+    )
+
+
+def write_results(whole: Replay, run_dir: Path) -> Summary:
+    """summary.json and best.hip, from the store."""
+    summary = summarise(whole, run_dir)
+    write_summary(summary, run_dir)
+    best = whole.scores.best
+    if best is not None and best.kernel_id in whole.first_drafts:
+        write_best(whole.first_drafts[best.kernel_id].candidate.source, run_dir)
+    return summary
+
+
+def write_summary(summary: Summary, run_dir: Path) -> None:
+    _put(run_dir / "summary.json", json.dumps(summary.to_json(), indent=2) + "\n")
+
+
+def write_best(source: str, run_dir: Path) -> None:
+    _put(run_dir / "best.hip", source)
+
+
+def _put(path: Path, text: str) -> None:
+    """In one step: a reader, or a kill, never meets half a file."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text)
+    partial.replace(path)

@@ -1,0 +1,1 @@
+"""What MLflow is shown of a store. MLflow is imported here only."""

@@ -1,0 +1,1 @@
+"""Is a kernel right? Inputs, guarded memory, comparisons, who judges."""

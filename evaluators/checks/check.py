@@ -1,0 +1,83 @@
+"""Is a kernel right: run on one draw after another, in one session, and judged each time."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluators.checks.compare import on
+from evaluators.checks.inputs import Draw
+from evaluators.checks.judge import HostPristine, Pristine
+from evaluators.checks.memory import Bench
+from evaluators.evaluation import Rejected
+
+Array = np.ndarray[Any, Any]
+
+
+@contextmanager
+def _after(right_runs: int) -> Iterator[None]:
+    """A kernel that was right before on the same shape is asked what it remembers."""
+    try:
+        yield
+    except Rejected as rejected:
+        if not right_runs or rejected.killed:
+            raise
+        reason = (
+            f"{rejected.reason}, though an earlier launch on other data was right "
+            "(is state kept between launches?)"
+        )
+        raise Rejected(rejected.status, reason, log=rejected.log) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """errors: the largest by "label/output". run_us: wall time of the quickest run, roughly."""
+
+    errors: Mapping[str, float]
+    run_us: float
+
+
+def check_workload(
+    bench: Bench,
+    draws: Sequence[Draw],
+    rng: np.random.Generator,
+    *,
+    deadline_s: float,
+    slow_us: float = math.inf,
+    pristine: Pristine | None = None,
+) -> Checked:
+    """Run once on each draw, in one session; a draw that comes twice must agree with itself.
+
+    Scratch is poisoned once, before the first run, and is then left as the kernel leaves it.
+    A kernel whose run takes longer than slow_us runs on the first draw only.
+    Raises Rejected: WRONG, or what the run met.
+    """
+    pristine = pristine or HostPristine()
+    errors: dict[str, float] = {}
+    seen: dict[int, Mapping[str, Array]] = {}
+    run_us = math.inf
+    with on(bench.workload):
+        pristine.place_shared(bench, draws[0], rng)
+        bench.prepare(deadline_s=deadline_s)
+        for draw in draws:
+            pristine.place(bench, {0: draw}, rng)
+            started = time.perf_counter()
+            bench.session.run(bench.plan, bench.bindings[0], deadline_s=deadline_s)
+            run_us = min(run_us, (time.perf_counter() - started) * 1e6)
+            pristine.inspect_shared(bench)
+            with _after(len(seen)):
+                judged = pristine.judge(bench, {0: draw})
+            for key, error in judged.items():
+                errors[key] = max(error, errors.get(key, 0.0))
+            again = draws.count(draw) > 1
+            values = bench.region.values(bench.taken(0)) if again else {}
+            if seen.get(draw.index):
+                bench.agree(draw, seen[draw.index], values)
+            seen[draw.index] = values
+            if run_us > slow_us:
+                break
+    return Checked(errors=errors, run_us=run_us)

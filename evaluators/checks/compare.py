@@ -1,0 +1,150 @@
+"""Is an output right, and in which words it is told when not; limits known before a launch."""
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluators.checks.region import poison_byte
+from evaluators.device import DeviceInfo
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.plan import Plan
+from evaluators.tasks.arguments import Argument, Workload
+
+Array = np.ndarray[Any, Any]
+
+SHOWN_IN_LOG = 8
+SCRATCH_BYTES: Mapping[str, int] = {"cpu": 1 << 27, "cuda": 1 << 30, "hip": 1 << 30}
+"""Scratch that a kernel may ask for on one workload."""
+
+
+@contextmanager
+def on(workload: Workload) -> Iterator[None]:
+    """A rejection inside tells the workload it happened on."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise rejected.saying(f"{rejected.reason} on {workload.label}") from None
+
+
+def check_limits(plan: Plan, info: DeviceInfo) -> None:
+    """What can be told before a launch. Raises Rejected(LAUNCH_ERROR)."""
+    scratch_bytes, limit_bytes = sum(plan.scratch.values()), SCRATCH_BYTES[info.backend]
+    if scratch_bytes > limit_bytes:
+        raise Rejected(
+            Status.LAUNCH_ERROR,
+            f"{scratch_bytes:,} bytes of scratch, the limit is {limit_bytes:,}",
+        )
+    for step in plan.launches:
+        threads = int(np.prod(step.block, dtype=np.int64))
+        if threads > info.max_threads:
+            raise Rejected(
+                Status.LAUNCH_ERROR,
+                f"{step.entry}: a block of {threads} threads, the limit is {info.max_threads}",
+            )
+        if step.lds_bytes > info.lds_bytes:
+            raise Rejected(
+                Status.LAUNCH_ERROR,
+                f"{step.entry}: {step.lds_bytes} bytes of dynamic LDS, "
+                f"the limit is {info.lds_bytes}",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One output against its reference.
+
+    error: largest |out - ref| / (atol + rtol * |ref|); infinite where NaN or infinity differ.
+    wrong: which elements are beyond tolerance.
+    """
+
+    error: float
+    wrong: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def compare(out: Array, reference: Array, *, rtol: float, atol: float) -> Comparison:
+    """Scale-aware comparison. NaN and infinity are right only where the reference has them."""
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        difference = np.subtract(reference, out, dtype=reference.dtype)
+        difference = np.abs(difference, out=difference)
+        allowed = np.abs(reference) * rtol
+        allowed += atol
+        scaled: Array = difference / allowed
+        error = float(scaled.max(initial=0.0))
+    if not math.isfinite(error):  # NaN, infinity, or a tolerance of zero
+        wide = out.astype(reference.dtype)
+        same = (wide == reference) | (np.isnan(wide) & np.isnan(reference))
+        scaled = np.where(same, 0.0, np.where(np.isfinite(scaled), scaled, np.inf))
+        error = float(scaled.max(initial=0.0))
+    return Comparison(error=error, wrong=scaled > 1.0)
+
+
+def check_output(argument: Argument, workload: Workload, out: Array, reference: Array) -> float:
+    """The error of one output. Raises Rejected(WRONG), told from the first wrong element."""
+    rtol, atol = argument.rtol(workload.dims), argument.atol(workload.dims)
+    compared = compare(out, reference, rtol=rtol, atol=atol)
+    wrong = np.flatnonzero(compared.wrong)
+    if not wrong.size:
+        return compared.error
+    log = _wrong_elements(argument.name, out, reference, compared)
+    first = int(wrong[0])
+    place = _element(argument.name, first, out.shape)
+    raw = np.ascontiguousarray(out).reshape(-1).view(np.uint8).reshape(out.size, -1)
+    unwritten = (raw == poison_byte(out.dtype)).all(axis=1) & compared.wrong.reshape(-1)
+    if argument.role == "out" and unwritten[first]:
+        count = int(unwritten.sum())
+        if count == out.size:
+            reason = f"{argument.name} was never written (all {count} elements)"
+        else:
+            reason = f"{place} was never written ({count} of {out.size} elements never written)"
+    else:
+        reason = (
+            f"{place} is {_number(out, first)}, expected {_number(reference, first)} "
+            f"({wrong.size} of {out.size} elements wrong)"
+        )
+    raise Rejected(Status.WRONG, reason, log=log)
+
+
+def check_agreement(
+    argument: Argument, workload: Workload, first: Array, second: Array, reference: Array
+) -> None:
+    """Two runs on the same data differ by no more than the tolerance. Raises Rejected(WRONG)."""
+    if np.array_equal(first.reshape(-1).view(np.uint8), second.reshape(-1).view(np.uint8)):
+        return
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(second.astype(reference.dtype) - first.astype(reference.dtype))
+        allowed = argument.atol(workload.dims) + argument.rtol(workload.dims) * np.abs(reference)
+    worse = np.flatnonzero(difference > allowed)
+    if worse.size:
+        i = int(worse[0])
+        raise Rejected(
+            Status.WRONG,
+            f"{_element(argument.name, i, first.shape)} differs between two runs on the same "
+            f"input: {_number(first, i)}, then {_number(second, i)} "
+            f"({worse.size} of {first.size} elements differ)",
+        )
+
+
+def _number(array: Array, flat: int) -> str:
+    value = array.reshape(-1)[flat]
+    return str(int(value)) if np.issubdtype(array.dtype, np.integer) else f"{float(value):.7g}"
+
+
+def _element(name: str, flat: int, shape: tuple[int, ...]) -> str:
+    return f"{name}[{', '.join(str(i) for i in np.unravel_index(flat, shape))}]"
+
+
+def _wrong_elements(name: str, out: Array, reference: Array, compared: Comparison) -> str:
+    """Where the wrong elements lie, for whoever repairs the kernel."""
+    places = np.nonzero(compared.wrong)
+    box = ", ".join(f"{int(axis.min())}:{int(axis.max()) + 1}" for axis in places)
+    lines = [f"all wrong elements lie in {name}[{box}]; largest error {compared.error:.3g} x limit"]
+    for flat in np.flatnonzero(compared.wrong)[:SHOWN_IN_LOG]:
+        i = int(flat)
+        lines.append(
+            f"{_element(name, i, out.shape)} is {_number(out, i)}, expected {_number(reference, i)}"
+        )
+    return "\n".join(lines)

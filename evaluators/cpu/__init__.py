@@ -1,0 +1,1 @@
+"""The cpu backend: kernels as loops over threads, in confined children."""

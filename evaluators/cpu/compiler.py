@@ -1,0 +1,257 @@
+"""CpuCompiler: a kernel's source to a checked shared library, in confined children."""
+
+import platform
+import re
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluators.cpu import fibers
+from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
+from evaluators.cpu.fission import PREFIX, Region, explain
+from evaluators.cpu.fission.names import COLLECTIVES
+from evaluators.cpu.fission.unit import emit
+from evaluators.cpu.library import LibraryFacts, check_library
+from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
+from evaluators.device import Binary, Compiled
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.plan import Defines, Plan
+from evaluators.kernel.source import KernelSource
+from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
+from evaluators.kernel.tokens import Token, tokens
+from evaluators.sandbox.run import Finished, run_confined
+
+COMPILE_DEADLINE_S = 60.0
+EMITTERS: Mapping[str, Emit] = {ENGINE: emit, fibers.ENGINE: fibers.emit}
+LOG_CHARACTERS = 8000
+
+_ERROR = re.compile(
+    r"^(kernel\.hip|launches):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE
+)
+_ERROR_IN_MACRO = re.compile(
+    r"^\S+: error: (?P<message>.*)$(?:\n(?!.*: error: ).*)*?\n(?P<file>kernel\.hip):(?P<line>\d+)",
+    re.MULTILINE,
+)
+"""In a macro of our headers: where the kernel expands it comes in a note."""
+_ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
+
+
+def entry_key(kernel: str, block: Sequence[int]) -> str:
+    """The name under which a binary's symbols and resources list one entry."""
+    return f"{kernel} [{'x'.join(map(str, block))}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuCompiler:
+    """Compiles for this machine's processor.
+
+    wavefront: what the macro WAVEFRONT stands for. engine: cpu-fission, whose times count, or
+    cpu-fibers, the oracle for what it computes.
+    """
+
+    wavefront: int = 64
+    engine: str = ENGINE
+    deadline_s: float = COMPILE_DEADLINE_S
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        """Compile once for each distinct set of defines in plans. Raises Rejected.
+
+        Symbols and resources are listed by entry_key(); a resource's signature holds a code
+        a parameter (elf.SIGNATURE), its lds_bytes are the static ones.
+        """
+        tools = toolchain()
+        start = time.monotonic()
+        headers = check_source(kernel.code, first_line=kernel.code_line)
+        wanted: dict[Defines, dict[Entry, None]] = {}
+        for plan in plans:
+            entries = wanted.setdefault(plan.defines, {})
+            for step in plan.launches:
+                if step.cooperative:
+                    raise Rejected(
+                        Status.UNSUPPORTED, f"{step.entry}: cooperative launches are not for cpu"
+                    )
+                _check_entry(step.entry)
+                entries[Entry(kernel=step.entry, block=step.block)] = None
+        binaries: dict[Defines, Binary] = {}
+        resources: list[Mapping[str, Any]] = []
+        for defines, entries in wanted.items():
+            build = _Build(
+                tools=tools, kernel=kernel, defines=defines, headers=headers, entries=[*entries]
+            )
+            emit = EMITTERS[self.engine]
+            binaries[defines], found = build.run(emit, self.wavefront, self.deadline_s)
+            resources += found
+        return Compiled(
+            kernel_id=kernel.id,
+            backend="cpu",
+            arch=arch(),
+            engine=self.engine,
+            compiler=tools.name,
+            binaries=binaries,
+            resources=tuple(resources),
+            seconds=time.monotonic() - start,
+        )
+
+    def explain(self, kernel: KernelSource, plan: Plan) -> tuple[Region, ...]:
+        """The regions into which the kernels of a plan are cut, and why. Raises Rejected."""
+        headers = check_source(kernel.code, first_line=kernel.code_line)
+        build = _Build(
+            tools=toolchain(), kernel=kernel, defines=plan.defines, headers=headers, entries=()
+        )
+        with tempfile.TemporaryDirectory() as name:
+            own = build.own(Path(name), self.wavefront, self.deadline_s)
+        check_words(check_preprocessed(own))
+        return explain(own, sorted({step.entry for step in plan.launches}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Build:
+    """One compilation: one set of defines."""
+
+    tools: Toolchain
+    kernel: KernelSource
+    defines: Defines
+    headers: Sequence[str]
+    entries: Sequence[Entry]
+
+    def run(
+        self, emit: Emit, wavefront: int, deadline_s: float
+    ) -> tuple[Binary, list[Mapping[str, Any]]]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            own = self.own(folder, wavefront, deadline_s)
+            words = check_preprocessed(own)
+            unit = emit(
+                own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
+            )
+            (folder / "unit.cpp").write_text(unit)
+            waits = any(token.text in COLLECTIVES for token in words)
+            command = self.tools.build("unit.cpp", "unit.so", self.kernel.options, waits=waits)
+            self.child(command, folder, deadline_s)
+            data = (folder / "unit.so").read_bytes()
+        facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=len(self.entries))
+        keys = [entry_key(entry.kernel, entry.block) for entry in self.entries]
+        symbols = {key: ENTRY.format(i) for i, key in enumerate(keys)}
+        lds = _static_lds([entry.kernel for entry in self.entries], facts, words)
+        return Binary(data=data, symbols=symbols), [
+            {
+                "kernel": key,
+                "defines": dict(self.defines),
+                "signature": facts.signatures[i],
+                "lds_bytes": lds[i],
+            }
+            for i, key in enumerate(keys)
+        ]
+
+    def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
+        """The kernel file's own text after the preprocessor."""
+        flags = tuple(f"-D{name}={value}" for name, value in self.defines)
+        code = "\n" * (self.kernel.code_line - 1) + self.kernel.code
+        (folder / KERNEL_FILE).write_text(code, errors="surrogatepass")
+        command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}", *flags))
+        done = self.child(command, folder, deadline_s)
+        return own_text(done.stdout.decode(), str(INCLUDE))
+
+    def includes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))
+
+    def child(self, command: Sequence[str], folder: Path, deadline_s: float) -> Finished:
+        done = run_confined(
+            command,
+            cwd=folder,
+            env=self.tools.environment(folder),
+            deadline_s=deadline_s,
+            memory_bytes=self.tools.memory_bytes,
+        )
+        log = done.stderr.decode(errors="replace").replace(f"{INCLUDE}/", "")[:LOG_CHARACTERS]
+        if done.timed_out:
+            raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
+        if done.returncode != 0:
+            raise self.failure(done, log)
+        return done
+
+    def failure(self, done: Finished, log: str) -> Rejected:
+        if found := _ERROR.search(log):
+            file, line, message = found.groups()
+        elif found := _ERROR_IN_MACRO.search(log):
+            message, file, line = found.groups()
+        else:
+            how = f"was killed by signal {done.signal}" if done.signal else "failed"
+            first = log.strip().splitlines()[0] if log.strip() else "it said nothing"
+            return Rejected(Status.COMPILE_ERROR, f"{self.tools.name} {how}: {first}", log=log)
+        if file == KERNEL_FILE:
+            return Rejected(Status.COMPILE_ERROR, message, log=log, line=int(line))
+        names = ", ".join(dict.fromkeys(entry.kernel for entry in self.entries))
+        return Rejected(Status.COMPILE_ERROR, f"launching {names}: {message}", log=log)
+
+
+def arch() -> str:
+    """The processor's architecture with the widest vectors that it has."""
+    flags = cpu_flags()
+    for flag, name in (("avx512f", "avx512"), ("avx2", "avx2"), ("avx", "avx"), ("sve", "sve")):
+        if flag in flags:
+            return f"{_machine()}+{name}"
+    return _machine()
+
+
+def _machine() -> str:
+    return {"x86_64": "x86-64"}.get(platform.machine(), platform.machine())
+
+
+def _check_entry(kernel: str) -> None:
+    """A name expression may hold names, numbers and operators; it goes into generated code."""
+    for token in tokens(kernel):
+        if token.kind in ("word", "number"):
+            continue
+        if token.kind != "sign" or not _ENTRY_SIGNS.fullmatch(token.text):
+            raise Rejected(Status.INVALID, f"{kernel!r} is not the name of a kernel")
+
+
+def _static_lds(kernels: Sequence[str], facts: LibraryFacts, words: Sequence[Token]) -> list[int]:
+    """Bytes of static LDS by entry, as far as the compiler kept the variables.
+
+    A variable of a __device__ function counts for every kernel; of a template kernel's
+    instances the largest counts.
+    """
+    names = [name.split("<")[0].split("::")[-1].strip() for name in kernels]
+    by_owner: dict[str, int] = {}  # "" owns what is declared outside of functions
+    for variable in _shared_variables(words):
+        local = re.compile(rf"_ZZ(.*)E{len(variable)}{variable}(?:_\d+)?(?:\.\d+)*")
+        outer = re.compile(rf"(?:_ZL?{len(variable)})?{variable}(?:\.\d+)*")
+        for symbol, nbytes in facts.objects.items():
+            if found := local.fullmatch(symbol):
+                by_owner[found.group(1)] = by_owner.get(found.group(1), 0) + nbytes
+            elif outer.fullmatch(symbol):
+                by_owner[""] = by_owner.get("", 0) + nbytes
+    kernel_owners = {
+        name: [
+            owner
+            for owner in by_owner
+            for own in (name, PREFIX + name)
+            if f"{len(own)}{own}" in owner
+        ]
+        for name in names
+    }
+    taken = {owner for owners in kernel_owners.values() for owner in owners}
+    common = sum(nbytes for owner, nbytes in by_owner.items() if owner not in taken)
+    return [
+        common + max((by_owner[owner] for owner in kernel_owners[name]), default=0)
+        for name in names
+    ]
+
+
+def _shared_variables(words: Sequence[Token]) -> set[str]:
+    """Names declared __shared__, other than extern ones."""
+    found: set[str] = set()
+    for i, token in enumerate(words):
+        if token.text != "__shared__" or (i and words[i - 1].text == "extern"):
+            continue
+        for k in range(i + 1, len(words) - 1):
+            if words[k].kind == "word" and words[k + 1].text in ("[", ";", ",", "="):
+                found.add(words[k].text)
+            if words[k].text == ";":
+                break
+    return found

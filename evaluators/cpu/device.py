@@ -1,0 +1,119 @@
+"""The cpu backend: HIP kernels as native code, one core a device, each kernel in its own child."""
+
+import os
+import platform
+from pathlib import Path
+
+from evaluators.cpu.calibrate import Peaks, peaks
+from evaluators.cpu.compiler import CpuCompiler, arch
+from evaluators.cpu.emit import ENGINE, LDS_BYTES
+from evaluators.cpu.session import MAX_THREADS, CpuSession
+from evaluators.cpu.toolchain import cpu_info, runner, toolchain
+from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
+
+__all__ = ["CpuCompiler", "CpuDevice", "CpuSession", "compiler", "device_count", "open_device"]
+
+
+def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGINE) -> CpuCompiler:
+    """A compiler for this machine's processor; arch, when given, must be its own.
+
+    Raises BackendMissing.
+    """
+    _check_machine()
+    toolchain()
+    if arch not in (None, _arch()):
+        raise BackendMissing(f"the cpu backend compiles for {_arch()}, not for {arch}")
+    return CpuCompiler(wavefront=wavefront, engine=engine)
+
+
+def device_count() -> int:
+    """The cores that this process may use; 0 when there is no compiler or no Linux."""
+    try:
+        _check_machine()
+        toolchain()
+    except BackendMissing:
+        return 0
+    return len(os.sched_getaffinity(0))
+
+
+def open_device(index: int) -> "CpuDevice":
+    """The index-th of the cores that this process may use. Raises BackendMissing."""
+    _check_machine()
+    cores = sorted(os.sched_getaffinity(0))
+    if not 0 <= index < len(cores):
+        raise BackendMissing(f"no cpu device {index}: this process may use {len(cores)} cores")
+    return CpuDevice(cores[index])
+
+
+class CpuDevice:
+    """One core. Its kernels' children are pinned to it, so that ratios compare like with like.
+
+    Open sessions from a thread that lives as long as they do: a child dies with its thread.
+    """
+
+    def __init__(self, core: int) -> None:
+        self._core = core
+        tools = toolchain()
+        runner()
+        measured: Peaks = peaks(core, last_cache_bytes())
+        self.info = DeviceInfo(
+            backend="cpu",
+            name=_processor(),
+            arch=_arch(),
+            engine=ENGINE,
+            compiler=tools.name,
+            wavefront=64,
+            lds_bytes=LDS_BYTES,
+            max_threads=MAX_THREADS,
+            cache_bytes=last_cache_bytes(),
+            # half types are computed in float32
+            peak_flops=dict.fromkeys(
+                ("float32", "float16", "bfloat16", "float8_e4m3fnuz"), measured.flops
+            ),
+            peak_bytes_per_s={
+                "cache": measured.cache_bytes_per_s,
+                "dram": measured.dram_bytes_per_s,
+            },
+        )
+
+    def open(
+        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+    ) -> CpuSession:
+        if (compiled.backend, compiled.arch) != ("cpu", self.info.arch):
+            raise ValueError(
+                f"compiled for {compiled.backend} {compiled.arch}, this is cpu {self.info.arch}"
+            )
+        if not isinstance(beside, CpuSession | None):
+            raise ValueError("beside must be a session on cpu")
+        return CpuSession(compiled, core=self._core, memory_bytes=memory_bytes, beside=beside)
+
+    def close(self) -> None:
+        """Nothing outlives its sessions."""
+
+
+def last_cache_bytes() -> int:
+    """Size of the last level of cache that Linux knows; 32 MiB where it doesn't tell."""
+    sizes = [32 << 20]
+    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        text = file.read_text().strip()
+        if text.endswith("K") and text[:-1].isdigit():
+            sizes.append(int(text[:-1]) << 10)
+    return max(sizes[1:], default=sizes[0])
+
+
+def _check_machine() -> None:
+    machine = platform.machine()
+    if platform.system() != "Linux" or machine not in ("x86_64", "aarch64"):
+        raise BackendMissing(
+            f"the cpu backend runs on Linux on x86_64 or aarch64, not on {platform.system()} "
+            f"on {machine}"
+        )
+
+
+def _arch() -> str:
+    return arch()
+
+
+def _processor() -> str:
+    info = cpu_info()
+    return info.get("model name") or info.get("CPU part") or platform.machine()

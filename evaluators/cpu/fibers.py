@@ -1,0 +1,94 @@
+"""The oracle for kernels with barriers: every GPU thread a fiber of its own, right but slow.
+
+It shares with the translator no more than the list of the source's functions. It is never timed.
+Threads run from the first to the last and the other way in turn, so that a missing barrier shows.
+"""
+
+from collections.abc import Sequence
+
+from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
+from evaluators.cpu.fission.inline import callee
+from evaluators.cpu.fission.names import COLLECTIVES
+from evaluators.cpu.fission.source import read
+from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
+from evaluators.kernel.tokens import Token
+
+ENGINE = "cpu-fibers"
+
+
+def emit(
+    source: str,
+    entries: Sequence[Entry],
+    *,
+    headers: Sequence[str],
+    words: Sequence[Token],
+    wavefront: int,
+) -> str:
+    """The C++ unit to compile, with the same entries as the engine that is timed."""
+    check_words(words)
+    blocks = {entry.block for entry in entries}
+    lines = [f"#define WAVEFRONT {wavefront}"]
+    lines += [f"#include <{header}>" for header in headers]
+    lines.append("#include <ks/fibers.h>")
+    if len(blocks) == 1:
+        lines.append(f"static constexpr KsIndex blockDim{{{_dims(*blocks)}}};")
+    else:
+        lines.append("static KsIndex blockDim;")
+    lines.append(f"alignas(4096) static char ks_dynamic_lds[{LDS_BYTES}];")
+    lines.append(own_text(_with_calls(source)))
+    lines.append('#line 1 "launches"')
+    for i, entry in enumerate(entries):
+        block = f"blockDim = {{{_dims(entry.block)}}}; " if len(blocks) > 1 else ""
+        lines.append(f"""typedef KsKernel<{entry.kernel}> KsKernel{i};
+extern "C" {{
+KS_EXPORT extern const KsSignature {SIGNATURE.format(i)} = KsKernel{i}::signature;
+KS_EXPORT void {ENTRY.format(i)}(const KsLaunch *launch) {{
+    {block}KsFibers<{entry.kernel}>::run<{_dims(entry.block)}>(launch);
+}}
+}}""")
+    return "\n".join(lines) + "\n"
+
+
+def _with_calls(source: str) -> str:
+    """Mark loops, and calls of functions, that hold barriers or wavefront operations.
+
+    So a fiber knows where it waits: lanes that took different ways meet again where their ways
+    join, which is what comes first in the order of the source.
+    """
+    unit = read(source)
+    words = COLLECTIVES | unit.with_property("collective")
+    marks: list[tuple[int, int, int, str]] = []
+
+    def mark(node: Node, before: str, after: str) -> None:
+        """The longer of two nodes that start or end together encloses the other."""
+        assert isinstance(node, Spanned)
+        size = node.end - node.start
+        marks.append((node.start, 1, -size, before))
+        marks.append((node.end, 0, size, after))
+
+    for f in unit.functions:
+        loops = 0
+        for one in f.body.walk() if f.collective else ():
+            if one.kind == "call_expression" and callee(one) in words - COLLECTIVES:
+                mark(one, "KS_CALL(", ")")
+            elif one.kind in LOOPS and any(leaf.text in words for leaf in one.leaves()):
+                loops += 1
+                count = f"ks_loop{loops}"
+                mark(one, f"{{ KsLoop {count}(__COUNTER__); ", " }")
+                cond = one.get("condition")
+                if one.kind == "while_statement" and cond is not None:
+                    cond = cond.get("value")
+                if cond is not None and one.kind in ("for_statement", "while_statement"):
+                    mark(cond, f"({count}.next(), (", "))")
+                else:
+                    mark(one.need("body"), f"{{ {count}.next(); ", " }")
+    data = unit.source.data
+    out, at = [], 0
+    for place, _, _, text in sorted(marks):
+        out += [data[at:place].decode(), text]
+        at = place
+    return "".join([*out, data[at:].decode()])
+
+
+def _dims(block: Sequence[int]) -> str:
+    return ", ".join(map(str, block))

@@ -1,0 +1,134 @@
+"""A device function's parameters, template and result as declarations at the place of its call."""
+
+from evaluators.cpu.fission.exchange import declared_name
+from evaluators.cpu.fission.ir import Fixed, Step
+from evaluators.cpu.fission.source import Function
+from evaluators.cpu.fission.tree import Node, group, leaf, name, unsupported
+
+
+def template(
+    function: Function, call: Node, params: list[Node], args: list[Node]
+) -> list[Step | Fixed]:
+    """Declarations of the template's parameters: given, deduced or default."""
+    if function.template is None:
+        return []
+    callee_node = call.need("function")
+    given: list[Node] = []
+    if callee_node.kind == "template_function":
+        listed = callee_node.need("arguments")
+        given = [k for k in listed.kids if k.kind not in ("<", ">", ",")]
+    binds: list[Step | Fixed] = []
+    heads = [k for k in function.template.kids if k.kind.endswith("declaration")]
+    for i, head in enumerate(heads):
+        line = call.line
+        if "variadic" in head.kind:
+            raise unsupported(f"{function.name}: a variadic template round a barrier", line)
+        is_type = head.kind.endswith("type_parameter_declaration")
+        named = next(k for k in reversed(list(head.leaves())) if "identifier" in k.kind)
+        if head.kind.startswith("optional"):
+            left = head.get("declarator") or head.get("name")
+            named = declared_name(left) if left is not None else named
+        default = head.get("default_value") or head.get("default_type")
+        if i < len(given):
+            value: Node | None = given[i].copy()
+        else:
+            value = _deduce(named.text, params, args) if is_type else None
+            value = value or (default.copy() if default else None)
+        if value is None:
+            raise unsupported(f"{function.name}: its template argument {named.text}", line)
+        if is_type:
+            node = group("alias_declaration", line, "using", name(named.text, line), "=")
+            value.field = "value"
+            node.kids += [value, leaf(";", line)]
+        else:
+            kinds = [k.copy() for k in head.kids if k.field == "type"]
+            node = group("declaration", line, "constexpr", *kinds)
+            bound = group("init_declarator", line, name(named.text, line), "=", value)
+            bound.field, bound.kids[0].field, value.field = "declarator", "declarator", "value"
+            node.kids += [bound, leaf(";", line)]
+        binds.append(Fixed(node))
+    return binds
+
+
+def _deduce(parameter: str, params: list[Node], args: list[Node]) -> Node | None:
+    """The type parameter from the first argument whose parameter is T, T& or T*."""
+    for param, arg in zip(params, args, strict=False):
+        kind = param.get("type")
+        if kind is None or kind.text != parameter:
+            continue
+        declarator = str(param.get("declarator") or "")
+        wrap = "KsPointee" if "*" in declarator or "[" in declarator else "KsDecay"
+        return group("type", arg.line, f"{wrap} < decltype (", arg.copy(), ") >")
+    return None
+
+
+def parameters(function: Node) -> list[Node]:
+    declarator = function.need("declarator")
+    while declarator.kind != "function_declarator":
+        declarator = declarator.get("declarator") or declarator.kids[-1]
+    return declarator.need("parameters").kids
+
+
+def with_defaults(params: list[Node], args: list[Node], word: str, line: int) -> list[Node]:
+    values = [arg.copy() for arg in args]
+    for param in params[len(args) :]:
+        default = param.get("default_value")
+        if default is None:
+            raise unsupported(f"{word} with {len(args)} arguments", line)
+        values.append(default.copy())
+    return values
+
+
+def bind(param: Node, arg: Node) -> Step:
+    """A parameter as a variable initialised by its argument."""
+    declarator = param.get("declarator")
+    if declarator is None:
+        return Step(group("expression_statement", arg.line, ";"))
+    head = [
+        k.copy()
+        for k in param.kids
+        if k.field not in ("declarator", "default_value") and k.kind != "="
+    ]
+    declarator = declarator.copy()
+    if declarator.kind == "array_declarator":
+        declarator = group("pointer_declarator", arg.line, "*", declared_name(declarator))
+        declarator.kids[1].field = "declarator"
+    bound = group("init_declarator", arg.line, declarator, "=", arg)
+    bound.field, declarator.field, arg.field = "declarator", "declarator", "value"
+    node = Node("declaration", arg.line, "", [*head, bound, leaf(";", arg.line)])
+    return Step(node)
+
+
+def declare(kind: Node, fresh: str, value: Node | None) -> Step:
+    line = kind.line
+    named = name(fresh, line)
+    kind.field = "type"
+    declarator: Node = named
+    if value is not None:
+        declarator = group("init_declarator", line, named, "=", value)
+        named.field, value.field = "declarator", "value"
+    declarator.field = "declarator"
+    return Step(
+        Node("declaration", line, "", [kind, declarator, leaf(";", line)]), declares_text=fresh
+    )
+
+
+def result(function: Node, kind: Node, fresh: str) -> Step:
+    stars = str(function.need("declarator")).split("(")[0].count("*")
+    if "&" in str(function.need("declarator")).split("(")[0]:
+        raise unsupported("a reference returned round a barrier", function.line)
+    quals = [k.copy() for k in function.kids if k.kind == "type_qualifier" and k.text == "const"]
+    typed = group("type", function.line, *(quals if stars else []), kind.copy(), "*" * stars)
+    return declare(typed, fresh, None)
+
+
+def callee(call: Node) -> str:
+    """The called function's own name, without template arguments and namespaces."""
+    function = call.get("function")
+    if function is None:
+        return ""
+    if function.kind == "qualified_identifier":
+        function = function.kids[-1]
+    if function.kind == "template_function":
+        function = function.need("name")
+    return function.text

@@ -1,0 +1,134 @@
+"""The functions of a kernel file: which are kernels, which hold barriers, which need indices."""
+
+from dataclasses import dataclass, field
+
+from evaluators.cpu.fission.names import ATOMIC_PREFIXES, BUILTINS, COLLECTIVES
+from evaluators.cpu.fission.tree import Node, Source, Spanned, unsupported
+
+_CONTAINERS = ("namespace_definition", "linkage_specification", "declaration_list")
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function defined in the file."""
+
+    name: str
+    node: Spanned
+    outer: Spanned  # with the template's head
+    template: Node | None  # its parameter list
+    params: list[Node]
+    body: Node
+    kernel: bool
+    start: int  # in the text, with its markers
+    linkage: bool = False  # in extern "C" { }
+    words: frozenset[str] = frozenset()
+    collective: bool = False
+    indexed: bool = False  # uses threadIdx or a relative, or calls what does
+    atomic: bool = False
+
+
+@dataclass(slots=True)
+class Unit:
+    """A parsed kernel file."""
+
+    source: Source
+    functions: list[Function] = field(default_factory=list)
+    mutable: set[str] = field(default_factory=set)  # variables of the file that can change
+    shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
+
+    def named(self, name: str) -> list[Function]:
+        return [f for f in self.functions if f.name == name]
+
+    def with_property(self, attribute: str) -> set[str]:
+        return {f.name for f in self.functions if getattr(f, attribute)}
+
+
+def read(text: str) -> Unit:
+    """Parse a kernel file. Raises Rejected(UNSUPPORTED) for what can't be understood."""
+    unit = Unit(Source(text))
+    _collect(unit, unit.source.root, None, 0)
+    _close(unit)
+    return unit
+
+
+def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> None:
+    for kid in parent.kids:
+        if not isinstance(kid, Spanned):
+            continue
+        if kid.kind == "template_declaration":
+            _collect(unit, kid, kid, start)
+        elif kid.kind in _CONTAINERS:
+            known = len(unit.functions)
+            _collect(unit, kid, None, kid.start)
+            if kid.kind == "linkage_specification":
+                block = kid.need("body").kind == "declaration_list"
+                for function in unit.functions[known:]:
+                    function.linkage = block
+                    function.start = function.start if block else kid.start
+        elif kid.kind == "function_definition":
+            _function(unit, kid, template, start)
+        elif kid.kind == "shared_declaration":
+            unit.shared.append(kid)
+            if not kid.has_leaf("extern"):
+                unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
+        elif kid.kind == "declaration" and not _constant(unit, kid, start):
+            unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
+        start = kid.end
+
+
+def _constant(unit: Unit, node: Spanned, start: int) -> bool:
+    marked = unit.source.marked(start, node.end, "__constant__")
+    return marked or node.has_leaf("const") or node.has_leaf("constexpr")
+
+
+def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -> None:
+    declarator: Node | None = node.get("declarator")
+    while declarator is not None and declarator.kind != "function_declarator":
+        declarator = declarator.get("declarator") or next(
+            (kid for kid in declarator.kids if kid.kind.endswith("_declarator")), None
+        )
+    body = node.get("body")
+    if declarator is None or body is None or body.kind != "compound_statement":
+        return
+    named = declarator.need("declarator")
+    assert isinstance(body, Spanned)
+    kernel = unit.source.marked(start, body.start, "__global__")
+    if kernel and named.kind != "identifier":
+        raise unsupported(f"the kernel {named}: its name is not a plain one", named.line)
+    params = [k for k in declarator.need("parameters").kids if k.kind.endswith("declaration")]
+    unit.functions.append(
+        Function(
+            name=str(named),
+            node=node,
+            outer=template or node,
+            template=template.get("parameters") if template else None,
+            params=params,
+            body=body,
+            kernel=kernel,
+            start=_start(unit.source, start, (template or node).start),
+            words=frozenset(leaf.text for leaf in body.leaves()),
+        )
+    )
+
+
+def _close(unit: Unit) -> None:
+    """Carry what a function needs to all that call it."""
+    for f in unit.functions:
+        f.collective = bool(f.words & COLLECTIVES)
+        f.indexed = bool(f.words & BUILTINS)
+        f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in f.words)
+    for attribute in ("collective", "indexed", "atomic"):
+        names = unit.with_property(attribute)
+        grown = True
+        while grown:
+            grown = False
+            for f in unit.functions:
+                if not getattr(f, attribute) and f.words & names:
+                    setattr(f, attribute, True)
+                    names.add(f.name)
+                    grown = True
+
+
+def _start(source: Source, after: int, start: int) -> int:
+    """Where a function's own text begins: at the first marker ahead of it."""
+    return min([at for at, _ in source.markers if after <= at < start], default=start)

@@ -1,0 +1,228 @@
+"""From a kernel file, preprocessed, to a C++ unit of block functions; and why it was cut so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluators.cpu.fission.emit import UNKNOWN, Emission
+from evaluators.cpu.fission.exchange import file_lds
+from evaluators.cpu.fission.inline import callee
+from evaluators.cpu.fission.ir import Var
+from evaluators.cpu.fission.lower import Lowering
+from evaluators.cpu.fission.names import BUILTINS, COLLECTIVES
+from evaluators.cpu.fission.operations import Region as Cut
+from evaluators.cpu.fission.regions import Regions
+from evaluators.cpu.fission.source import Function, Unit, read
+from evaluators.cpu.fission.tree import Node, leaf, render, unsupported
+from evaluators.cpu.fission.uniformity import Uniformity
+from evaluators.cpu.fission.variables import Resolver
+
+PREFIX = "ks_block_"
+_HEAD = "unsigned KS_BX, unsigned KS_BY, unsigned KS_BZ"
+_DIMS = """
+constexpr int KS_X = KS_BX, KS_Y = KS_BY, KS_Z = KS_BZ, KS_THREADS = KS_X * KS_Y * KS_Z;
+constexpr int KS_LANES = (KS_THREADS + WAVEFRONT - 1) / WAVEFRONT * WAVEFRONT;
+constexpr bool KS_SIDE_BY_SIDE = KS_THREADS >= 128 && KS_X >= 16;
+constexpr KsIndex blockDim = {KS_BX, KS_BY, KS_BZ};
+const KsIndex blockIdx = ks_block.block, gridDim = ks_block.grid, threadIdx = {};
+const int ks_t = 0;
+"""
+_HERE = "KsThread { threadIdx , blockIdx , blockDim , gridDim }"
+_INDICES = (
+    "const KsIndex threadIdx = ks_thread.thread, blockIdx = ks_thread.block, "
+    "blockDim = ks_thread.dim, gridDim = ks_thread.grid;"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """One loop over the threads of a block. Lines are the kernel file's, from 1."""
+
+    kernel: str
+    first_line: int
+    last_line: int
+    why: str  # it ends there
+    vectorised: bool  # asked for, with omp simd
+    masked: bool
+    kept: tuple[str, ...]  # variables that it shares with other regions of the same thread
+
+    def __str__(self) -> str:
+        lines = f"line {self.first_line}"
+        if self.last_line != self.first_line:
+            lines = f"lines {self.first_line}-{self.last_line}"
+        how = "threads in vectors" if self.vectorised else "threads one by one"
+        masked = ", only those that are on" if self.masked else ""
+        kept = f"; keeps {', '.join(self.kept)}" if self.kept else ""
+        return f"{self.kernel}, {lines}: {how}{masked}{kept}; ends at {self.why}"
+
+
+def translate(source: str, kernels: Sequence[str]) -> str:
+    """The kernel file's own text with block functions in place of its kernels.
+
+    source: after the preprocessor, with the markers __global__, __shared__ and so on in it;
+    kernels: name expressions. A name expression gemm<64> becomes block_name("gemm<64>", ...).
+    Raises Rejected(UNSUPPORTED) with the line.
+    """
+    unit = read(source)
+    _pass_indices(unit)
+    wanted = _wanted(unit, kernels)
+    data = unit.source.data
+    edits: list[tuple[int, int, str]] = []
+    for f in unit.functions:
+        if f.kernel:
+            text = _block_function(unit, f)[0] if f.name in wanted else ""
+            if f.linkage:  # a template can't have it
+                text = f'}}\n{text}\nextern "C" {{\n'
+            edits.append((f.start, f.outer.end, text))
+        elif f.collective:
+            edits.append((f.start, f.outer.end, ""))
+        elif f.indexed:
+            edits.append((f.start, f.outer.end, _device_function(f)))
+    for shared in unit.shared:
+        if shared.has_leaf("extern"):
+            out: list[str] = []
+            render(file_lds(shared), out, [UNKNOWN])
+            edits.append((shared.start, shared.end, "".join(out)))
+    _check_methods(unit)
+    whole, at = [], 0
+    for start, end, text in sorted(edits):
+        if start < at:
+            continue
+        whole += [data[at:start].decode(), text]
+        at = end
+    return "".join([*whole, data[at:].decode()])
+
+
+def block_name(kernel: str, block: Sequence[int]) -> str:
+    """The block function's name expression for a kernel's and the block's size."""
+    name, angle, rest = kernel.partition("<")
+    space, colons, plain = name.strip().rpartition("::")
+    dims = ", ".join(map(str, block))
+    return f"{space}{colons}{PREFIX}{plain}<{dims}" + (f", {rest}" if angle else ">")
+
+
+def explain(source: str, kernels: Sequence[str]) -> tuple[Region, ...]:
+    """The regions of each kernel, in order. Raises Rejected(UNSUPPORTED)."""
+    unit = read(source)
+    _pass_indices(unit)
+    wanted = _wanted(unit, kernels)
+    found = []
+    for f in unit.functions:
+        if f.kernel and f.name in wanted:
+            _, emission = _block_function(unit, f)
+            found += [_describe(f.name, cut, emission) for cut in emission.regions]
+    return tuple(found)
+
+
+def _describe(kernel: str, cut: Cut, emission: Emission) -> Region:
+    lines = [one.line for step in cut.steps for one in step.node.leaves() if one.line > 0] or [0]
+    return Region(
+        kernel=kernel,
+        first_line=min(lines),
+        last_line=max(lines),
+        why=cut.why,
+        vectorised=emission.vectorised(cut),
+        masked=cut.mask is not None,
+        kept=tuple(sorted(v.name for v in cut.used if v in emission.stored)),
+    )
+
+
+def _wanted(unit: Unit, kernels: Sequence[str]) -> set[str]:
+    names = {k.partition("<")[0].strip().rpartition("::")[2] for k in kernels}
+    for name in names:
+        found = [f for f in unit.named(name) if f.kernel]
+        if len(found) > 1:
+            raise unsupported(f"{name}: several kernels of this name", found[1].node.line)
+    return names
+
+
+def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
+    lowering = Lowering(unit)
+    items = lowering.kernel(function)
+    resolver = Resolver(unit)
+    params = resolver.kernel(function, items)
+    uniformity = Uniformity(items, resolver.variables, resolver.purity)
+    uniformity.solve()
+    _rename(resolver)
+    ops = Regions(uniformity).build(items)
+    emission = Emission(ops)
+    for var in emission.stored:
+        if var.is_lambda or var.is_reference:
+            raise unsupported(f"{var.name}, which lives across a barrier", var.line)
+    body = emission.write()
+    head = [_HEAD]
+    if function.template is not None:
+        head += [str(k) for k in function.template.kids if k.kind.endswith("declaration")]
+    arguments = ["const KsBlock &ks_block", *map(str, function.params)]
+    start = "".join(_start(v) for v in params if v in emission.stored)
+    slots = "\n".join(lowering.slots.values())
+    return (
+        f"template <{', '.join(head)}>\nstatic int {PREFIX}{function.name}"
+        f"({', '.join(arguments)}) {{{_DIMS}{slots}\n{start}{body}\nreturn 0;\n}}\n"
+        f"#line {_end_line(function.node)}\n",
+        emission,
+    )
+
+
+def _end_line(node: Node) -> int:
+    return max(one.line for one in node.leaves())
+
+
+def _start(var: Var) -> str:
+    return (
+        f"KsBare<decltype({var.name})> ks_v_{var.name}[KS_THREADS];\n"
+        f"for (int i = 0; i < KS_THREADS; ++i) ks_v_{var.name}[i] = {var.name};\n"
+    )
+
+
+def _rename(resolver: Resolver) -> None:
+    """Give every variable a name of its own, so that regions can declare any of them again."""
+    taken = resolver.foreign | resolver.nested
+    for i, var in enumerate(resolver.variables):
+        if var.name in taken and not var.is_param:
+            var.name = f"{var.name}_ks{i}"
+        for one in var.mentions:  # also those by a reference parameter's name
+            one.text = var.name
+        taken.add(var.name)
+
+
+def _pass_indices(unit: Unit) -> None:
+    """Device functions that use indices get them as their first argument."""
+    names = {f.name for f in unit.functions if f.indexed and not f.collective}
+    for f in unit.functions:
+        if not f.indexed:
+            continue
+        for call in [one for one in f.body.walk() if one.kind == "call_expression"]:
+            word = callee(call)
+            listed = call.need("arguments")
+            if word == "__lane_id":
+                call.become(leaf("ks_lane ( threadIdx , blockDim )", call.line, "lane"))
+            elif word in names:
+                comma = " ," if len(listed.kids) > 2 else ""
+                listed.kids.insert(1, leaf(_HERE + comma, call.line, "indices"))
+
+
+def _device_function(function: Function) -> str:
+    node: Node = function.node
+    while node.kind != "function_declarator":
+        node = node.need("declarator")
+    listed = node.need("parameters")
+    named = [k for k in listed.kids if k.kind.endswith("declaration") and str(k) != "void"]
+    comma = " ," if named else ""
+    if not named:
+        listed.kids = [listed.kids[0], listed.kids[-1]]
+    listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", node.line))
+    function.body.kids.insert(1, leaf(_INDICES, function.body.line))
+    out: list[str] = []
+    render(function.outer, out, [UNKNOWN])
+    return "".join(out) + f"\n#line {_end_line(function.node)}\n"
+
+
+def _check_methods(unit: Unit) -> None:
+    """Indices and barriers are known in plain functions only."""
+    inside = {id(one) for f in unit.functions for one in f.node.walk()}
+    words = (
+        BUILTINS | COLLECTIVES | unit.with_property("indexed") | unit.with_property("collective")
+    )
+    for one in unit.source.root.leaves():
+        if one.text in words and id(one) not in inside:
+            raise unsupported(f"{one.text} outside of a plain function", one.line)

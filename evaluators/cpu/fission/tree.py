@@ -1,0 +1,225 @@
+"""A kernel's syntax tree of our own: nodes that can be copied, replaced and written out again."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import tree_sitter
+import tree_sitter_cpp
+
+from evaluators.cpu.fission.names import BOUNDS, MARKERS, SHARED
+from evaluators.evaluation import Rejected, Status
+
+_BLANKED = re.compile(
+    rb"^[ \t]*#.*$|\b(?:__(?:global|device|host|constant|managed|shared)__|__forceinline__"
+    rb"|__noinline__|__extension__)\b|\b(?:__launch_bounds__|__attribute__|__align__|alignas)\s*(?=\()",
+    re.MULTILINE,
+)
+_MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
+_ATOMS = frozenset({"string_literal", "char_literal", "raw_string_literal", "number_literal"})
+TYPES = frozenset({"struct_specifier", "enum_specifier", "union_specifier", "class_specifier"})
+LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+_SKIPPED = frozenset({"comment", "preproc_call"})
+
+
+class Node:
+    """One node. A leaf has text and no kids; field is its role in the parent ('condition')."""
+
+    __slots__ = ("field", "kids", "kind", "line", "text", "var")
+
+    def __init__(
+        self, kind: str, line: int, text: str = "", kids: "list[Node] | None" = None
+    ) -> None:
+        self.kind = kind
+        self.line = line
+        self.text = text
+        self.kids: list[Node] = kids if kids is not None else []
+        self.field: str | None = None
+        self.var: Any = None  # the ir.Var that a name means, once resolved
+
+    def get(self, field: str) -> "Node | None":
+        for kid in self.kids:
+            if kid.field == field:
+                return kid
+        return None
+
+    def need(self, field: str) -> "Node":
+        found = self.get(field)
+        if found is None:
+            raise unsupported(f"a {self.kind.replace('_', ' ')} of this form", self.line)
+        return found
+
+    def all(self, field: str) -> "list[Node]":
+        return [kid for kid in self.kids if kid.field == field]
+
+    def has(self, kind: str) -> bool:
+        return any(kid.kind == kind for kid in self.kids)
+
+    def has_leaf(self, text: str) -> bool:
+        return any(one.text == text for one in self.leaves())
+
+    def leaves(self) -> "Iterator[Node]":
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if node.kids:
+                stack.extend(reversed(node.kids))
+            elif node.text:
+                yield node
+
+    def walk(self) -> "Iterator[Node]":
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.kids))
+
+    def copy(self) -> "Node":
+        twin = Node(self.kind, self.line, self.text, [kid.copy() for kid in self.kids])
+        twin.field = self.field
+        return twin
+
+    def become(self, other: "Node") -> None:
+        """Take the other's content, keep the place."""
+        self.kind, self.line, self.text, self.kids = other.kind, other.line, other.text, other.kids
+
+    def __str__(self) -> str:
+        return " ".join(leaf.text for leaf in self.leaves())
+
+
+def leaf(text: str, line: int, kind: str = "generated") -> Node:
+    return Node(kind, line, text)
+
+
+def name(text: str, line: int) -> Node:
+    return Node("identifier", line, text)
+
+
+def group(kind: str, line: int, *parts: "Node | str") -> Node:
+    """A node made of text pieces and nodes."""
+    kids = [leaf(part, line) if isinstance(part, str) else part for part in parts]
+    return Node(kind, line, "", kids)
+
+
+def unsupported(reason: str, line: int) -> Rejected:
+    return Rejected(Status.UNSUPPORTED, f"cpu-fission can't run {reason}", line=line)
+
+
+def render(node: Node, out: "list[str]", at: "list[int]") -> None:
+    """Append the node's text; at[0] is the source line that the output stands on."""
+    for one in node.leaves():
+        if one.line != at[0] and one.line > 0:
+            if 0 < one.line - at[0] < 6:
+                out.append("\n" * (one.line - at[0]))
+            else:
+                out.append(f"\n#line {one.line}\n")
+            at[0] = one.line
+        out.append(one.text)
+        out.append(" ")
+        at[0] += one.text.count("\n")
+
+
+class Source:
+    """The parsed text: its tree, and where the markers stood that a C++ parser does not know."""
+
+    def __init__(self, text: str) -> None:
+        data = text.encode()
+        self.lines = _line_numbers(data)
+        self.markers: list[tuple[int, str]] = []
+        blank = bytearray(data)
+        for found in _BLANKED.finditer(data):
+            start, end = found.span()
+            word = found[0].split()[0].split(b"(")[0].decode() if found[0].strip() else ""
+            if data[end : end + 1] == b"(":
+                if _inside_struct(data, start):
+                    continue
+                end = _closing(data, end)
+            if word in MARKERS or word in (SHARED, BOUNDS):
+                self.markers.append((start, word))
+            blank[start:end] = re.sub(rb"[^\n]", b" ", data[start:end])
+        self.data = data
+        self.root = self._convert(_parser().parse(bytes(blank)).root_node)
+
+    def marked(self, start: int, end: int, word: str) -> bool:
+        return any(start <= at < end and found == word for at, found in self.markers)
+
+    def _convert(self, root: Any) -> Node:
+        lines = self.lines
+        data = self.data
+
+        def convert(cursor: Any) -> Spanned:
+            raw = cursor.node
+            kind = raw.type
+            node = Spanned(kind, lines[raw.start_point[0]])
+            node.start, node.end = raw.start_byte, raw.end_byte
+            node.field = cursor.field_name
+            if raw.is_missing or kind == "ERROR":
+                node.kind = "ERROR"
+            if kind in _ATOMS or not cursor.goto_first_child():
+                node.text = data[raw.start_byte : raw.end_byte].decode()
+                return node
+            last = raw.start_byte
+            while True:
+                if cursor.node.type not in _SKIPPED:
+                    kid = convert(cursor)
+                    if kid.kind == "declaration" and self.marked(last, kid.end, SHARED):
+                        kid.kind = "shared_declaration"
+                    node.kids.append(kid)
+                    last = kid.end
+                if not cursor.goto_next_sibling():
+                    break
+            cursor.goto_parent()
+            return node
+
+        return convert(root.walk())
+
+
+class Spanned(Node):
+    """A node that still knows its place in the text: byte offsets."""
+
+    __slots__ = ("end", "start")
+
+    start: int
+    end: int
+
+
+def _closing(data: bytes, at: int) -> int:
+    depth = 0
+    for i in range(at, len(data)):
+        if data[i] == 40:
+            depth += 1
+        elif data[i] == 41:
+            depth -= 1
+            if depth == 0:
+                return i + 1
+    return len(data)
+
+
+def _inside_struct(data: bytes, start: int) -> bool:
+    """struct alignas(16) name: there the alignment is part of the type."""
+    return data[:start].rstrip().endswith((b"struct", b"class", b"union"))
+
+
+def _line_numbers(data: bytes) -> list[int]:
+    """For each physical line, the line of the kernel's file that it came from."""
+    numbers = []
+    line = 1
+    for row in data.split(b"\n"):
+        found = _MARKER.match(row)
+        numbers.append(line)
+        line = int(found[1]) if found else line + 1
+    return numbers
+
+
+@cache
+def _parser() -> tree_sitter.Parser:
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+
+
+def check_parsed(node: Node) -> None:
+    for one in node.walk():
+        if one.kind == "ERROR":
+            raise unsupported(f"what it can't parse: {str(one)[:40]!r}", one.line)
+        if one.kind in ("asm_statement", "gnu_asm_expression", "try_statement"):
+            raise unsupported("asm or exceptions", one.line)

@@ -1,0 +1,261 @@
+"""The C++ compiler of the cpu backend: which one, its flags, and the cache of what it built."""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluators.device import BackendMissing
+from evaluators.sandbox.run import run_confined
+
+INCLUDE = Path(__file__).parents[1] / "include" / "cpu"
+NATIVE = Path(__file__).parent / "native"
+COMPILER_VARIABLE = "KERNEL_SCIENTIST_CXX"
+CACHE_VARIABLE = "KERNEL_SCIENTIST_CACHE"
+
+# No standard library's headers, start files or runtime: a kernel sees ours and libm's symbols.
+_COMMON_FLAGS = (
+    "-std=gnu++17",
+    "-O3",
+    "-march=native",
+    "-fopenmp-simd",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-fno-stack-protector",
+    "-fno-asynchronous-unwind-tables",
+    "-fvisibility=hidden",
+    "-fPIC",
+    "-w",
+    "-pipe",
+)
+_GNU_FLAGS = (
+    "-fwhole-program",
+    "-fdiagnostics-color=never",
+    "-fno-diagnostics-show-caret",
+)
+# g++ unrolls short loops before it would vectorise them: register tiles of 8 or 16 columns become
+# three to six times faster when it leaves those of more than four rounds alone. In kernels cut at
+# barriers, whose tiles are read from LDS, they become one and a half to three times slower.
+_GNU_WITHOUT_BARRIERS = ("--param=max-completely-peel-times=4",)
+_CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
+_ZIG_FLAGS = ("-fno-sanitize=undefined",)
+_INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
+_LINK_FLAGS = (
+    "-shared",
+    "-nostdlib",
+    "-nostartfiles",
+    "-Wl,-z,now",
+    "-Wl,-z,noexecstack",
+    "-Wl,--build-id=none",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """A C++ compiler that works. name: as times are tagged, "g++ 12.2.0"."""
+
+    command: tuple[str, ...]
+    family: str  # "g++", "clang++" or "zig c++"
+    version: str
+    wide_vectors: bool  # the processor has AVX-512
+
+    @property
+    def name(self) -> str:
+        return f"{self.family} {self.version}"
+
+    @property
+    def memory_bytes(self) -> int:
+        """Address space for a compile child; Zig reserves much, and uses little of it."""
+        return (8 if self.family == "zig c++" else 3) << 30
+
+    def preprocess(self, source: str, defines: tuple[str, ...]) -> list[str]:
+        """Command that prints a source file after the preprocessor, our markers unexpanded."""
+        return [
+            *self.command,
+            *("-E", "-x", "c++", "-std=gnu++17", "-DKS_TRANSLATING", *defines, "-w"),
+            *_INCLUDE_FLAGS,
+            *("-include", "hip/hip_runtime.h", source),
+        ]
+
+    def build(
+        self, source: str, output: str, options: tuple[str, ...], *, waits: bool = False
+    ) -> list[str]:
+        """Command from a C++ unit to a shared library; options come last, so that they count.
+
+        waits: whether the kernels hold barriers or wavefront operations.
+        """
+        flags = [*_COMMON_FLAGS]
+        flags += _GNU_FLAGS if self.family == "g++" else _CLANG_FLAGS
+        if self.family == "g++" and not waits:
+            flags += _GNU_WITHOUT_BARRIERS
+        if self.family == "zig c++":
+            flags += _ZIG_FLAGS
+        if self.wide_vectors:
+            flags.append("-mprefer-vector-width=512")
+        return [
+            *self.command,
+            *flags,
+            *_INCLUDE_FLAGS,
+            *options,
+            *_LINK_FLAGS,
+            *("-o", output, source),
+        ]
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """What the compiler needs beside PATH; its temporary files go to folder."""
+        variables = {"TMPDIR": str(folder), "HOME": str(folder), "LC_ALL": "C"}
+        if self.family == "zig c++":
+            variables["ZIG_GLOBAL_CACHE_DIR"] = str(cache_folder() / "zig")
+            variables["ZIG_LOCAL_CACHE_DIR"] = str(folder / "zig")
+        return variables
+
+
+@functools.cache
+def toolchain() -> Toolchain:
+    """The compiler named by KERNEL_SCIENTIST_CXX, else g++, clang++ or the package ziglang's.
+
+    Raises BackendMissing when there is none.
+    """
+    wanted = os.environ.get(COMPILER_VARIABLE, "").strip()
+    if wanted:
+        command = tuple(shlex.split(wanted))
+        if shutil.which(command[0]) is None:
+            raise BackendMissing(
+                f"{COMPILER_VARIABLE} names {command[0]!r}, which is not on PATH: name a C++ "
+                "compiler that is, or unset it"
+            )
+        return _describe(command)
+    for name in ("g++", "clang++"):
+        if shutil.which(name):
+            return _describe((name,))
+    if importlib.util.find_spec("ziglang"):
+        return _describe((sys.executable, "-m", "ziglang", "c++"))
+    raise BackendMissing(
+        "no C++ compiler for the cpu backend: install g++ or clang++, or the Python package ziglang"
+    )
+
+
+def _describe(command: tuple[str, ...]) -> Toolchain:
+    try:
+        said = subprocess.run(
+            [*command, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={**os.environ, "LC_ALL": "C"},
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BackendMissing(
+            f"the C++ compiler {shlex.join(command)} does not run: {error}"
+        ) from None
+    found = re.search(r"\d+\.\d+(?:\.\d+)?", said.splitlines()[0] if said else "")
+    clang = "clang" in said
+    family = (
+        "zig c++" if "ziglang" in command or "zig" in command[0] else "clang++" if clang else "g++"
+    )
+    return Toolchain(
+        command=command,
+        family=family,
+        version=found.group() if found else "?",
+        wide_vectors="avx512f" in cpu_flags(),
+    )
+
+
+@functools.cache
+def cpu_info() -> dict[str, str]:
+    """The first processor's lines in /proc/cpuinfo."""
+    fields: dict[str, str] = {}
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, colon, value = line.partition(":")
+        if not colon and fields:
+            break
+        fields[name.strip()] = value.strip()
+    return fields
+
+
+def cpu_flags() -> frozenset[str]:
+    """What the processor can do, by Linux's names."""
+    info = cpu_info()
+    return frozenset((info.get("flags") or info.get("Features", "")).split())
+
+
+def cache_folder() -> Path:
+    """Where built tools and calibrations are kept; made when it is not there."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        folder = Path(named)
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base) / "kernel-scientist"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BackendMissing(
+            f"the cache folder {folder} can't be made ({error.strerror}): name another one with "
+            f"{CACHE_VARIABLE}"
+        ) from None
+    return folder
+
+
+@functools.cache
+def runner() -> Path:
+    """The run child's executable, built once for a compiler and a version of its source."""
+    tools = toolchain()
+    sources = (NATIVE / "runner.c", NATIVE / "launch.h")
+    built_for = " ".join((tools.name, platform.machine(), *platform.libc_ver()))
+    key = hashlib.sha256(built_for.encode() + b"".join(s.read_bytes() for s in sources))
+    path = cache_folder() / f"runner-{key.hexdigest()[:16]}"
+    if path.exists():
+        return path
+    with tempfile.TemporaryDirectory(dir=path.parent) as name:
+        folder = Path(name)
+        built = folder / "runner"
+        done = run_confined(
+            [
+                *_c_compiler(tools),
+                *("-x", "c", "-O2", "-w", str(sources[0]), "-o", str(built)),
+                *("-x", "none", "-Wl,--no-as-needed", "-lm", "-ldl"),
+            ],
+            cwd=folder,
+            env=tools.environment(folder),
+            deadline_s=300,  # Zig builds its libc the first time
+            memory_bytes=toolchain().memory_bytes,
+        )
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
+            raise BackendMissing(f"{tools.name} can't build the cpu backend's run child: {said[0]}")
+        os.replace(built, path)  # atomic: two processes may build it at once
+    return path
+
+
+def _c_compiler(tools: Toolchain) -> tuple[str, ...]:
+    return (*tools.command[:-1], "cc") if tools.family == "zig c++" else tools.command
+
+
+@functools.cache
+def system_calls() -> dict[int, str]:
+    """Names of Linux's system calls by number, read from the compiler's own headers."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = run_confined(
+            [*_c_compiler(toolchain()), "-E", "-dM", "-x", "c", "-include", "sys/syscall.h", "-"],
+            cwd=Path(folder),
+            env=toolchain().environment(Path(folder)),
+            deadline_s=60,
+            memory_bytes=toolchain().memory_bytes,
+        )
+    found = re.findall(r"^#define __NR_(\w+) (\d+)$", done.stdout.decode(errors="replace"), re.M)
+    return {int(number): name for name, number in found}

@@ -1,0 +1,1 @@
+"""The cuda backend: NVIDIA's GPUs through cuda-bindings and NVRTC."""

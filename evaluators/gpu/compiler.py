@@ -1,0 +1,134 @@
+"""A GPU backend's compiler: a kernel file to loadable code, with what it takes."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from evaluators.device import Binary, Compiled
+from evaluators.evaluation import Rejected, Status
+from evaluators.gpu.compile_child import CompileChild
+from evaluators.gpu.driver import check_launch
+from evaluators.gpu.resources import Resources, read_resources
+from evaluators.kernel.plan import Defines, LaunchStep, Plan
+from evaluators.kernel.source import KernelSource
+from evaluators.kernel.source_check import KERNEL_FILE, check_source
+from evaluators.kernel.tokens import tokens
+
+MAX_THREADS = 1024
+DEADLINE_S = 60.0
+_ASSEMBLY = "asm|__asm|__asm__"
+
+
+class GpuCompiler:
+    """For one architecture, such as gfx942; holds a recycled compile child until closed.
+
+    lds_bytes: what a block may have of it, static and dynamic together.
+    """
+
+    def __init__(
+        self,
+        *,
+        backend: Literal["hip", "cuda"],
+        arch: str,
+        child: CompileChild,
+        wavefront: int,
+        lds_bytes: int,
+    ) -> None:
+        self.arch = arch
+        self.backend = backend
+        self._child = child
+        self._always = ("-std=c++17", f"-DWAVEFRONT={wavefront}")
+        self._lds_bytes = lds_bytes
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        """Compile once for each distinct set of defines. Needs no device.
+
+        Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
+        can't fit the compiled kernel. Raises BackendMissing.
+        """
+        source = _guarded(kernel)
+        binaries: dict[Defines, Binary] = {}
+        resources: list[dict[str, Any]] = []
+        logs: list[str] = []
+        seconds = 0.0
+        for defines, launches in _builds(plans).items():
+            made = self._child.compile(
+                source,
+                arch=self.arch,
+                name=KERNEL_FILE,
+                names=tuple(dict.fromkeys(launch.entry for launch in launches)),
+                options=(
+                    *self._always,
+                    *(f"-D{name}={value}" for name, value in defines),
+                    *kernel.options,
+                ),
+                deadline_s=DEADLINE_S,
+            )
+            kernels = {
+                k.symbol: k for k in read_resources(made.code, made.mnemonics, made.signatures)
+            }
+            binaries[defines] = Binary(data=made.code, symbols=made.symbols)
+            for launch in launches:
+                found = kernels[made.symbols[launch.entry]]
+                check_launch(launch, found, lds_bytes=self._lds_bytes, threads=MAX_THREADS)
+            resources += _told(defines, launches, kernels, made.symbols)
+            if made.log and made.log not in logs:
+                logs.append(made.log)
+            seconds += made.seconds
+        return Compiled(
+            kernel_id=kernel.id,
+            backend=self.backend,
+            arch=self.arch,
+            engine=self.backend,
+            compiler=self._child.version,
+            binaries=binaries,
+            resources=tuple(resources),
+            log="\n".join(logs),
+            seconds=seconds,
+            inspection_only=self._child.inspection_only,
+        )
+
+    def close(self) -> None:
+        self._child.close()
+
+
+def _guarded(kernel: KernelSource) -> str:
+    """The kernel's file behind its headers and macros that stop assembly made by pasting tokens.
+
+    Assembly could read this machine's files (.incbin). Raises Rejected(INVALID).
+    """
+    headers = check_source(kernel.code, first_line=kernel.code_line)
+    for token in tokens(kernel.code, kernel.code_line):
+        if token.kind == "directive" and re.match(rf"undef\s+({_ASSEMBLY})\b", token.text):
+            raise Rejected(Status.INVALID, f"#{token.text} is not allowed", line=token.line)
+    lines = [f"#include <{header}>" for header in ("hip/hip_runtime.h", *headers)]
+    refusal = 'static_assert(false, "inline assembly is not allowed"); void'
+    lines += [f"#define {word} {refusal}" for word in _ASSEMBLY.split("|")]
+    return "\n".join([*lines, f'#line 1 "{KERNEL_FILE}"', kernel.text])
+
+
+def _builds(plans: Sequence[Plan]) -> dict[Defines, list[LaunchStep]]:
+    """Every launch of every plan, by what must be compiled together."""
+    found: dict[Defines, list[LaunchStep]] = {}
+    for plan in plans:
+        found.setdefault(plan.defines, []).extend(plan.launches)
+    return found
+
+
+def _told(
+    defines: Defines,
+    launches: Sequence[LaunchStep],
+    kernels: dict[str, Resources],
+    symbols: Any,
+) -> list[dict[str, Any]]:
+    """One mapping a kernel, block size and dynamic LDS: launches that differ in grid are one."""
+    told = {}
+    for launch in launches:
+        threads = launch.block[0] * launch.block[1] * launch.block[2]
+        key = (launch.entry, threads, launch.lds_bytes)
+        told[key] = {
+            "kernel": launch.entry,
+            "defines": dict(defines),
+            **kernels[symbols[launch.entry]].for_launch(threads, launch.lds_bytes),
+        }
+    return list(told.values())

@@ -1,0 +1,1 @@
+"""The hip backend: AMD's GPUs through hip-python and hiprtc."""

@@ -1,0 +1,230 @@
+"""The hip backend: AMD GPUs through hip-python."""
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
+from evaluators.gpu.compiler import GpuCompiler
+from evaluators.gpu.driver import DeviceFault, Params
+from evaluators.gpu.peaks import Peaks
+from evaluators.gpu.session import GpuSession
+from evaluators.hip.clang import AmdChild, amd_child, amd_compiler
+from evaluators.hip.products import pci_id_of, recognise
+from evaluators.hip.rocm import WHAT_TO_DO
+from evaluators.hip.runtime import Runtime
+from evaluators.kernel.plan import LaunchStep
+
+DEFAULT_ARCH = "gfx942"
+LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
+
+
+def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCompiler:
+    """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
+    if arch is None:
+        arch = _first_arch() if device_count() else DEFAULT_ARCH
+    return GpuCompiler(
+        backend="hip",
+        arch=arch,
+        child=child or amd_child(),
+        wavefront=64,
+        lds_bytes=LDS_BYTES,
+    )
+
+
+def _first_arch() -> str:
+    with closing(open_device(0)) as device:
+        return device.info.arch
+
+
+def device_count() -> int:
+    """AMD GPUs that this process may use (HIP_VISIBLE_DEVICES); 0 without a runtime."""
+    try:
+        return Runtime().device_count()
+    except (BackendMissing, DeviceFault):
+        return 0
+
+
+def open_device(index: int) -> "HipDevice":
+    """Raises BackendMissing: no library, no GPU, no such index, versions that don't fit."""
+    runtime = Runtime()
+    runtime.check_version()
+    count = runtime.device_count()
+    if count == 0:
+        raise BackendMissing(
+            f"the HIP runtime {runtime.version()} finds no AMD GPU: check /dev/kfd, "
+            "the group render, and HIP_, CUDA_ and ROCR_VISIBLE_DEVICES"
+        )
+    if not 0 <= index < count:
+        raise BackendMissing(f"there is no HIP device {index}: {count} are visible, from 0")
+    return HipDevice(runtime, index)
+
+
+def _decoded(text: bytes | str) -> str:
+    return text.rstrip(b"\0").decode() if isinstance(text, bytes) else text
+
+
+def _info(properties: Any) -> DeviceInfo:
+    """properties: hipDeviceProp_t. An AMD GPU that no table knows keeps its marketing name."""
+    arch = _decoded(properties.gcnArchName).split(":")[0]
+    units = int(properties.multiProcessorCount)
+    place = (int(properties.pciDomainID), int(properties.pciBusID), int(properties.pciDeviceID))
+    address = "{:04x}:{:02x}:{:02x}.0".format(*place)
+    memory_bytes = int(properties.totalGlobalMem)
+    product = recognise(
+        arch, compute_units=units, memory_bytes=memory_bytes, pci_id=pci_id_of(address)
+    )
+    peaks = product.peaks(units) if product else Peaks(cache_bytes=int(properties.l2CacheSize))
+    return DeviceInfo(
+        backend="hip",
+        name=product.name if product else _decoded(properties.name),
+        arch=arch,
+        engine="hip",
+        compiler=amd_compiler(),
+        wavefront=int(properties.warpSize),
+        lds_bytes=int(properties.sharedMemPerBlock),
+        max_threads=int(properties.maxThreadsPerBlock),
+        cache_bytes=peaks.cache_bytes,
+        peak_flops=peaks.flops,
+        peak_bytes_per_s=peaks.bytes_per_s,
+        compute_units=units,
+        partition=product.partition(units) if product else "",
+        pci_address=address,
+    )
+
+
+class HipDevice:
+    """One AMD GPU; see evaluators.device.Device."""
+
+    def __init__(self, runtime: Runtime, index: int) -> None:
+        runtime.call("hipSetDevice", index)
+        self.info = _info(runtime.properties(index))
+        self._driver = HipDriver(runtime, compute_units=self.info.compute_units)
+
+    def open(
+        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+    ) -> GpuSession:
+        if compiled.backend != "hip" or compiled.arch.split(":")[0] != self.info.arch:
+            raise ValueError(
+                f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
+            )
+        if compiled.inspection_only:
+            raise BackendMissing(f"{compiled.compiler} compiles for inspection only: {WHAT_TO_DO}")
+        if not isinstance(beside, GpuSession | None):
+            raise ValueError("beside must be a session on hip")
+        return GpuSession(
+            self._driver,
+            compiled,
+            memory_bytes=memory_bytes,
+            lds_bytes=self.info.lds_bytes,
+            threads=self.info.max_threads,
+            beside=beside,
+        )
+
+    def close(self) -> None:
+        self._driver.close()
+
+
+class HipDriver:
+    """evaluators.gpu.driver.Driver over hip-python."""
+
+    def __init__(self, runtime: Runtime, *, compute_units: int) -> None:
+        self._call = runtime.call
+        self._runtime = runtime
+        self._kinds = runtime.hip.hipMemcpyKind
+        self._compute_units = compute_units
+        # Not the default stream, which can't be captured into a graph.
+        self._stream = self._call("hipStreamCreate")
+
+    def close(self) -> None:
+        self._call("hipStreamDestroy", self._stream)
+
+    def load(self, code: bytes) -> Any:
+        return self._call("hipModuleLoadData", code)
+
+    def unload(self, module: Any) -> None:
+        self._call("hipModuleUnload", module)
+
+    def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:
+        return self._call("hipModuleGetFunction", module, symbol.encode())
+
+    def malloc(self, nbytes: int) -> int:
+        return int(self._call("hipMalloc", nbytes))
+
+    def free(self, address: int) -> None:
+        self._call("hipFree", address)
+
+    def copy_in(self, address: int, array: np.ndarray[Any, Any]) -> None:
+        self._copy(address, array.ctypes.data, array.nbytes, self._kinds.hipMemcpyHostToDevice)
+
+    def copy_out(self, array: np.ndarray[Any, Any], address: int) -> None:
+        self._copy(array.ctypes.data, address, array.nbytes, self._kinds.hipMemcpyDeviceToHost)
+
+    def _copy(self, to: int, source: int, nbytes: int, kind: Any) -> None:
+        if nbytes:
+            self._call("hipMemcpyAsync", to, source, nbytes, kind, self._stream)
+            self._call("hipStreamSynchronize", self._stream)
+
+    def fill(self, address: int, byte: int, nbytes: int) -> None:
+        if nbytes:
+            self._call("hipMemsetAsync", address, byte, nbytes, self._stream)
+
+    def launch(self, function: Any, step: LaunchStep, params: Params) -> None:
+        where = (function, *step.grid, *step.block, step.lds_bytes, self._stream, params)
+        if step.cooperative:
+            self._call("hipModuleLaunchCooperativeKernel", *where)
+        else:
+            self._call("hipModuleLaunchKernel", *where, None)
+
+    def resident_blocks(self, function: Any, step: LaunchStep) -> int:
+        threads = step.block[0] * step.block[1] * step.block[2]
+        each = self._call(
+            "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", function, threads, step.lds_bytes
+        )
+        return int(each) * self._compute_units
+
+    def event(self) -> Any:
+        return self._call("hipEventCreate")
+
+    def release_event(self, event: Any) -> None:
+        self._call("hipEventDestroy", event)
+
+    def record(self, event: Any) -> None:
+        self._call("hipEventRecord", event, self._stream)
+
+    def finished(self, event: Any) -> bool:
+        return self._runtime.ready("hipEventQuery", event)
+
+    def elapsed_us(self, start: Any, end: Any) -> float:
+        return float(self._call("hipEventElapsedTime", start, end)) * 1e3
+
+    def capture(self, enqueue: Callable[[], None]) -> Any:
+        mode = self._runtime.hip.hipStreamCaptureMode.hipStreamCaptureModeThreadLocal
+        try:
+            self._call("hipStreamBeginCapture", self._stream, mode)
+        except DeviceFault as fault:
+            if fault.code == "hipErrorNotSupported":
+                return None
+            raise
+        try:
+            enqueue()
+        except BaseException:
+            self._drop(self._runtime.hip.hipStreamEndCapture(self._stream)[1])
+            raise
+        graph = self._call("hipStreamEndCapture", self._stream)
+        try:
+            return self._call("hipGraphInstantiateWithFlags", graph, 0)
+        finally:
+            self._drop(graph)
+
+    def _drop(self, graph: Any) -> None:
+        if graph is not None:
+            self._call("hipGraphDestroy", graph)
+
+    def replay(self, graph: Any) -> None:
+        self._call("hipGraphLaunch", graph, self._stream)
+
+    def release_graph(self, graph: Any) -> None:
+        self._call("hipGraphExecDestroy", graph)

@@ -1,0 +1,1 @@
+"""What a kernel file says: its front matter, its launch plans, and what its source may hold."""

@@ -1,0 +1,183 @@
+"""Planner: a kernel file's symbolic launches, evaluated for one workload."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from evaluators.expression import Expression, ExpressionError
+from evaluators.kernel.front_matter import Launch, Memset, ValueArg, invalid
+from evaluators.kernel.plan import Dim3, LaunchStep, MemsetStep, Plan, Scalar, Step
+
+if TYPE_CHECKING:
+    from evaluators.kernel.source import KernelSource
+    from evaluators.tasks.task import Task
+
+MAX_STEPS = 4096
+MAX_SCRATCH_BYTES = 2**38
+MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)
+
+
+class Planner:
+    """Evaluates one kernel's symbolic launches for one workload."""
+
+    def __init__(self, kernel: "KernelSource", task: "Task", dims: Mapping[str, int]) -> None:
+        self.kernel = kernel
+        self.dims = dims
+        self.params = kernel.params_for(dims)
+        self.buffers = {argument.name: argument for argument in task.arguments}
+        for name in kernel.params:
+            if name in dims:
+                raise invalid(
+                    f"parameter {name!r} has the name of a dimension of task {task.name}",
+                    kernel.front.lines.get("params"),
+                )
+        for name in kernel.specialize:
+            if name not in dims:
+                raise invalid(
+                    f"specialize: {name!r} is not a dimension of task {task.name} "
+                    f"({', '.join(dims)})",
+                    kernel.front.lines.get("specialize"),
+                )
+        for name in kernel.scratch:
+            if name in self.buffers or name in dims:
+                raise invalid(
+                    f"scratch: {name!r} is already a name of task {task.name}",
+                    kernel.front.lines.get("scratch"),
+                )
+        self.env: dict[str, int] = {**dims, **self.params}
+        self.specialised = {name: dims[name] for name in kernel.specialize}
+
+    def plan(self) -> Plan:
+        kernel = self.kernel
+        for constraint in kernel.constraints:
+            if not holds(constraint, self.params, None):
+                raise invalid(
+                    f"constraint {constraint.text!r} does not hold for the variant's params "
+                    f"{self.params}",
+                    kernel.front.lines.get("variants"),
+                )
+        line = kernel.front.lines.get("scratch")
+        scratch = {
+            name: _integer(size, self.env, line, 1, MAX_SCRATCH_BYTES, f"scratch: {name}")
+            for name, size in kernel.scratch.items()
+        }
+        steps = tuple(self.steps(kernel.launches, preparing=False))
+        if not any(isinstance(step, LaunchStep) for step in steps):
+            raise invalid(
+                f"nothing is launched for {dict(self.dims)}: every 'when' is false",
+                kernel.front.lines.get("launches"),
+            )
+        return Plan(
+            defines=tuple(sorted({**self.params, **self.specialised}.items())),
+            steps=steps,
+            prepare=tuple(self.steps(kernel.prepare, preparing=True)),
+            scratch=scratch,
+        )
+
+    def steps(self, launches: Sequence[Launch | Memset], *, preparing: bool) -> Iterator[Step]:
+        count = 0
+        for launch in launches:
+            for env in self.rounds(launch):
+                if not holds(launch.when, env, launch.line):
+                    continue
+                count += 1
+                if count > MAX_STEPS:
+                    raise invalid(f"more than {MAX_STEPS} launches", launch.line)
+                if isinstance(launch, Memset):
+                    self.writable(launch.buffer, launch.line, preparing)
+                    yield MemsetStep(buffer=launch.buffer, byte=launch.byte)
+                else:
+                    yield self.launch(launch, env, preparing)
+
+    def rounds(self, launch: Launch | Memset) -> Iterator[dict[str, int]]:
+        """One environment for each repetition."""
+        if isinstance(launch, Memset) or launch.repeat is None:
+            yield self.env
+            return
+        name, count = launch.repeat
+        if name in self.env or name in self.buffers:
+            raise invalid(f"repeat: {name!r} is already a name", launch.line)
+        for i in range(_integer(count, self.env, launch.line, 0, MAX_STEPS, "repeat")):
+            yield {**self.env, name: i}
+
+    def writable(self, buffer: str, line: int, preparing: bool) -> None:
+        if buffer in self.kernel.scratch:
+            return
+        if preparing or buffer not in self.buffers or not self.buffers[buffer].written:
+            raise invalid(f"memset: {buffer!r} is neither an output nor scratch", line)
+
+    def launch(self, launch: Launch, env: Mapping[str, int], preparing: bool) -> LaunchStep:
+        return LaunchStep(
+            entry=self.entry(launch.kernel),
+            grid=_dim3(launch.grid, env, launch.line, "grid", MAX_GRID),
+            block=_dim3(launch.block, env, launch.line, "block", MAX_GRID),
+            lds_bytes=_integer(launch.lds_bytes, env, launch.line, 0, 2**31 - 1, "lds_bytes"),
+            args=tuple(self.arg(arg, env, launch.line, preparing) for arg in launch.args),
+            cooperative=launch.cooperative,
+        )
+
+    def entry(self, name: str) -> str:
+        """The name expression with the values of parameters and specialised dims put in."""
+        base, bracket, arguments = name.partition("<")
+        values = {**self.params, **self.specialised}
+        return base + re.sub(
+            r"[A-Za-z_]\w*",
+            lambda match: str(values.get(match[0], match[0])),
+            " ".join((bracket + arguments).split()),
+        )
+
+    def arg(
+        self, arg: str | ValueArg, env: Mapping[str, int], line: int, preparing: bool
+    ) -> str | Scalar:
+        if isinstance(arg, ValueArg):
+            if arg.type == "float32":
+                return Scalar(value=float(_value(arg.value, env, line, "args")), type=arg.type)
+            limit = 2**31 if arg.type == "int32" else 2**63
+            value = _integer(arg.value, env, line, -limit, limit - 1, f"args: {arg.value.text}")
+            return Scalar(value=value, type=arg.type)
+        if arg in self.kernel.scratch:
+            return arg
+        if arg in self.buffers:
+            if preparing and self.buffers[arg].role != "constant":
+                raise invalid(f"prepare may use constant inputs and scratch, not {arg!r}", line)
+            return arg
+        if arg in self.dims:
+            if self.dims[arg] >= 2**31:
+                raise invalid(f"args: {arg} = {self.dims[arg]} does not fit in int32", line)
+            return Scalar(value=self.dims[arg], type="int32")
+        known = ", ".join((*self.buffers, *self.kernel.scratch, *self.dims))
+        hint = f"; write {{value: {arg}, type: int32}}" if arg in self.env else ""
+        raise invalid(f"args: unknown name {arg!r} (known: {known}){hint}", line)
+
+
+def _value(expression: Expression, env: Mapping[str, int], line: int | None, what: str) -> float:
+    try:
+        return expression.evaluate(env)
+    except ExpressionError as error:
+        raise invalid(f"{what}: {error}", line) from None
+
+
+def _integer(
+    expression: Expression,
+    env: Mapping[str, int],
+    line: int | None,
+    low: int,
+    high: int,
+    what: str,
+) -> int:
+    value = int(_value(expression, env, line, what))
+    if not low <= value <= high:
+        raise invalid(f"{what} is {value}, must be {low} to {high}", line)
+    return value
+
+
+def _dim3(
+    parts: Sequence[Expression], env: Mapping[str, int], line: int, what: str, most: Dim3
+) -> Dim3:
+    values = [_integer(p, env, line, 1, m, what) for p, m in zip(parts, most, strict=False)]
+    x, y, z = (*values, 1, 1)[:3]
+    return x, y, z
+
+
+def holds(expression: Expression, env: Mapping[str, int], line: int | None) -> bool:
+    return bool(_value(expression, env, line, "condition"))

@@ -1,0 +1,256 @@
+"""Front matter of a kernel file: its YAML, validated."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from evaluators.evaluation import Rejected
+from evaluators.expression import RESERVED_NAMES, Expression, ExpressionError, parse_expression
+from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, ValueArg, Variant, invalid
+from evaluators.kernel.plan import ScalarType
+from evaluators.lined_yaml import LinedDict, LinedList, Reader
+
+OPTIONS = frozenset(
+    {
+        "-O1",
+        "-O2",
+        "-O3",
+        "-ffast-math",
+        "-fno-fast-math",
+        "-ffp-contract=fast",
+        "-ffp-contract=on",
+        "-ffp-contract=off",
+        "-funroll-loops",
+        "-fno-unroll-loops",
+        "-fno-strict-aliasing",
+        "-munsafe-fp-atomics",
+        "-fgpu-flush-denormals-to-zero",
+    }
+)
+"""Compiler flags a kernel may ask for; a backend leaves out those its compiler lacks."""
+
+KEYS = (
+    "launches",
+    "prepare",
+    "scratch",
+    "params",
+    "space",
+    "constraints",
+    "variants",
+    "specialize",
+    "options",
+)
+LAUNCH_KEYS = ("kernel", "grid", "block", "lds_bytes", "args", "when", "repeat", "cooperative")
+SCALAR_TYPES = ("int32", "int64", "float32")
+MAX_LAUNCHES = 32
+MAX_ARGS = 64
+MAX_SPACE_VALUES = 64
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,63}")
+_PARAM = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+_TAKEN_NAMES = frozenset({"WAVEFRONT", "NULL", "INFINITY", "NAN", "EOF", "M_PI"})
+_KERNEL_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w\s,:<>*+\-]*>)?")
+
+
+def read_front_matter(tree: Any, first_line: int) -> FrontMatter:
+    """Validate a loaded YAML tree whose line 1 is the file's first_line. Raises Rejected."""
+    return _FrontMatterReader(first_line - 1).read(tree)
+
+
+class _FrontMatterReader(Reader):
+    """Turns the tree into a FrontMatter; every complaint carries the line in the file."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    def fail(self, reason: str, line: int) -> Rejected:
+        return invalid(reason, line + self.offset)
+
+    def read(self, tree: Any) -> FrontMatter:
+        if not isinstance(tree, LinedDict):
+            raise self.fail("the front matter must be a mapping with the key 'launches'", 1)
+        self.known_keys(tree, KEYS, where="in the front matter", required=("launches",))
+        params = self.params(self.mapping(tree, "params"), "params")
+        return FrontMatter(
+            launches=self.steps(tree, "launches"),
+            prepare=self.steps(tree, "prepare"),
+            scratch=self.scratch(self.mapping(tree, "scratch")),
+            params=params,
+            space=self.space(self.mapping(tree, "space"), params),
+            constraints=self.constraints(tree, params),
+            variants=self.variants(tree, params),
+            specialize=self.names(tree, "specialize"),
+            options=self.options(tree),
+            lines={key: line + self.offset for key, line in tree.lines.items()},
+        )
+
+    def expression(self, value: Any, what: str, line: int) -> Expression:
+        try:
+            return parse_expression(value)
+        except ExpressionError as error:
+            raise self.fail(f"{what}: {error}", line) from None
+
+    def names(self, tree: LinedDict, key: str) -> tuple[str, ...]:
+        sequence = self.sequence(tree, key, most=16)
+        for name, line in sequence.numbered():
+            if not (isinstance(name, str) and _IDENTIFIER.fullmatch(name)):
+                raise self.fail(f"{key}: {name!r} is not a name", line)
+        return tuple(dict.fromkeys(sequence))
+
+    def params(self, tree: LinedDict, where: str) -> dict[str, int]:
+        if len(tree) > 64:
+            raise self.fail(f"{where!r} has {len(tree)} entries (limit 64)", tree.line)
+        for name, value in tree.items():
+            line = tree.lines[name]
+            if not _PARAM.fullmatch(name) or name in _TAKEN_NAMES:
+                raise self.fail(
+                    f"{where}: {name!r} cannot be a parameter (capitals, digits and _, "
+                    "not a name that the harness defines)",
+                    line,
+                )
+            self.integer(value, f"{where}: {name}", line)
+        return dict(tree)
+
+    def integer(self, value: Any, what: str, line: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**31:
+            raise self.fail(f"{what} must be a 32-bit integer, not {value!r}", line)
+        return value
+
+    def space(self, tree: LinedDict, params: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+        space: dict[str, tuple[int, ...]] = {}
+        for name, values in tree.items():
+            line = tree.lines[name]
+            if name not in params:
+                raise self.fail(f"space: {name!r} is not in params", line)
+            if not isinstance(values, LinedList) or not 1 <= len(values) <= MAX_SPACE_VALUES:
+                raise self.fail(f"space: {name} needs a list of 1 to {MAX_SPACE_VALUES}", line)
+            space[name] = tuple(
+                dict.fromkeys(self.integer(v, f"space: {name}", line) for v in values)
+            )
+        return space
+
+    def scratch(self, tree: LinedDict) -> dict[str, Expression]:
+        for name in tree:
+            if not _IDENTIFIER.fullmatch(name) or name in RESERVED_NAMES:
+                raise self.fail(f"scratch: {name!r} is not a name", tree.lines[name])
+        return {
+            name: self.expression(value, f"scratch: {name}", tree.lines[name])
+            for name, value in tree.items()
+        }
+
+    def constraints(self, tree: LinedDict, params: Mapping[str, int]) -> tuple[Expression, ...]:
+        sequence = self.sequence(tree, "constraints", most=32)
+        found = []
+        for value, line in sequence.numbered():
+            constraint = self.expression(value, "constraints", line)
+            for name in sorted(constraint.names - params.keys()):
+                raise self.fail(f"constraints: {name!r} is not in params", line)
+            found.append(constraint)
+        return tuple(found)
+
+    def variants(self, tree: LinedDict, params: Mapping[str, int]) -> tuple[Variant, ...]:
+        found = []
+        sequence = self.sequence(tree, "variants", most=32)
+        for value, line in sequence.numbered():
+            if not isinstance(value, LinedDict) or set(value) != {"when", "params"}:
+                raise self.fail("a variant has the keys 'when' and 'params', no others", line)
+            changed = self.params(self.mapping(value, "params"), "variants: params")
+            for name in changed:
+                if name not in params:
+                    raise self.fail(f"variants: {name!r} is not in params", line)
+            when = self.expression(value["when"], "variants: when", line)
+            found.append(Variant(when=when, params=changed, line=line + self.offset))
+        return tuple(found)
+
+    def options(self, tree: LinedDict) -> tuple[str, ...]:
+        sequence = self.sequence(tree, "options", most=16)
+        for option, line in sequence.numbered():
+            if not isinstance(option, str) or option not in OPTIONS:
+                raise self.fail(
+                    f"option {option!r} is not allowed (allowed: {' '.join(sorted(OPTIONS))})", line
+                )
+        return tuple(dict.fromkeys(sequence))
+
+    def steps(self, tree: LinedDict, key: str) -> tuple[Launch | Memset, ...]:
+        sequence = self.sequence(tree, key, most=MAX_LAUNCHES)
+        steps = tuple(self.step(value, line) for value, line in sequence.numbered())
+        if key == "launches" and not any(isinstance(step, Launch) for step in steps):
+            raise self.fail("'launches' needs at least one entry with 'kernel'", tree.lines[key])
+        return steps
+
+    def step(self, tree: Any, line: int) -> Launch | Memset:
+        if not isinstance(tree, LinedDict):
+            raise self.fail("a launch must be a mapping", line)
+        if "memset" in tree:
+            return self.memset(tree, line)
+        self.known_keys(tree, LAUNCH_KEYS, where="in a launch")
+        for key in ("kernel", "grid", "block", "args"):
+            if key not in tree:
+                raise self.fail(f"a launch needs the key {key!r}", line)
+        kernel = tree["kernel"]
+        if not isinstance(kernel, str) or not _KERNEL_NAME.fullmatch(kernel):
+            raise self.fail(f"{kernel!r} is not a kernel's name", tree.lines["kernel"])
+        cooperative = tree.get("cooperative", False)
+        if not isinstance(cooperative, bool):
+            raise self.fail("'cooperative' must be true or false", tree.lines["cooperative"])
+        return Launch(
+            kernel=kernel,
+            grid=self.dim3(tree, "grid"),
+            block=self.dim3(tree, "block"),
+            args=self.args(tree),
+            lds_bytes=self.optional(tree, "lds_bytes", 0),
+            when=self.optional(tree, "when", 1),
+            repeat=self.repeat(tree),
+            cooperative=cooperative,
+            line=line + self.offset,
+        )
+
+    def memset(self, tree: LinedDict, line: int) -> Memset:
+        self.known_keys(tree, ("memset", "when"), where="in a memset")
+        body = self.mapping(tree, "memset")
+        if set(body) != {"buffer", "byte"}:
+            raise self.fail("memset has the keys 'buffer' and 'byte', no others", line)
+        byte = body["byte"]
+        if isinstance(byte, bool) or not isinstance(byte, int) or not 0 <= byte <= 255:
+            raise self.fail(f"memset: byte must be 0 to 255, not {byte!r}", line)
+        if not isinstance(body["buffer"], str):
+            raise self.fail("memset: buffer must be a name", line)
+        return Memset(
+            buffer=body["buffer"],
+            byte=byte,
+            when=self.optional(tree, "when", 1),
+            line=line + self.offset,
+        )
+
+    def optional(self, tree: LinedDict, key: str, default: int) -> Expression:
+        return self.expression(tree.get(key, default), key, tree.line_of(key))
+
+    def dim3(self, tree: LinedDict, key: str) -> tuple[Expression, ...]:
+        value, line = tree[key], tree.lines[key]
+        parts = value if isinstance(value, LinedList) else [value]
+        if not 1 <= len(parts) <= 3:
+            raise self.fail(f"{key!r} needs one to three expressions", line)
+        return tuple(self.expression(part, key, line) for part in parts)
+
+    def args(self, tree: LinedDict) -> tuple[str | ValueArg, ...]:
+        sequence = self.sequence(tree, "args", most=MAX_ARGS)
+        return tuple(self.arg(value, line) for value, line in sequence.numbered())
+
+    def arg(self, value: Any, line: int) -> str | ValueArg:
+        if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
+            return value
+        if not isinstance(value, LinedDict) or set(value) != {"value", "type"}:
+            raise self.fail(
+                f"argument {value!r} must be a name or {{value: expression, type: int32}}", line
+            )
+        of_type = cast(ScalarType, self.one_of(value["type"], SCALAR_TYPES, "type", line))
+        return ValueArg(value=self.expression(value["value"], "args", line), type=of_type)
+
+    def repeat(self, tree: LinedDict) -> tuple[str, Expression] | None:
+        if "repeat" not in tree:
+            return None
+        body, line = self.mapping(tree, "repeat"), tree.lines["repeat"]
+        if len(body) != 1 or not all(_IDENTIFIER.fullmatch(name) for name in body):
+            raise self.fail("repeat needs one name and its count, as in {i: 'STEPS'}", line)
+        ((name, count),) = body.items()
+        return name, self.expression(count, "repeat", line)

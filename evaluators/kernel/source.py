@@ -1,0 +1,179 @@
+"""KernelSource: one .hip file with its front matter, its content id and its launch plans."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from evaluators.evaluation import Rejected
+from evaluators.expression import Expression
+from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, Variant, invalid
+from evaluators.kernel.plan import Plan
+from evaluators.kernel.planner import Planner, holds
+from evaluators.kernel.reader import read_front_matter
+from evaluators.lined_yaml import YamlError, load, spans
+
+if TYPE_CHECKING:
+    from evaluators.tasks.task import Task
+
+OPENING = "/*---"
+CLOSING = "---*/"
+MAX_CHARACTERS = 1_000_000
+
+
+def kernel_id(text: str) -> str:
+    """16 hex digits: of the kernel's meaning where it parses, else of its text."""
+    try:
+        return parse_kernel(text).id
+    except Rejected:
+        return _digest(_normalised(text))
+
+
+@lru_cache(maxsize=64)  # one text is parsed where it is written, named, planned and compiled
+def parse_kernel(text: str) -> "KernelSource":
+    """Read and validate a kernel file. Raises Rejected(INVALID) with line and reason."""
+    if len(text) > MAX_CHARACTERS:
+        raise invalid(f"the file is longer than {MAX_CHARACTERS} characters", 1)
+    if "\0" in text:
+        raise invalid("the file holds a NUL character", text[: text.index("\0")].count("\n") + 1)
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+    if not text.startswith(OPENING, start):
+        raise invalid(f"a kernel file begins with its front matter, {OPENING} ... {CLOSING}", 1)
+    first_line = text.count("\n", 0, start) + 1
+    end = text.find(CLOSING, start)
+    if end < 0:
+        raise invalid(f"the front matter is not closed by {CLOSING}", first_line)
+    yaml_text = text[start + len(OPENING) : end]
+    if "*/" in yaml_text:
+        line = first_line + yaml_text[: yaml_text.index("*/")].count("\n")
+        raise invalid("'*/' inside the front matter would end the comment", line)
+    try:
+        tree = load(yaml_text)
+    except YamlError as error:
+        raise invalid(error.reason, error.line + first_line - 1) from None
+    front = read_front_matter(tree, first_line)
+    meaning = {key: tree[key] for key in tree if key not in ("space", "constraints")}
+    code = text[end + len(CLOSING) :]
+    source = KernelSource(
+        text=text,
+        front=front,
+        id=_digest(json.dumps(meaning, sort_keys=True) + "\n" + _normalised(code)),
+        yaml_start=start + len(OPENING),
+        yaml_end=end,
+    )
+    for constraint in front.constraints:
+        if not holds(constraint, front.params, None):
+            raise invalid(
+                f"constraint {constraint.text!r} does not hold for params {dict(front.params)}",
+                front.lines["constraints"],
+            )
+    return source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSource:
+    """A parsed kernel file.
+
+    id: of the normalised code and of all front matter that changes what runs; two files
+    with the same id do the same thing.
+    """
+
+    text: str
+    front: FrontMatter
+    id: str
+    yaml_start: int  # the YAML stands at text[yaml_start:yaml_end]
+    yaml_end: int
+
+    @property
+    def code(self) -> str:
+        """What follows the front matter."""
+        return self.text[self.yaml_end + len(CLOSING) :]
+
+    @property
+    def code_line(self) -> int:
+        """The file's line on which code begins."""
+        return self.text.count("\n", 0, self.yaml_end) + 1
+
+    @property
+    def params(self) -> Mapping[str, int]:
+        return self.front.params
+
+    @property
+    def space(self) -> Mapping[str, tuple[int, ...]]:
+        return self.front.space
+
+    @property
+    def constraints(self) -> tuple[Expression, ...]:
+        return self.front.constraints
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return self.front.variants
+
+    @property
+    def specialize(self) -> tuple[str, ...]:
+        return self.front.specialize
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return self.front.options
+
+    @property
+    def launches(self) -> tuple[Launch | Memset, ...]:
+        return self.front.launches
+
+    @property
+    def prepare(self) -> tuple[Launch | Memset, ...]:
+        return self.front.prepare
+
+    @property
+    def scratch(self) -> Mapping[str, Expression]:
+        return self.front.scratch
+
+    def feasible(self, params: Mapping[str, int]) -> bool:
+        """Whether every constraint holds for the file's params changed by these."""
+        try:
+            return all(holds(c, {**self.params, **params}, None) for c in self.constraints)
+        except Rejected:
+            return False
+
+    def with_params(self, changed: Mapping[str, int]) -> "KernelSource":
+        """The same file with other parameter values; everything else stays as written.
+
+        Raises Rejected(INVALID): an unknown name, or a constraint that fails.
+        """
+        for name in changed:
+            if name not in self.params:
+                raise invalid(f"{name!r} is not in params", self.front.lines.get("params"))
+        if not changed:
+            return self
+        values = {**self.params, **changed}
+        yaml_text = self.text[self.yaml_start : self.yaml_end]
+        span = spans(yaml_text)["params"]
+        flow = "{" + ", ".join(f"{name}: {value}" for name, value in values.items()) + "}"
+        yaml_text = (
+            yaml_text[: span.start] + flow + ("\n" if span.block else "") + yaml_text[span.end :]
+        )
+        return parse_kernel(self.text[: self.yaml_start] + yaml_text + self.text[self.yaml_end :])
+
+    def params_for(self, dims: Mapping[str, int]) -> dict[str, int]:
+        """The parameters on a workload: the first variant whose condition holds, over the rest."""
+        for variant in self.variants:
+            if holds(variant.when, {**dims, **self.params}, variant.line):
+                return {**self.params, **variant.params}
+        return dict(self.params)
+
+    def plan(self, task: "Task", dims: Mapping[str, int]) -> Plan:
+        """What runs on a workload of these dims. Raises Rejected(INVALID)."""
+        return Planner(self, task, dims).plan()
+
+
+def _normalised(text: str) -> str:
+    """Without trailing blanks and empty lines, so that formatting noise is no new kernel."""
+    return "\n".join(line for line in map(str.rstrip, text.splitlines()) if line)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,154 @@
+"""What a kernel's source may not hold: other files, assembly, attributes that run or place code."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.dynamic_lds import check_dynamic_lds
+from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
+
+HEADERS = (
+    "hip/hip_runtime.h",
+    "hip/hip_fp16.h",
+    "hip/hip_bf16.h",
+    "hip/hip_fp8.h",
+)
+"""All that a kernel may #include."""
+
+KERNEL_FILE = "kernel.hip"
+"""What compilers are told that the kernel's file is called."""
+
+DIRECTIVES = {"define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include"}
+DIRECTIVES |= {"pragma", "undef"}
+ATTRIBUTES = {"aligned", "always_inline", "amdgpu_flat_work_group_size", "amdgpu_waves_per_eu"}
+ATTRIBUTES |= {"clang", "const", "device", "ext_vector_type", "fallthrough", "flatten", "global"}
+ATTRIBUTES |= {"gnu", "hot", "launch_bounds", "likely", "may_alias", "maybe_unused", "nodiscard"}
+ATTRIBUTES |= {"noinline", "packed", "pure", "unlikely", "unroll", "unused", "vector_size"}
+PRAGMAS = re.compile(r"pragma\s+(unroll\b.*|nounroll|once|clang loop unroll\(\w+\))")
+
+_FORBIDDEN_WORDS = {
+    "asm": "inline assembly is not allowed",
+    "__asm": "inline assembly is not allowed",
+    "__asm__": "inline assembly is not allowed",
+    "_Pragma": "_Pragma is not allowed: write #pragma unroll",
+    "__pragma": "__pragma is not allowed: write #pragma unroll",
+    "__has_include": "__has_include is not allowed",
+    "__has_include_next": "__has_include_next is not allowed",
+    "__has_embed": "__has_embed is not allowed",
+    "import": "modules are not allowed",
+    "thread_local": "thread_local is not HIP",
+    "__thread": "__thread is not HIP",
+}
+_FORBIDDEN_BUILTIN = re.compile(
+    r"__builtin_(ia32_|apply|return_address|frame_address|extract_return|longjmp|setjmp|eh_|"
+    r"unwind|init_|dwarf|__clear_cache|cpu_|dynamic_object)|__ks_|__sync_synchronize_"
+)
+_INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
+
+
+def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
+    """The allowed headers that the source includes, in order.
+
+    Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
+    """
+    found = list(tokens(code, first_line))
+    headers: list[str] = []
+    for token in found:
+        if token.kind == "directive" and (header := _check_directive(token)):
+            headers.append(header)
+    _check_words(found)
+    check_dynamic_lds(found)
+    return tuple(headers)
+
+
+def own_text(preprocessed: str, header_folder: str) -> str:
+    """The kernel's own part of a preprocessor's output, with line markers, headers left out.
+
+    Raises Rejected(INVALID) when any file but the kernel and those of header_folder was opened:
+    the second layer of the include allow-list, which trusts no tokenizer of ours.
+    """
+    rows: list[str] = []
+    mine = False
+    for row in preprocessed.split("\n"):
+        if marker := LINE_MARKER.fullmatch(row):
+            file = marker.group(2)
+            mine = file == KERNEL_FILE
+            if not (mine or file.startswith(("<", header_folder))):
+                raise Rejected(Status.INVALID, "a file off the list of headers was included")
+            if mine:
+                rows.append(f'# {marker.group(1)} "{KERNEL_FILE}"')
+        elif mine:
+            rows.append(row)
+    return "\n".join(rows)
+
+
+def check_preprocessed(own: str) -> list[Token]:
+    """The kernel's tokens, macros expanded. Raises Rejected(INVALID) as check_source does."""
+    found = list(preprocessed_tokens(own))
+    _check_words(found)
+    check_dynamic_lds(found)
+    return found
+
+
+def _check_directive(token: Token) -> str | None:
+    name = re.match(r"\w*", token.text)
+    word = name.group() if name else ""
+    if not token.text:
+        return None
+    if word not in DIRECTIVES:
+        raise _invalid(f"the directive #{word or token.text[:20]} is not allowed", token)
+    if word == "pragma" and not PRAGMAS.fullmatch(token.text):
+        raise _invalid(f"#{token.text[:60]} is not allowed: only #pragma unroll is", token)
+    if word in ("define", "if", "elif"):
+        _check_words([Token(t.kind, t.text, token.line) for t in tokens(token.text[len(word) :])])
+    if word != "include":
+        return None
+    included = _INCLUDE.fullmatch(token.text)
+    if included is None:
+        raise _invalid("#include of a macro is not allowed: name the header itself", token)
+    header = included.group(1) or included.group(2) or ""
+    if header not in HEADERS:
+        raise _invalid(
+            f"#include of {header!r} is not allowed (allowed: {', '.join(HEADERS)})", token
+        )
+    return header
+
+
+def _check_words(found: Sequence[Token]) -> None:
+    for i, token in enumerate(found):
+        if token.kind == "word":
+            if reason := _FORBIDDEN_WORDS.get(token.text):
+                raise _invalid(reason, token)
+            if _FORBIDDEN_BUILTIN.match(token.text):
+                raise _invalid(f"{token.text} is not allowed in a kernel", token)
+            if token.text in ("__attribute__", "__attribute", "__declspec"):
+                _check_attributes(_enclosed(found, i + 1, "(", ")"))
+        elif token.text == "[" and i + 1 < len(found) and found[i + 1].text == "[":
+            _check_attributes(_enclosed(found, i, "[", "]"))
+
+
+def _enclosed(found: Sequence[Token], start: int, opening: str, closing: str) -> list[Token]:
+    """Tokens from a bracket at start to the one that closes it."""
+    depth = 0
+    for i in range(start, len(found)):
+        depth += (found[i].text == opening) - (found[i].text == closing)
+        if depth == 0:
+            return list(found[start : i + 1])
+    return list(found[start:])
+
+
+def _check_attributes(inside: Iterable[Token]) -> None:
+    """Names at depth two are attributes; what is deeper are their arguments."""
+    depth = 0
+    for token in inside:
+        depth += (token.text in "([") - (token.text in ")]") if token.kind == "sign" else 0
+        if depth != 2:
+            continue
+        if token.kind == "literal":
+            raise _invalid("a literal among attributes is not allowed", token)
+        if token.kind == "word" and token.text.strip("_") not in ATTRIBUTES:
+            raise _invalid(f"the attribute {token.text} is not allowed", token)
+
+
+def _invalid(reason: str, token: Token) -> Rejected:
+    return Rejected(Status.INVALID, reason, line=token.line)

@@ -1,0 +1,1 @@
+"""How fast is a kernel? Paired races, intervals, and the process that measures."""

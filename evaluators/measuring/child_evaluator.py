@@ -1,0 +1,265 @@
+"""ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
+
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, Self
+
+from evaluators.checks.gpu_draws import HEAVY_FLOPS
+from evaluators.checks.gpu_kernels import Trusted, compile_trusted
+from evaluators.device import Compiled, Compiler, DeviceInfo, backend
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.gpu.driver import DeviceFault
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.child import Call, Hello, Reply, Setting, Warm
+from evaluators.measuring.kills import PROCESSES, all_killed
+from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.process import Lost, MeasuringProcess
+from evaluators.measuring.race import AnchorFailed
+from evaluators.sandbox.visible import showing, visible_name
+from evaluators.tasks.arguments import Suite
+from evaluators.tasks.task import Task
+from evaluators.verdict import Verdict, failed
+
+OPENINGS = 3
+FAULTS = 3
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM")
+_KEPT_PREFIXES = ("CUDA_", "HIP_", "HSA_", "NVIDIA_", "ROCM_", "ROCR_")
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class DeviceSick(DeviceFault):
+    """Faults in a row that no kernel explains: leave the device alone for a while."""
+
+
+class RemoteDevice:
+    """What is known of the child's device."""
+
+    def __init__(self, info: DeviceInfo) -> None:
+        self.info = info
+
+
+class ChildEvaluator:
+    """The methods of evaluators.measuring.evaluator.Evaluator, on a device that faults can't take along.
+
+    A child dies with the thread that calls here: call from one that lives as long as the work.
+    device.info is there from the start. Every call may raise DeviceSick; the call after that
+    tries the device anew.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        backend_name: str,
+        secret: int,
+        index: int = 0,
+        policy: TimingPolicy | None = None,
+        compiler: Compiler | None = None,
+    ) -> None:
+        """index: among the devices that this process may use. compiler: for the harness's own
+        kernels, by default the backend's. Raises BackendMissing, DeviceSick, TaskError.
+        """
+        self.task = task
+        self.backend = backend_name
+        self._index = index
+        self._secret = secret
+        self._policy = policy
+        self._compiler = compiler
+        self._trusted: Trusted | None = None
+        self._faults = 0
+        self._child: MeasuringProcess | None = None
+        self._spare: MeasuringProcess | None = None
+        self.device = RemoteDevice(self._ready().info)
+
+    def measure(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        """See Evaluator.measure."""
+        started = time.perf_counter()
+        try:
+            made = self._call(
+                Call(method="measure", arguments=(kernel, compiled, anchor, best)), kernel, anchor
+            )
+        except Rejected as rejected:
+            seconds = {"compile": compiled.seconds, "device": time.perf_counter() - started}
+            info = self.device.info
+            return failed(
+                kernel.id, self.task, info.device_class, rejected, info=info, seconds=seconds
+            )
+        assert isinstance(made, Evaluation)
+        return made
+
+    def link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
+        """See Evaluator.link."""
+        blocks: dict[str, tuple[float, ...]] = self._call(
+            Call(method="link", arguments=(kernel, compiled, anchor)), kernel, anchor
+        )
+        return blocks
+
+    def verify(
+        self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
+    ) -> Verdict:
+        """See Evaluator.verify."""
+        try:
+            made = self._call(Call(method="verify", arguments=(kernel, compiled, suite)), kernel)
+        except Rejected as rejected:
+            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
+        assert isinstance(made, Verdict)
+        return made
+
+    def close(self) -> None:
+        for child in (self._child, self._spare):
+            if child is not None:
+                child.end()
+        self._child = self._spare = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _call(self, call: Call, kernel: KernelSource, anchor: Anchor | None = None) -> Any:
+        """Raises what the method raises; Rejected or AnchorFailed when one of the two ended the
+        child; DeviceSick. What no kernel explains is tried in PROCESSES children."""
+        for _ in range(PROCESSES):
+            child = self._ready()
+            try:
+                reply = child.ask(call)
+            except Lost as lost:
+                self._retire()
+                fault = self._explained(lost, kernel, anchor)
+                continue
+            if reply.lost or isinstance(reply.error, AnchorFailed):
+                self._retire()
+            if not isinstance(reply.error, DeviceFault):
+                self._faults = 0
+                if reply.error is not None:
+                    raise reply.error
+                return reply.value
+            fault = reply.error
+        raise self._count(fault) if isinstance(fault, DeviceFault) else all_killed(fault)
+
+    def _explained(
+        self, lost: Lost, kernel: KernelSource, anchor: Anchor | None
+    ) -> Rejected | AnchorFailed | DeviceFault:
+        """Returns what another child may be spared; raises what a kernel did itself."""
+        verdict = _verdict(lost)
+        error: Rejected | AnchorFailed = verdict
+        if lost.running.kernel_id != kernel.id:
+            if anchor is None or lost.running.kernel_id != anchor.kernel_id:
+                return DeviceFault(f"the measuring process was lost: {lost.said}")
+            error = AnchorFailed(verdict)
+        self._faults = 0
+        if not verdict.killed:
+            raise error from None
+        return error
+
+    def _count(self, fault: DeviceFault) -> Exception:
+        """A fault that came again, in a new process that had computed a known answer before."""
+        self._faults += 1
+        if self._faults >= FAULTS:
+            return DeviceSick(f"{self._faults} kernels in a row met a fault, the last: {fault}")
+        reason = f"the device failed {PROCESSES} times while this kernel was measured: {fault}"
+        return Rejected(Status.CRASHED, reason)
+
+    def _ready(self) -> MeasuringProcess:
+        """A child with an Evaluator; a spare one, that has no device yet, stands by."""
+        if self._child is not None and self._child.alive():
+            return self._child
+        self._retire()
+        said = ""
+        for _ in range(OPENINGS):
+            child, self._spare = self._spare or self._start(), None
+            try:
+                self._open(child)
+            except (Lost, DeviceFault) as error:
+                child.end()
+                said = str(error)
+                continue
+            except BaseException:
+                child.end()
+                raise
+            self._child = child
+            self._spare = self._start()
+            self._spare.tell(self._warm())
+            return child
+        raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
+
+    def _open(self, child: MeasuringProcess) -> None:
+        index = self._index if self.backend == "cpu" else 0  # it sees that GPU only
+        info = _value(child.ask(Hello(backend=self.backend, index=index)))
+        assert isinstance(info, DeviceInfo)
+        child.info = info
+        if self._trusted is None and self.backend != "cpu":
+            compiler = self._compiler or backend(self.backend).compiler(arch=info.arch)
+            self._trusted = compile_trusted(self.task, compiler, self.backend)
+        setting = Setting(
+            task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
+        )
+        _value(child.ask(setting))
+
+    def _warm(self) -> Warm:
+        on_device = self._trusted is not None and self._trusted.reference is not None
+        return Warm(
+            backend=self.backend,
+            task=self.task,
+            secret=self._secret,
+            heavy_flops=HEAVY_FLOPS if on_device else math.inf,
+        )
+
+    def _start(self) -> MeasuringProcess:
+        return MeasuringProcess(self._environment())
+
+    def _environment(self) -> dict[str, str]:
+        """No secrets; one device; one thread for numpy."""
+        kept = device_variables()
+        if self.backend != "cpu":
+            kept |= showing([visible_name(self.backend, self._index)])
+            kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+        return {
+            **kept,
+            **dict.fromkeys(_THREADS, "1"),
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def _retire(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+def device_variables() -> dict[str, str]:
+    """Of this process's environment: what devices and their libraries need, and no secrets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }
+
+
+def _value(reply: Reply) -> Any:
+    if reply.error is not None:
+        raise reply.error
+    return reply.value
+
+
+def _verdict(lost: Lost) -> Rejected:
+    if lost.late:
+        return Rejected(
+            Status.TIMEOUT,
+            f"the launches took longer than {lost.running.deadline_s:g} s and could not be ended",
+        )
+    ran = ", ".join(lost.running.entries)
+    reason = f"the process that ran {ran} ended with {lost.said}"
+    return Rejected(Status.CRASHED, reason, killed=lost.killed)

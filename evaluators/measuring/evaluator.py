@@ -1,0 +1,299 @@
+"""Evaluator: checks and times compiled kernels on one device."""
+
+import math
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+
+from evaluators.checks.check import check_workload
+from evaluators.checks.compare import check_limits, on
+from evaluators.checks.gpu_judge import DevicePristine
+from evaluators.checks.gpu_kernels import Trusted
+from evaluators.checks.inputs import InputPool
+from evaluators.checks.memory import Bench
+from evaluators.checks.region import ALIGNMENT, Region
+from evaluators.cpu.thread_order import check_order
+from evaluators.device import Compiled, Device
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.intervals import speedup
+from evaluators.measuring.kills import despite_kills
+from evaluators.measuring.policy import Anchor, Lane, TimingPolicy, policy_of
+from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
+from evaluators.measuring.speed_of_light import speed_of_light
+from evaluators.tasks.arguments import Suite, Workload
+from evaluators.tasks.task import Task
+from evaluators.verdict import Verdict, failed
+
+SHIFTS = 64
+"""A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""
+SLOW_US = 50_000.0
+"""A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
+
+
+class Evaluator:
+    """Checks and times compiled kernels on one device, which it does not own.
+
+    secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
+    trusted: with it data stays on the device and is judged there; without, on the host.
+    """
+
+    def __init__(
+        self,
+        *,
+        task: Task,
+        device: Device,
+        backend: str,
+        secret: int,
+        policy: TimingPolicy | None = None,
+        pool: InputPool | None = None,
+        trusted: Trusted | None = None,
+    ) -> None:
+        self.task = task
+        self.device = device
+        self.backend = backend
+        self.policy = policy or policy_of(backend)
+        self.pool = pool or InputPool(task, secret=secret)
+        self._pristine = DevicePristine(device, task, self.pool, trusted) if trusted else None
+        self.benchmarks = task.workloads("benchmarks", backend)
+        self.rng = np.random.default_rng(secrets.randbits(128))
+        self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
+
+    def measure(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        """Check, then time against the anchor; without one, the kernel is the naive seed.
+
+        best: ln(anchor time / best time) by benchmark label; without it nothing stops early.
+        Raises AnchorFailed and what broken infrastructure raises; never Rejected.
+        """
+        seconds = {"compile": compiled.seconds}
+        try:
+            with _clock(seconds, "device"):
+                errors, race = despite_kills(
+                    lambda: self._judge(kernel, compiled, anchor, best, seconds)
+                )
+            times_us = race.medians_us()
+            light = speed_of_light(self.task, self.benchmarks, self.device.info, times_us)
+        except StoppedEarly as stopped:
+            rejected = Rejected(Status.STOPPED_EARLY, stopped.reason, log=stopped.log)
+            return self._failed(kernel, rejected, seconds)
+        except Rejected as rejected:
+            return self._failed(kernel, rejected, seconds)
+        blocks = {label: tuple(values) for label, values in race.blocks.items() if values}
+        links = anchor.links if anchor is not None else ()
+        estimate, *ci95 = speedup(blocks, links, 0.95)
+        _, *ci99 = speedup(blocks, links, 0.99)
+        info = self.device.info
+        return Evaluation(
+            kernel_id=kernel.id,
+            task_hash=self.task.hash,
+            device_class=info.device_class,
+            status=Status.PASSED,
+            log=compiled.log,
+            times_us=times_us,
+            blocks=blocks,
+            anchor_id=anchor.kernel_id if anchor is not None else None,
+            speedup=estimate,
+            ci95=(ci95[0], ci95[1]),
+            ci99=(ci99[0], ci99[1]),
+            speed_of_light=light,
+            errors=errors,
+            resources=compiled.resources,
+            seconds=seconds,
+            device=info.name,
+            engine=compiled.engine,
+            compiler=compiled.compiler,
+        )
+
+    def _judge(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None,
+        seconds: dict[str, float],
+    ) -> tuple[dict[str, float], Race]:
+        """See measure(): the errors of the checks, and the race that was run."""
+        itself = anchor is not None and anchor.kernel_id == kernel.id
+        expected_us = {} if itself else self._expected_us(anchor)
+        with _clock(seconds, "check"):
+            shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
+            errors, taken_us = self._check(kernel, compiled, shapes, expected_us)
+        if anchor is not None and itself:  # it was just checked, as the candidate it is
+            self._anchor_us.setdefault(anchor.kernel_id, taken_us)
+        with _clock(seconds, "time"), self._racing(kernel, compiled, anchor, taken_us) as race:
+            race.run(best if anchor is not None else None)
+            ahead = anchor is not None and race.ahead()
+            if ahead:
+                race.check_memory()
+        if ahead and self.backend == "cpu":
+            check_order(kernel, self.task, self.device.info, self._check)
+        return errors, race
+
+    def link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
+        """Paired ln(anchor time / kernel time) by label for a new epoch's anchor.
+
+        Raises Rejected when the kernel, which passed before, fails now; AnchorFailed.
+        """
+        return despite_kills(lambda: self._link(kernel, compiled, anchor))
+
+    def _link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
+        with self._racing(kernel, compiled, anchor, {}) as race:
+            race.run_link()
+        return {label: tuple(values) for label, values in race.blocks.items()}
+
+    def verify(
+        self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
+    ) -> Verdict:
+        """Whether the kernel is right on the shapes of a suite; yes when the suite is empty."""
+        shapes = self.task.workloads(suite, self.backend)
+        if not shapes:
+            return Verdict(status=Status.PASSED)
+        try:
+            errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
+        except Rejected as rejected:
+            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
+        return Verdict(status=Status.PASSED, errors=errors)
+
+    def _failed(
+        self, kernel: KernelSource, rejected: Rejected, seconds: Mapping[str, float]
+    ) -> Evaluation:
+        info = self.device.info
+        return failed(kernel.id, self.task, info.device_class, rejected, info=info, seconds=seconds)
+
+    def _expected_us(self, anchor: Anchor | None) -> Mapping[str, float]:
+        """The anchor's times by label, from which deadlines follow; measured when first met."""
+        if anchor is None:
+            return {}
+        if anchor.kernel_id not in self._anchor_us:
+            with blaming_anchor():
+                _, taken_us = self._check(anchor.kernel, anchor.compiled, self.benchmarks, {})
+            self._anchor_us[anchor.kernel_id] = taken_us
+        return self._anchor_us[anchor.kernel_id]
+
+    def _check(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        workloads: Sequence[Workload],
+        expected_us: Mapping[str, float],
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Errors by "label/output", and roughly how long a run took by label.
+
+        A draw is repeated at the end: it must agree with itself whatever ran in between.
+        """
+        plans = [kernel.plan(self.task, w.dims) for w in workloads]
+        for workload, plan in zip(workloads, plans, strict=True):
+            with on(workload):
+                check_limits(plan, self.device.info)
+        copies = [Region.of_arguments(self.task, w).nbytes for w in workloads]
+        shared = [
+            Region.of_shared(self.task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
+        ]
+        shifts = SHIFTS * ALIGNMENT
+        errors: dict[str, float] = {}
+        taken_us: dict[str, float] = {}
+        quick = self.policy.deadline_s(min(expected_us.values(), default=None))
+        with self.device.open(compiled, memory_bytes=max(copies) + shifts + max(shared)) as session:
+            copies_arena = session.alloc(max(copies) + shifts)
+            shared_arena = session.alloc(max(shared))
+            for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):
+                shift = int(self.rng.integers(SHIFTS)) * ALIGNMENT
+                bench = Bench(
+                    session,
+                    self.task,
+                    workload,
+                    plan,
+                    copies=copies_arena.view(shift, nbytes),
+                    shared=shared_arena,
+                )
+                expected = expected_us.get(workload.label)
+                first, second = self.pool.draws(workload, self.rng, 2)
+                timed = workload in self.benchmarks
+                checked = check_workload(
+                    bench,
+                    [first, second] if timed else [first, second, first],
+                    self.rng,
+                    deadline_s=quick if expected is None else self.policy.deadline_s(expected),
+                    slow_us=SLOW_US if timed else math.inf,
+                    pristine=self._pristine,
+                )
+                errors.update(checked.errors)
+                taken_us[workload.label] = checked.run_us
+        return errors, taken_us
+
+    @contextmanager
+    def _racing(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        taken_us: Mapping[str, float],
+    ) -> Iterator[Race]:
+        """A race, warmed up, in sessions that the check has not seen."""
+        with ExitStack() as stack:
+            anchor_us = self._expected_us(anchor)
+            first = Lane(
+                self.device,
+                self.task,
+                self.benchmarks,
+                kernel,
+                compiled,
+                self.policy,
+                pristine=self._pristine,
+            )
+            lanes = [stack.enter_context(first)]
+            if anchor is not None:
+                with blaming_anchor():
+                    second = Lane(
+                        self.device,
+                        self.task,
+                        self.benchmarks,
+                        anchor.kernel,
+                        anchor.compiled,
+                        self.policy,
+                        beside=first,
+                    )
+                lanes.append(stack.enter_context(second))
+            race = Race(
+                lanes,
+                self.benchmarks,
+                self.pool,
+                self.policy,
+                self.rng,
+                expected_us=(taken_us, anchor_us),
+            )
+            race.warm_up()
+            yield race
+            if anchor is not None:
+                self._anchor_us[anchor.kernel_id] = race.medians_us(1)
+
+
+def workloads_of(task: Task, suites: Sequence[Suite], backend: str) -> list[Workload]:
+    """The suites' shapes on a backend, each once."""
+    found: dict[str, Workload] = {}
+    for suite in suites:
+        for workload in task.workloads(suite, backend):
+            found.setdefault(workload.label, workload)
+    return list(found.values())
+
+
+@contextmanager
+def _clock(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds[stage] = time.perf_counter() - started

@@ -1,0 +1,255 @@
+"""A race: blocks of paired timings of a kernel and its anchor, until enough is known."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from statistics import median
+
+import numpy as np
+
+from evaluators.checks.inputs import Draw, InputPool
+from evaluators.evaluation import Rejected, Status
+from evaluators.measuring.intervals import shown_slower_by, tight
+from evaluators.measuring.policy import Lane, TimingPolicy
+from evaluators.tasks.arguments import Workload
+
+SIMILAR = 2.0
+"""Kernels within this factor get equal calls, so that what a call costs cancels."""
+
+REMEMBERS, REMEMBERS_US = 1.5, 30.0
+"""What new data may cost more than known data: caches, and the jitter of one short call."""
+
+
+def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
+    """How often each lane applies its kernel in a call, from what an application takes.
+
+    Similar kernels get equal calls; beside a slow kernel a quick one runs up to three
+    intervals, to average its noise.
+    """
+    slow, interval = max(times_us), policy.interval_us
+    counts = [
+        math.ceil((max(interval, min(slow, 3 * interval)) if t < slow else interval) / t)
+        for t in times_us
+    ]
+    return [max(counts)] * len(counts) if slow < SIMILAR * min(times_us) else counts
+
+
+class AnchorFailed(Exception):
+    """The anchor, which passed before, failed, and not the candidate. rejected: how."""
+
+    def __init__(self, rejected: Rejected) -> None:
+        super().__init__(rejected)
+        self.rejected = rejected
+
+    def __str__(self) -> str:
+        return f"the anchor failed while it was timed: {self.rejected}"
+
+
+class StoppedEarly(Exception):
+    """Every shape is shown to be hopelessly slower. bounds: the factor shown, by label."""
+
+    def __init__(self, bounds: Mapping[str, float]) -> None:
+        super().__init__(bounds)
+        self.bounds = bounds
+
+    @property
+    def reason(self) -> str:
+        label, least = min(self.bounds.items(), key=lambda item: item[1])
+        return (
+            f"shown with 99% confidence to be more than {least:.2f}x slower than the best "
+            f"on every benchmark shape (least on {label})"
+        )
+
+    @property
+    def log(self) -> str:
+        return "\n".join(
+            f"{label}: more than {bound:.2f}x slower than the best"
+            for label, bound in self.bounds.items()
+        )
+
+
+@contextmanager
+def blaming_anchor() -> Iterator[None]:
+    try:
+        yield
+    except Rejected as rejected:
+        raise AnchorFailed(rejected) from rejected
+
+
+class Race:
+    """lanes: a candidate's and, unless it runs alone, its anchor's.
+
+    expected_us: by lane and label, rough times where they are known.
+
+    times_us: by label, microseconds an application, one a call. blocks: by label, paired
+    ln(anchor time / candidate time); empty for a candidate that runs alone.
+    """
+
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        workloads: Sequence[Workload],
+        pool: InputPool,
+        policy: TimingPolicy,
+        rng: np.random.Generator,
+        *,
+        expected_us: Sequence[Mapping[str, float]],
+    ) -> None:
+        self.policy = policy
+        self.rng = rng
+        self.lanes = lanes
+        self.pool = pool
+        self.workloads = workloads
+        self.labels = [w.label for w in workloads]
+        self.times_us: list[dict[str, list[float]]] = [
+            {label: [] for label in self.labels} for _ in lanes
+        ]
+        self.blocks: dict[str, list[float]] = {label: [] for label in self.labels}
+        self._expected_us = [dict(times) for times in expected_us]
+        self._mirror: dict[str, list[int]] = {}
+        self._counts: dict[str, list[int]] = {}
+        self._draws: dict[str, tuple[Draw, ...]] = {}
+        for w in workloads:
+            room = policy.refresh_bytes // lanes[0].benches[w.label].region.nbytes
+            count = min(pool.size(w), policy.draws, max(2, room))
+            self._draws[w.label] = pool.draws(w, rng, count)
+
+    def warm_up(self) -> None:
+        """Fill memory, and learn how long an application takes."""
+        for label in self.labels:
+            for i in range(len(self.lanes)):
+                with self._blame(i):
+                    self._prepare(i, label)
+
+    def _prepare(self, i: int, label: str) -> None:
+        self.lanes[i].prepare(label, self._draws[label], self.rng)
+        if self._expected_us[i].get(label, 0.0) < self.policy.skip_warmup_us:
+            self._expected_us[i][label] = self._call(i, label, 1)
+            wanted = math.ceil(self.policy.interval_us / 4 / self._expected_us[i][label])
+            if wanted > 1:
+                self._expected_us[i][label] = self._call(i, label, wanted)
+
+    def _blame(self, i: int) -> AbstractContextManager[None]:
+        return nullcontext() if i == 0 else blaming_anchor()
+
+    def _call(self, i: int, label: str, wanted: int) -> float:
+        lane = self.lanes[i]
+        applications = lane.applications(label, wanted)
+        expected = self._expected_us[i].get(label)
+        draws = self._draws[label]
+        return max(
+            1e-3,
+            lane.call(
+                label,
+                applications,
+                [draws[int(k)] for k in self.rng.permutation(len(draws))],
+                self.rng,
+                deadline_s=self.policy.deadline_s(expected and expected * applications),
+            ),
+        )
+
+    def run(self, best: Mapping[str, float] | None = None) -> None:
+        """Rounds over all shapes in random order until the interval is tight, or a cap.
+
+        best: ln(anchor time / best time) by label. Raises StoppedEarly, Rejected, AnchorFailed.
+        """
+        policy = self.policy
+        deadline = time.monotonic() + policy.budget_s
+        for rounds in range(1, policy.max_blocks + 1):
+            self.round()
+            if best is not None and rounds >= 2:
+                self._stop_if_hopeless(best)
+            late = time.monotonic() > deadline
+            if rounds >= policy.min_blocks and (late or self._tight()):
+                return
+
+    def run_link(self) -> None:
+        """link_blocks a shape; once link_budget_s is spent, that many over all shapes."""
+        policy = self.policy
+        deadline = time.monotonic() + policy.link_budget_s
+        for rounds in range(1, policy.link_blocks + 1):
+            self.round()
+            enough = rounds * len(self.labels) >= policy.link_blocks
+            if enough and rounds >= policy.min_blocks and time.monotonic() > deadline:
+                return
+
+    def check_memory(self) -> None:
+        """Raises Rejected(WRONG): the candidate is quicker on inputs that it has met before.
+
+        Results kept in device memory and found again by the inputs' content would pass every
+        comparison. After this the bindings hold other data: the race is over.
+        """
+        lane = self.lanes[0]
+        for workload in self.workloads:
+            label = workload.label
+            deadline_s = self.policy.deadline_s(self._expected_us[0][label])
+            met: list[float] = []
+            unmet: list[float] = []
+            for draw in self._draws[label][:2] * 2:
+                lane.place_met(label, draw, self.rng)
+                met.append(lane.time_once(label, deadline_s=deadline_s))
+                lane.place_unmet(label, self.pool, self.rng)
+                unmet.append(lane.time_once(label, deadline_s=deadline_s))
+            if min(unmet) > REMEMBERS * max(met) + REMEMBERS_US:
+                raise Rejected(
+                    Status.WRONG,
+                    f"takes {min(unmet):.3g} us or more on new data but at most {max(met):.3g} "
+                    f"us on data that it has met before on {label}: it keeps results between "
+                    "launches",
+                )
+
+    def round(self) -> None:
+        """One block of every shape."""
+        for k in self.rng.permutation(len(self.labels)):
+            self._block(self.labels[int(k)])
+
+    def _block(self, label: str) -> None:
+        """Each lane once; the next block of the shape goes the other way round (ABBA)."""
+        order = self.order(label)
+        times = [self._expected_us[i][label] for i in range(len(self.lanes))]
+        wanted = self._steady(label, balanced(times, self.policy))
+        taken_us: dict[int, float] = {}
+        for i in order:
+            with self._blame(i):
+                taken_us[i] = self._call(i, label, wanted[i])
+        for i, time_us in taken_us.items():
+            self.times_us[i][label].append(time_us)
+            self._expected_us[i][label] = median(self.times_us[i][label])
+        if len(self.lanes) == 2:
+            self.blocks[label].append(math.log(taken_us[1] / taken_us[0]))
+
+    def _steady(self, label: str, wanted: list[int]) -> list[int]:
+        """The last counts again where these are near them, so that captured graphs serve on."""
+        last = self._counts.get(label, wanted)
+        near = all(abs(a - b) <= b / 4 for a, b in zip(wanted, last, strict=True))
+        self._counts[label] = last if near else wanted
+        return self._counts[label]
+
+    def order(self, label: str) -> list[int]:
+        """Which lane goes first in the shape's next block: random, then the other way round."""
+        order = self._mirror.pop(label, None)
+        if order is None:
+            order = [int(i) for i in self.rng.permutation(len(self.lanes))]
+            self._mirror[label] = order[::-1]
+        return order
+
+    def _tight(self) -> bool:
+        if len(self.lanes) == 1:
+            return True
+        return tight(self.blocks, width=self.policy.width, loosest=self.policy.loosest)
+
+    def _stop_if_hopeless(self, best: Mapping[str, float]) -> None:
+        bounds = {
+            label: shown_slower_by(values, best[label]) for label, values in self.blocks.items()
+        }
+        if min(bounds.values()) > self.policy.slower:
+            raise StoppedEarly(bounds)
+
+    def ahead(self) -> bool:
+        """Whether the candidate seems to be faster than the anchor, or runs alone."""
+        means = [np.mean(values) for values in self.blocks.values() if values]
+        return not means or float(np.mean(means)) > 0
+
+    def medians_us(self, lane: int = 0) -> dict[str, float]:
+        return {label: median(times) for label, times in self.times_us[lane].items()}

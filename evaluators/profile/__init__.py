@@ -1,0 +1,1 @@
+"""Vendors' profilers, and what their tables advise."""

@@ -1,0 +1,1 @@
+"""Processes that are not trusted, or may die: confined, framed, supervised."""

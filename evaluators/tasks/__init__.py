@@ -1,0 +1,1 @@
+"""What a kernel must compute: arguments, task files, and the tasks that are shipped."""

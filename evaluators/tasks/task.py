@@ -1,0 +1,252 @@
+"""Task: what a kernel must compute, on which shapes, how exactly; load_task()."""
+
+import hashlib
+import importlib.util
+import traceback
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluators.device import DeviceInfo
+from evaluators.expression import Expression
+from evaluators.lined_yaml import YamlError, load
+from evaluators.spelling import did_you_mean
+from evaluators.tasks.arguments import (
+    DTYPES,
+    Argument,
+    Array,
+    Distribution,
+    Suite,
+    TaskError,
+    Workload,
+)
+from evaluators.tasks.task_file import TaskFile
+
+__all__ = [
+    "Argument",
+    "Array",
+    "Distribution",
+    "Suite",
+    "Task",
+    "TaskError",
+    "Workload",
+    "load_task",
+    "shipped_tasks",
+]
+
+SHIPPED = Path(__file__).parents[1] / "tasks"
+
+Reference = Callable[..., Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A kernel problem. hash changes when task.yaml or reference.py does."""
+
+    name: str
+    hash: str
+    folder: Path
+    description: str
+    dims: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    flops: Expression | None
+    bytes: Expression | None
+    compute_dtype: str
+    suites: Mapping[Suite, Mapping[str, tuple[Workload, ...]]]
+    seeds: Mapping[str, str]
+    reference_text: str = ""  # of reference.py, for those who write kernels
+
+    @property
+    def naive(self) -> str:
+        """The baseline's text: the seed named naive, else the first by name."""
+        return self.seeds.get("naive") or self.seeds[min(self.seeds)]
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.arguments if argument.written)
+
+    def workloads(self, suite: Suite, backend: str) -> tuple[Workload, ...]:
+        """The shapes of a suite on a backend: its own list, else the default one."""
+        by_backend = self.suites[suite]
+        return by_backend.get(backend, by_backend.get("default", ()))
+
+    def inputs(self, workload: Workload, seed: int) -> dict[str, Array]:
+        """Every in, inout and constant argument in its own dtype, drawn from the seed."""
+        rng = np.random.default_rng([seed, zlib.crc32(workload.label.encode())])
+        return {
+            argument.name: argument.distribution.draw(
+                rng, argument.shape(workload.dims), argument.np_dtype
+            )
+            for argument in self.arguments
+            if argument.role != "out"
+        }
+
+    def reference(self, workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """What reference.py says, by output name: float64, or int64 for integer outputs.
+
+        Raises TaskError when it raises, or does not return every output in its shape and as
+        numbers of its kind.
+        """
+        path = self.folder / "reference.py"
+        function = _load_reference(path)
+        wide = {name: array.astype(_wide(array.dtype)) for name, array in inputs.items()}
+        where = f"{path}: reference() on {workload.label}"
+        try:
+            results = function(**wide, **workload.dims)
+        except Exception as error:  # the task's author may raise anything
+            raise TaskError(
+                f"{where} raised {_raised(error, path)}; it is called with "
+                f"{', '.join([*wide, *workload.dims])} by name"
+            ) from error
+        if not isinstance(results, Mapping):
+            raise TaskError(
+                f"{where} must return a dict by output name, not {type(results).__name__}"
+            )
+        named: dict[str, Array] = {}
+        for output in self.outputs:
+            if output.name not in results:
+                raise TaskError(f"{where} returned no {output.name!r}")
+            result = _array(results[output.name], output, where)
+            shape = output.shape(workload.dims)
+            if result.shape != shape:
+                raise TaskError(
+                    f"{where}: {output.name} has shape {result.shape}, task.yaml says {shape}"
+                )
+            named[output.name] = result.astype(_wide(output.np_dtype))
+        return named
+
+    def floor_us(self, workload: Workload, info: DeviceInfo, *, level: str = "") -> float | None:
+        """Speed of light: max(flops / peak, bytes / bandwidth) in microseconds; None if unknown.
+
+        level: the memory level that the timing policy allows; by default the cache's where
+        the task's bytes fit in it, else dram's (Williams et al., roofline, CACM 2009).
+        """
+        floors: list[float] = []
+        if self.flops is not None and self.compute_dtype in info.peak_flops:
+            peak = info.peak_flops[self.compute_dtype]
+            floors.append(float(self.flops.evaluate(workload.dims)) / peak)
+        if self.bytes is not None:
+            moved = float(self.bytes.evaluate(workload.dims))
+            level = level or ("cache" if moved <= info.cache_bytes else "dram")
+            bandwidth = info.peak_bytes_per_s.get(level, info.peak_bytes_per_s.get("dram"))
+            if bandwidth:
+                floors.append(moved / bandwidth)
+        return max(floors) * 1e6 if floors else None
+
+
+def _array(value: Any, output: Argument, where: str) -> Array:
+    """Raises TaskError for what is no array of real numbers, or no integers where those are due."""
+    try:
+        result = np.asarray(value)
+    except ValueError as error:
+        raise TaskError(f"{where}: {output.name} is no array ({error})") from None
+    integers = np.issubdtype(output.np_dtype, np.integer)
+    own = not integers and result.dtype in DTYPES.values()  # bfloat16 is of no kind to numpy
+    if result.dtype.kind not in ("biu" if integers else "biuf") and not own:
+        wanted = "integers" if integers else "real numbers"
+        raise TaskError(
+            f"{where}: {output.name} has dtype {result.dtype}, but must hold {wanted}, as "
+            f"task.yaml calls it {output.dtype}"
+        )
+    return result
+
+
+def _raised(error: Exception, path: Path) -> str:
+    """ "ValueError: shapes differ (line 7)": the last line of the file that took part."""
+    said = (str(error).strip().splitlines() or [""])[0]
+    steps = traceback.extract_tb(error.__traceback__)
+    lines = [step.lineno for step in steps if step.filename == str(path)]
+    line = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}{f': {said}' if said else ''}{line}"
+
+
+def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
+    return np.int64 if np.issubdtype(dtype, np.integer) else np.float64
+
+
+_REFERENCES: dict[tuple[Path, str], Reference] = {}
+
+
+def _load_reference(path: Path) -> Reference:
+    """The function reference of a task's own, trusted reference.py; read once per content."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise TaskError(
+            f"{path}: {error.strerror}; every task needs a reference.py with "
+            "reference(**inputs, **dims)"
+        ) from None
+    key = (path, text)
+    if key not in _REFERENCES:
+        spec = importlib.util.spec_from_file_location(f"reference_of_{path.parent.name}", path)
+        if spec is None or spec.loader is None:
+            raise TaskError(f"{path}: can't be imported")
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except SyntaxError as error:
+            raise TaskError(f"{path}, line {error.lineno}: {error.msg}") from None
+        except ImportError as error:
+            raise TaskError(f"{path}: {error}; install it beside this package") from None
+        except Exception as error:  # the task's author may raise anything
+            raise TaskError(f"{path}: it can't be imported: {_raised(error, path)}") from error
+        function = getattr(module, "reference", None)
+        if not callable(function):
+            raise TaskError(f"{path}: has no function reference(**inputs, **dims)")
+        _REFERENCES[key] = function
+    return _REFERENCES[key]
+
+
+def _references(folder: Path) -> list[str]:
+    """What right means: reference.py and, for large shapes on GPUs, maybe a reference.hip."""
+    on_device = folder / "reference.hip"
+    files = [folder / "reference.py", *([on_device] if on_device.is_file() else [])]
+    return [file.read_text() for file in files]
+
+
+def shipped_tasks() -> tuple[str, ...]:
+    """Names of the tasks in the package."""
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob("*/task.yaml")))
+
+
+def load_task(name_or_path: str | Path) -> Task:
+    """A shipped task by name, or any folder with task.yaml, reference.py and seeds/*.hip.
+
+    Raises TaskError.
+    """
+    folder = SHIPPED / name_or_path if str(name_or_path) in shipped_tasks() else Path(name_or_path)
+    path = folder / "task.yaml"
+    if not path.is_file():
+        shipped = shipped_tasks()
+        guess = did_you_mean(str(name_or_path), shipped)
+        raise TaskError(
+            f"no task {str(name_or_path)!r}{guess}: name one of {', '.join(shipped)}, "
+            "or a folder that holds task.yaml, reference.py and seeds/*.hip"
+        )
+    text = path.read_text()
+    try:
+        tree = load(text)
+    except YamlError as error:
+        raise TaskError(f"{path}, line {error.line}: {error.reason}") from None
+    reference = folder / "reference.py"
+    _load_reference(reference)
+    file = TaskFile(path.resolve(), tree)
+    arguments = file.arguments
+    return Task(
+        name=path.resolve().parent.name,
+        hash=hashlib.sha256("\0".join([text, *_references(folder)]).encode()).hexdigest()[:16],
+        folder=path.resolve().parent,
+        description=str(file.tree.get("description", "")).strip(),
+        dims=file.dims,
+        arguments=arguments,
+        flops=file.optional("flops"),
+        bytes=file.optional("bytes"),
+        compute_dtype=file.compute_dtype(),
+        suites=file.suites(),
+        seeds=file.seeds(),
+        reference_text=reference.read_text(),
+    )

@@ -1,0 +1,186 @@
+"""task.yaml: its keys and their validation."""
+
+from pathlib import Path
+from typing import Any, cast
+
+from evaluators.device import BACKENDS
+from evaluators.expression import (
+    RESERVED_NAMES,
+    Expression,
+    ExpressionError,
+    Number,
+    parse_expression,
+)
+from evaluators.lined_yaml import LinedDict, LinedList, Reader
+from evaluators.tasks.arguments import (
+    DTYPES,
+    KINDS,
+    ROLES,
+    SUITES,
+    Argument,
+    Distribution,
+    Role,
+    Suite,
+    TaskError,
+    Workload,
+)
+
+KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", *SUITES)
+ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
+
+
+class TaskFile(Reader):
+    """A task.yaml's tree, read part by part; every complaint carries file and line."""
+
+    def __init__(self, path: Path, tree: Any) -> None:
+        self.path = path
+        if not isinstance(tree, LinedDict):
+            raise self.fail("a task is a mapping", 1)
+        self.tree = tree
+        self.known_keys(tree, KEYS, required=("dims", "arguments", "tests", "benchmarks"))
+        self.dims = self._dims()
+        self.arguments = self._arguments()
+
+    def fail(self, reason: str, line: int) -> TaskError:
+        return TaskError(f"{self.path}, line {line}: {reason}")
+
+    def compute_dtype(self) -> str:
+        """Whose peak bounds the task: by default that of the first argument."""
+        compute = self.tree.get("compute_dtype", self.arguments[0].dtype)
+        return self.one_of(compute, DTYPES, "compute_dtype", self.tree.line_of("compute_dtype"))
+
+    def suites(self) -> dict[Suite, dict[str, tuple[Workload, ...]]]:
+        return {suite: self.suite(suite) for suite in SUITES}
+
+    def expression(self, value: Any, what: str, line: int, *, floats: bool = False) -> Expression:
+        try:
+            expression = parse_expression(value, floats=floats)
+        except ExpressionError as error:
+            raise self.fail(f"{what}: {error}", line) from None
+        for name in sorted(expression.names - set(self.dims)):
+            raise self.fail(f"{what}: {name!r} is not in dims", line)
+        return expression
+
+    def optional(self, key: str) -> Expression | None:
+        if key not in self.tree:
+            return None
+        return self.expression(self.tree[key], key, self.tree.lines[key], floats=True)
+
+    def _dims(self) -> tuple[str, ...]:
+        sequence = self.sequence(self.tree, "dims", least=1)
+        for name, line in sequence.numbered():
+            if not (isinstance(name, str) and name.isidentifier()) or name in RESERVED_NAMES:
+                raise self.fail(f"dims: {name!r} is not a name", line)
+        if len(set(sequence)) != len(sequence):
+            raise self.fail("dims: a name stands twice", sequence.line)
+        return tuple(sequence)
+
+    def _arguments(self) -> tuple[Argument, ...]:
+        sequence = self.sequence(self.tree, "arguments", least=1)
+        arguments = tuple(self.argument(tree, line) for tree, line in sequence.numbered())
+        names = [*self.dims, *(argument.name for argument in arguments)]
+        if len(set(names)) != len(names):
+            raise self.fail("arguments: a name stands twice", sequence.line)
+        if not any(argument.written for argument in arguments):
+            raise self.fail("arguments: none has the role out or inout", sequence.line)
+        return arguments
+
+    def argument(self, tree: Any, line: int) -> Argument:
+        if not isinstance(tree, LinedDict):
+            raise self.fail("an argument is a mapping {name: ..., dtype: ..., ...}", line)
+        self.known_keys(tree, ARGUMENT_KEYS, required=("name", "dtype", "shape", "role"))
+        name, dtype, role = tree["name"], tree["dtype"], tree["role"]
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise self.fail(f"{name!r} is not a name", line)
+        self.one_of(dtype, DTYPES, f"{name}: dtype", line)
+        self.one_of(role, ROLES, f"{name}: role", line)
+        written = role in ("out", "inout")
+        for key in ("rtol", "atol"):
+            if written and key not in tree:
+                raise self.fail(f"{name}: an output needs a tolerance, rtol and atol", line)
+            if not written and key in tree:
+                raise self.fail(f"{name}: {key} is for outputs", tree.lines[key])
+        if role == "out" and "distribution" in tree:
+            raise self.fail(f"{name}: an out is never drawn; leave out distribution", line)
+        drawn = tree.get("distribution", "zeros" if role == "out" else "normal")
+        shape = self.sequence(tree, "shape", least=1)
+        return Argument(
+            name=name,
+            dtype=dtype,
+            role=cast(Role, role),
+            dimensions=tuple(self.expression(s, f"{name}: shape", line) for s in shape),
+            distribution=self.distribution(drawn, name, dtype, line),
+            relative=self.expression(tree.get("rtol", 0), f"{name}: rtol", line, floats=True),
+            absolute=self.expression(tree.get("atol", 0), f"{name}: atol", line, floats=True),
+        )
+
+    def distribution(self, value: Any, name: str, dtype: str, line: int) -> Distribution:
+        body: dict[str, Any] = dict(value) if isinstance(value, LinedDict) else {"kind": value}
+        kind = self.one_of(body.pop("kind", None), KINDS, f"{name}: distribution", line)
+        if dtype == "int32" and kind in ("normal", "uniform"):
+            raise self.fail(f"{name}: an int32 is drawn from 'integers', not {kind!r}", line)
+        through = body.pop("through", None)
+        if through is not None:
+            self.one_of(through, DTYPES, f"{name}: through", line)
+        for key, number in body.items():
+            if key not in KINDS[kind]:
+                raise self.fail(f"{name}: distribution {kind} has no {key!r}", line)
+            if isinstance(number, bool) or not isinstance(number, int | float):
+                raise self.fail(f"{name}: {key} must be a number, not {number!r}", line)
+        return Distribution(kind=kind, parameters=body, through=through)
+
+    def suite(self, suite: Suite) -> dict[str, tuple[Workload, ...]]:
+        value = self.tree.get(suite)
+        if value is None:
+            return {}
+        if isinstance(value, LinedList):
+            return {"default": self.shapes(self.sequence(self.tree, suite, least=1), suite)}
+        if not isinstance(value, LinedDict):
+            raise self.fail(f"{suite} must be a list of shapes", self.tree.lines[suite])
+        known = ("default", *BACKENDS)
+        self.known_keys(value, known)
+        return {key: self.shapes(self.sequence(value, key, least=1), suite) for key in value}
+
+    def shapes(self, sequence: LinedList, suite: Suite) -> tuple[Workload, ...]:
+        workloads = []
+        for shape, line in sequence.numbered():
+            if not isinstance(shape, LinedDict) or set(shape) != set(self.dims):
+                raise self.fail(f"{suite}: a shape gives each of {', '.join(self.dims)}", line)
+            for name, value in shape.items():
+                if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                    raise self.fail(f"{suite}: {name} must be a positive integer", line)
+            workload = Workload(dims={name: shape[name] for name in self.dims})
+            self.sizes(workload, suite, line)
+            workloads.append(workload)
+        return tuple(workloads)
+
+    def sizes(self, workload: Workload, suite: Suite, line: int) -> None:
+        """Every expression of the task must hold for every shape, told at load time."""
+        env = workload.dims
+        for argument in self.arguments:
+            checked: list[tuple[str, Expression]] = [
+                *((f"{argument.name}: shape", part) for part in argument.dimensions),
+                (f"{argument.name}: rtol", argument.relative),
+                (f"{argument.name}: atol", argument.absolute),
+            ]
+            for what, expression in checked:
+                try:
+                    value: Number = expression.evaluate(env)
+                except ExpressionError as error:
+                    raise self.fail(f"{what} on {workload.label}: {error}", line) from None
+                if value < (1 if what.endswith("shape") else 0):
+                    raise self.fail(f"{what} is {value} on {workload.label} ({suite})", line)
+        for key in ("flops", "bytes"):
+            expression_ = self.optional(key)
+            if expression_ is not None:
+                try:
+                    expression_.evaluate(env)
+                except ExpressionError as error:
+                    raise self.fail(f"{key} on {workload.label}: {error}", line) from None
+
+    def seeds(self) -> dict[str, str]:
+        folder = self.path.parent / "seeds"
+        seeds = {path.stem: path.read_text() for path in sorted(folder.glob("*.hip"))}
+        if not seeds:
+            raise TaskError(f"{folder}: holds no *.hip file; the naive kernel goes there")
+        return seeds

@@ -1,0 +1,1 @@
+"""Named techniques of the catalogue, by the problem they are for."""

@@ -1,0 +1,270 @@
+"""Prompts as they are sent: templates filled from a task, a device and individuals."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import jinja2
+
+from evaluators.device import DeviceInfo
+from evaluators.kernel.reader import OPTIONS
+from evaluators.kernel.source_check import HEADERS
+from evaluators.tasks.task import Task
+from operators.individual import Experiment, Individual
+from operators.llm.knowledge.digest import knowledge_of
+from operators.llm.prompts.tables import (
+    Listing,
+    clip,
+    ledger,
+    listing,
+    profile_lines,
+    table,
+    verdict,
+)
+from operators.llm.question import Malformed, Message, Prompt, Role
+from operators.operator import Context
+
+PERSONAS: Mapping[Role, str] = {
+    "selector": "Selector",
+    "designer": "Experiment Designer",
+    "writer": "Kernel Writer",
+    "crossover": "Kernel Writer (crossover)",
+    "repair": "Kernel Writer (repair)",
+}
+ARGUMENT_ROLES = {
+    "in": "input",
+    "out": "output",
+    "inout": "input and output",
+    "constant": "constant input (weights; `prepare:` launches over it are not timed)",
+}
+
+SOURCE_CHARACTERS = 28_000  # of one listing
+LOG_CHARACTERS = 4_000
+KNOWLEDGE_CHARACTERS = 14_000
+REFERENCE_CHARACTERS = 6_000
+QUOTED_CHARACTERS = 12_000  # of a rejected reply
+MOST_OTHERS = 12
+MOST_TRIED = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What every prompt of a campaign shares. share: of the usual length, 1.0 or less.
+
+    profiles: a profiler's advice by kernel id, of those that it looked at.
+    """
+
+    task: Task
+    device: DeviceInfo
+    knowledge: str = ""  # the campaign's own findings, after what the package knows
+    share: float = 1.0
+    profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, context: Context, share: float) -> Self:
+        return cls(
+            task=context.task,
+            device=context.device,
+            knowledge=context.knowledge,
+            share=share,
+            profiles=context.profiles,
+        )
+
+    @property
+    def roomy(self) -> bool:
+        """Whether there is room for what only rounds the picture off."""
+        return self.share >= 1.0
+
+    def limit(self, characters: int) -> int:
+        return int(characters * self.share)
+
+
+def selector_prompt(
+    scene: Scene, tournament: Sequence[Individual], known: Mapping[str, Individual]
+) -> Prompt:
+    """known: individuals that may be shown besides the tournament, by id."""
+    shown = {one.id for one in tournament}
+    others = [one for one in known.values() if one.id not in shown]
+    return _prompt(
+        scene,
+        "selector",
+        table=table(tournament, known),
+        profiles={
+            one.id: profile_lines(scene.profiles[one.id])
+            for one in tournament
+            if one.id in scene.profiles
+        },
+        others=table(others[-MOST_OTHERS:], known) if others and scene.roomy else "",
+    )
+
+
+def designer_prompt(
+    scene: Scene,
+    base: Individual,
+    reference: Individual,
+    known: Mapping[str, Individual],
+    *,
+    avenues: int,
+    experiments: int,
+) -> Prompt:
+    return _prompt(
+        scene,
+        "designer",
+        base=_listing(scene, base, known),
+        reference=_second(scene, reference, base, known),
+        tried=ledger(known, scene.limit(MOST_TRIED)),
+        avenues=avenues,
+        experiments=experiments,
+    )
+
+
+def writer_prompt(
+    scene: Scene,
+    base: Individual,
+    reference: Individual,
+    experiment: Experiment,
+    known: Mapping[str, Individual],
+) -> Prompt:
+    return _prompt(
+        scene,
+        "writer",
+        base=_listing(scene, base, known),
+        reference=_second(scene, reference, base, known),
+        experiment=experiment,
+        what="kernel that results when this experiment is made on the Base",
+        edited="Base",
+    )
+
+
+def crossover_prompt(
+    scene: Scene, first: Individual, second: Individual, known: Mapping[str, Individual]
+) -> Prompt:
+    apart = first.island != second.island
+    return _prompt(
+        scene,
+        "crossover",
+        first=_listing(scene, first, known),
+        second=_listing(scene, second, known),
+        origin="two separate populations" if apart else "one population",
+        what="kernel that unites both parents",
+        edited="First parent",
+    )
+
+
+def repair_prompt(scene: Scene, failed: Individual, known: Mapping[str, Individual]) -> Prompt:
+    parent = known.get(failed.parents[0]) if failed.parents else None
+    return _prompt(
+        scene,
+        "repair",
+        failed=_listing(scene, failed, known),
+        parent=_listing(scene, parent, known) if parent and scene.roomy else None,
+        verdict=verdict(failed),
+        log=clip(failed.evaluation.log.strip(), scene.limit(LOG_CHARACTERS)),
+        experiment=failed.experiment,
+        what="kernel without the fault",
+        edited="kernel that failed",
+    )
+
+
+def reask(prompt: Prompt, said: str, malformed: Malformed) -> Prompt:
+    """The conversation so far, the reply that could not be used, and what was wrong with it."""
+    complaint = _environment().get_template("reask.md.j2")
+    text = complaint.render(kind=str(malformed.kind), reason=malformed.reason.rstrip("."))
+    if said:
+        turns: tuple[Message, ...] = (
+            *prompt.messages,
+            Message(role="assistant", content=clip(said, QUOTED_CHARACTERS)),
+            Message(role="user", content=text),
+        )
+    else:  # some endpoints take no empty turn, and no two turns of one side in a row
+        last = prompt.messages[-1]
+        turns = (*prompt.messages[:-1], replace(last, content=f"{last.content}\n\n{text}"))
+    return Prompt(messages=turns, template=prompt.template)
+
+
+# --- rendering ----------------------------------------------------------------------------------
+
+
+def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
+    """The system message holds what never changes in a campaign, so that endpoints can cache it."""
+    task, device = scene.task, scene.device
+    values |= {
+        "task": task,
+        "device": device,
+        "roles": ARGUMENT_ROLES,
+        "benchmarks": [w.label for w in task.workloads("benchmarks", device.backend)],
+        "tests": [w.label for w in task.workloads("tests", device.backend)],
+    }
+    if role != "selector":
+        digest = "\n\n".join(filter(None, (knowledge_of(device), scene.knowledge)))
+        values["knowledge"] = clip(digest, KNOWLEDGE_CHARACTERS) if scene.roomy else ""
+    if role not in ("selector", "designer"):
+        values["reference_text"] = clip(
+            task.reference_text.strip(), scene.limit(REFERENCE_CHARACTERS)
+        )
+    system = _environment().get_template("system.md.j2")
+    user = _environment().get_template(f"{role}.md.j2")
+    return Prompt(
+        messages=(
+            Message(
+                role="system",
+                content=_tidy(
+                    system.render(
+                        persona=PERSONAS[role],
+                        writes_code=role not in ("selector", "designer"),
+                        options=sorted(OPTIONS),
+                        headers=HEADERS,
+                    )
+                ),
+            ),
+            Message(role="user", content=_tidy(user.render(**values))),
+        ),
+        template=_templates_hash(),
+    )
+
+
+def _listing(scene: Scene, one: Individual, known: Mapping[str, Individual]) -> Listing:
+    advice = scene.profiles.get(one.id, ())
+    return listing(one, known, scene.limit(SOURCE_CHARACTERS), profile=advice)
+
+
+def _second(
+    scene: Scene, one: Individual, base: Individual, known: Mapping[str, Individual]
+) -> Listing | None:
+    """The Reference's listing; None where it is the Base, or where there is no room for both."""
+    if one.id == base.id or not scene.roomy:
+        return None
+    return _listing(scene, one, known)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+@cache
+def _templates_hash() -> str:
+    """16 hex digits of all templates together: they include each other."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.j2")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _tidy(text: str) -> str:
+    """No two empty lines in a row. (Edits are found whatever the blanks are.)"""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.strip() or (lines and lines[-1]):
+            lines.append(line.rstrip())
+    return "\n".join(lines).strip()

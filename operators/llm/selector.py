@@ -1,0 +1,66 @@
+"""LLM-guided tournament selection; the classic tournament where the model fails."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from operators.individual import Individual
+from operators.llm.ask import ask
+from operators.llm.prompts.render import Scene, selector_prompt
+from operators.llm.question import Failure, Malformed, Model, Prompt, Reply
+from operators.llm.replies import SelectorReply, read_structured, schema_of
+from operators.operator import Context, Declined, Selection, Selector
+
+SCHEMA = schema_of(SelectorReply)
+SHORTEST_PREFIX = 6
+"""Of an id, when a model abbreviates it."""
+
+
+class LlmSelector:
+    """Shows the model a table of the tournament, without code."""
+
+    def __init__(self, model: Model, fallback: Selector) -> None:
+        self._model = model
+        self._fallback = fallback
+
+    async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
+        """tournament: passed individuals, best first, at least one. With one, nothing is asked."""
+        if len(tournament) == 1:
+            return await self._fallback.select(tournament, context)
+        ids = [one.id for one in tournament]
+
+        def render(share: float) -> Prompt:
+            scene = Scene.of(context, share)
+            return selector_prompt(scene, tournament, context.individuals)
+
+        def read(reply: Reply) -> Selection:
+            said = read_structured(reply, SelectorReply)
+            return Selection(
+                base_id=_known(said.base_id, ids),
+                reference_id=_known(said.reference_id, ids),
+                rationale=said.rationale.strip(),
+                decided_by="model",
+            )
+
+        try:
+            return await ask(self._model, "selector", context, render, read, schema=SCHEMA)
+        except Declined as declined:
+            classic = await self._fallback.select(tournament, context)
+            return replace(
+                classic,
+                rationale=f"the tournament decided, as the model did not ({declined}): "
+                f"{classic.rationale}",
+            )
+
+
+def _known(said: str, ids: Sequence[str]) -> str:
+    """The id that was meant. Raises Malformed."""
+    said = said.strip().strip("`\"'<>")
+    if said in ids:
+        return said
+    meant = [one for one in ids if len(said) >= SHORTEST_PREFIX and one.startswith(said)]
+    if len(meant) == 1:
+        return meant[0]
+    raise Malformed(
+        Failure.UNKNOWN_IDS,
+        f"{said!r} is no kernel of this tournament; choose from {', '.join(ids)}",
+    )

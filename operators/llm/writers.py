@@ -1,0 +1,67 @@
+"""What writer, crossover and repair share: a kernel reply turned into a Draft, or turned away."""
+
+from collections.abc import Iterable
+
+from evaluators.evaluation import Rejected
+from evaluators.kernel.source import parse_kernel
+from evaluators.kernel.source_check import check_source
+from operators.individual import Candidate, Individual
+from operators.llm.ask import RenderPrompt, ask
+from operators.llm.kernel_reply import read_kernel
+from operators.llm.novelty import Novelty
+from operators.llm.question import Failure, Malformed, Model, Reply, Role
+from operators.operator import Context, Draft
+
+
+async def write_kernel(
+    model: Model,
+    role: Role,
+    context: Context,
+    render: RenderPrompt,
+    *,
+    edited: str,
+    novelty: Novelty,
+    unlike: Iterable[Individual],
+) -> Draft:
+    """edited: the source that edits apply to; unlike: what the kernel must not nearly repeat.
+
+    A kernel whose front matter is still invalid at the second try is handed on: its
+    evaluation says so for nothing, and it is stored with the reason. Raises Declined.
+    """
+    tries = 0
+
+    def read(reply: Reply) -> Draft:
+        nonlocal tries
+        tries += 1
+        said = read_kernel(reply, edited)
+        reason = invalid_reason(said.source, context)
+        if reason and tries == 1:
+            raise Malformed(Failure.INVALID_KERNEL, reason)
+        twin = novelty.twin(said.source, unlike)
+        if twin is not None:
+            raise Malformed(
+                Failure.NEAR_DUPLICATE,
+                f"this is kernel {twin[0]} again, which was measured already "
+                f"({100 * twin[1]:.4g}% of the tokens are the same)",
+            )
+        return Draft(candidate=Candidate.from_source(said.source), report=said.report)
+
+    return await ask(model, role, context, render, read)
+
+
+def invalid_reason(source: str, context: Context) -> str:
+    """Why no backend would take the file for the task's shapes; empty when there is no reason."""
+    try:
+        kernel = parse_kernel(source)
+        check_source(kernel.code, first_line=kernel.code_line)
+        for suite in ("tests", "benchmarks"):
+            for workload in context.task.workloads(suite, context.device.backend):
+                kernel.plan(context.task, workload.dims)
+    except Rejected as rejected:
+        return rejected.reason
+    return ""
+
+
+def measured(individuals: Iterable[Individual]) -> list[Individual]:
+    """Those with times: nearly repeating a failed one may be its cure."""
+    return [one for one in individuals if one.evaluation.passed]

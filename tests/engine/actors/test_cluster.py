@@ -1,0 +1,106 @@
+"""Which GPUs Ray is shown, and what becomes of a start for which a machine is too busy."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from ray._private.accelerators.amd_gpu import AMDGPUAcceleratorManager
+
+from engine.actors.cluster import Layout, layout, ray_session
+from engine.config import ConfigError, load_config, parse_config
+from engine.dispatch.job import CampaignFailed
+from evaluators.cpu.device import device_count
+
+CONFIG = Path(__file__).parents[3] / "configs" / "quickstart.yaml"
+PLAN = Layout(devices=(1, 0), gpus=1, compile_workers=1, compile_cores=frozenset())
+
+
+@pytest.mark.parametrize("address", ["", "nowhere:6379"])
+@pytest.mark.parametrize(
+    ("variables", "wanted"),
+    [
+        ({}, "1,0"),
+        ({"CUDA_VISIBLE_DEVICES": "5,7"}, "7,5"),
+        ({"CUDA_VISIBLE_DEVICES": "5,7", "HIP_VISIBLE_DEVICES": "3,2"}, "2,3"),
+        ({"CUDA_VISIBLE_DEVICES": "5,7", "HIP_VISIBLE_DEVICES": ""}, "7,5"),
+        ({"ROCR_VISIBLE_DEVICES": "6,4"}, "1,0"),
+    ],
+)
+def test_what_ray_is_shown(
+    variables: dict[str, str], wanted: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray itself does not start: it would need the GPUs."""
+    for name in ("CUDA", "HIP", "ROCR"):
+        monkeypatch.delenv(f"{name}_VISIBLE_DEVICES", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    before = {
+        name: os.environ.get(name) for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+    }
+    shown: list[Any] = []
+
+    def init(**_: object) -> None:
+        shown.append(AMDGPUAcceleratorManager.get_current_process_visible_accelerator_ids())
+        shown.append(os.environ["CUDA_VISIBLE_DEVICES"])
+        raise ConnectionError
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr("engine.actors.cluster.look_for_ray", lambda key, address: None)
+    config = load_config(CONFIG, ["backend=hip"])
+    with pytest.raises((CampaignFailed, ConfigError)), ray_session(config, PLAN):
+        pass
+    assert shown == [wanted.split(","), wanted]
+    assert before == {name: os.environ.get(name) for name in before}
+
+
+CPU = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
+
+TOO_LATE = "The current node timed out during startup. This could happen because of load."
+
+
+@CPU
+@pytest.mark.parametrize(("late", "starts"), [(0, True), (3, True), (4, False)])
+def test_a_start_that_ray_gave_up_is_tried_again(
+    late: int, starts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+
+    def init(*, _temp_dir: str, **_: Any) -> None:
+        folders.append(Path(_temp_dir))
+        if len(folders) <= late:
+            raise Exception(TOO_LATE)
+
+    monkeypatch.setattr(ray, "init", init)
+    config = parse_config({"task": "sgemm"}, where="test")
+    if starts:
+        with ray_session(config, layout(config)):
+            assert folders[-1].is_dir()
+    else:
+        with (
+            pytest.raises(CampaignFailed, match="node timed out during startup"),
+            ray_session(config, layout(config)),
+        ):
+            pass
+    assert len(set(folders)) == late + starts
+    assert not any(folder.exists() for folder in folders)
+
+
+@CPU
+def test_any_other_failure_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def init(**_: Any) -> None:
+        calls.append(1)
+        raise ValueError("no such address")
+
+    monkeypatch.setattr(ray, "init", init)
+    config = parse_config({"task": "sgemm"}, where="test")
+    with (
+        pytest.raises(CampaignFailed, match="Ray does not start: no such address"),
+        ray_session(config, layout(config)),
+    ):
+        pass
+    assert len(calls) == 1

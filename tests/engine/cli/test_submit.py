@@ -1,0 +1,265 @@
+"""Submitting a campaign: what the job is, and one real job on a head that asks for a token."""
+
+import json
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from engine.cli.submit import SubmitError, is_temporary_copy, plan
+from engine.config import ConfigError, load_config
+from evaluators.tasks.task import TaskError
+from tests.evaluators.small_task import SPACIOUS, kernel, write_task
+
+ROOT = Path(__file__).resolve().parents[3]
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "run_campaign.py").write_text("")
+    (tmp_path / "mine.yaml").write_text("task: softmax\ntracking: none\n")
+    return tmp_path
+
+
+def settings_of(entrypoint: str, checkout: Path) -> dict[str, Any]:
+    """The configuration that a job with this entrypoint would run."""
+    python, script, config, *overrides = shlex.split(entrypoint)
+    assert (python, script) == ("python", "scripts/run_campaign.py")
+    return load_config(checkout / config, overrides).model_dump(mode="json")
+
+
+def test_what_depends_on_the_folder_is_made_explicit(checkout: Path) -> None:
+    overrides = ["runs_dir=my runs", "tracking.uri=sqlite:///ml.db", "budgets.evaluations=7"]
+    (checkout / "mine.yaml").write_text("task: softmax\n")
+    job = plan(Path("mine.yaml"), overrides, checkout)
+    settings = settings_of(job.entrypoint, checkout)
+    assert settings["runs_dir"] == str(checkout / "my runs")
+    assert settings["tracking"] == {
+        "uri": f"sqlite:///{checkout / 'ml.db'}",
+        "experiment": "kernel-scientist",
+    }
+    assert settings["budgets"]["evaluations"] == 7
+    assert str(settings["name"]).startswith("softmax-")
+    assert job.run_dir == checkout / "my runs" / str(settings["name"])
+
+
+@pytest.mark.parametrize("uri", ["none", "sqlite", "http://127.0.0.1:5000", "databricks"])
+def test_addresses_stay_as_they_are(checkout: Path, uri: str) -> None:
+    job = plan(Path("mine.yaml"), [f"tracking={uri}", "name=again"], checkout)
+    settings = settings_of(job.entrypoint, checkout)
+    assert settings["tracking"] == {"uri": uri, "experiment": "kernel-scientist"}
+    assert job.run_dir == checkout / "runs" / "again"
+
+
+def test_a_configuration_elsewhere_is_refused(checkout: Path) -> None:
+    with pytest.raises(SubmitError, match="not below"):
+        plan(Path("../mine.yaml"), [], checkout / "scripts" / "..")
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SubmitError, match=r"run_campaign\.py"):
+        plan(Path("mine.yaml"), [], tmp_path)
+
+
+def test_a_task_that_no_job_could_use_is_refused_before_anything_is_sent(checkout: Path) -> None:
+    folder = write_task(checkout / "mine", seed=SPACIOUS)
+    assert plan(Path("mine.yaml"), ["task=mine"], checkout).run_dir.name.startswith("mine-")
+    (folder / "reference.py").write_text("def reference(w, x, t):\n    return {}\n")
+    with pytest.raises(TaskError, match="unexpected keyword argument 'N'"):
+        plan(Path("mine.yaml"), ["task=mine"], checkout)
+
+
+def test_a_bad_configuration_is_refused_before_anything_is_sent(checkout: Path) -> None:
+    with pytest.raises(ConfigError, match="no_such_key"):
+        plan(Path("mine.yaml"), ["no_such_key=1"], checkout)
+
+
+def own_task(folder: Path, seed: str) -> Path:
+    write_task(folder)
+    (folder / "seeds" / "naive.hip").write_text(seed)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("seed", "told"),
+    [
+        ("__global__ void go() {}", r"naive\.hip: line 1: "),
+        (kernel().replace("args: [w,", "args: [weights,"), r"naive\.hip on .*'weights'"),
+        (kernel(), "give the seed params and a space"),
+    ],
+)
+def test_a_bad_task_is_refused_before_anything_is_sent(
+    checkout: Path, seed: str, told: str
+) -> None:
+    own_task(checkout / "own", seed)
+    with pytest.raises((ConfigError, TaskError), match=told):
+        plan(Path("mine.yaml"), ["task=own"], checkout)
+
+
+def test_a_task_that_is_not_there_is_refused(checkout: Path) -> None:
+    with pytest.raises(TaskError, match=r"no task 'softmaxx' \(did you mean softmax\?\)"):
+        plan(Path("mine.yaml"), ["task=softmaxx"], checkout)
+    with pytest.raises(TaskError, match="no task '/no/such'"):
+        plan(Path("mine.yaml"), ["task=/no/such"], checkout)
+    assert plan(Path("mine.yaml"), ["task=/no/such"], checkout, elsewhere=True).entrypoint
+
+
+def test_a_task_that_the_job_would_not_have_is_refused(checkout: Path) -> None:
+    own_task(checkout / "own", SPACIOUS)
+    below = checkout / "below"
+    shutil.copytree(checkout / "scripts", below / "scripts")
+    shutil.copy(checkout / "mine.yaml", below)
+    with pytest.raises(SubmitError, match=r"task \.\./own is not below"):
+        plan(Path("mine.yaml"), ["task=../own"], below)
+    assert plan(Path("mine.yaml"), ["task=own"], checkout).run_dir.name.startswith("own-")
+
+
+@pytest.mark.parametrize(
+    ("folder", "temporary"),
+    [
+        ("/tmp/ray/session_1/runtime_resources/working_dir_files/_ray_pkg_1", True),
+        ("/home/me", False),
+    ],
+)
+def test_a_jobs_copy_of_the_code_is_known_by_its_path(folder: str, temporary: bool) -> None:
+    assert is_temporary_copy(Path(folder)) == temporary
+
+
+def test_a_dead_address_costs_one_sentence() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    result = subprocess.run(
+        [BIN / "kernel-scientist", "submit", "configs/quickstart.yaml", "--address", address],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert address in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@dataclass(frozen=True)
+class Head:
+    address: str
+    environment: dict[str, str]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def answers(head: Head) -> bool:
+    token = head.environment["RAY_AUTH_TOKEN"]
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"{head.address}/api/version", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def start_head(options: list[str], environment: dict[str, str]) -> "subprocess.Popen[str]":
+    """Once its node is up: Ray gives it 30 s, so that a busy machine may need another try."""
+    for _ in range(4):
+        process = subprocess.Popen(
+            [BIN / "ray", "start", "--head", "--block", *options],
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        if any("Ray runtime started" in line for line in process.stdout):
+            return process
+        process.wait()
+    pytest.fail("no head started in four tries")
+
+
+@pytest.fixture
+def head() -> Iterator[Head]:
+    """A Ray head of its own, with token authentication, all of it ended afterwards."""
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(16),
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    environment.pop("RAY_ADDRESS", None)
+    # Not pytest's folder: its long name does not fit into that of a socket.
+    with tempfile.TemporaryDirectory(prefix="ks-", ignore_cleanup_errors=True) as folder:
+        started = Head(f"http://127.0.0.1:{free_port()}", environment)
+        options = {
+            "port": 0,
+            "num-cpus": 2,
+            "dashboard-host": "127.0.0.1",
+            "dashboard-port": urlsplit(started.address).port,
+            "dashboard-agent-listen-port": 0,
+            "ray-client-server-port": free_port(),
+            "object-store-memory": 100_000_000,
+            "temp-dir": folder,
+        }
+        process = start_head([f"--{k}={v}" for k, v in options.items()], environment)
+        try:
+            while not answers(started):
+                assert process.poll() is None, "the head ended before its dashboard answered"
+                time.sleep(0.5)
+            yield started
+        finally:
+            process.terminate()  # it ends what it started
+            process.wait(timeout=100)
+            assert process.stdout is not None
+            process.stdout.close()
+
+
+def submit(head: Head, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN / "kernel-scientist", "submit", *arguments, "--address", head.address],
+        cwd=ROOT,
+        env={**head.environment, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_campaign_runs_as_a_job_on_a_head_that_asks_for_a_token(
+    head: Head, tmp_path: Path
+) -> None:
+    arguments = ["configs/quickstart.yaml", "task=sum_reduction", "name=job", "tracking=none"]
+    arguments += [f"runs_dir={tmp_path}", "budgets.evaluations=2"]
+
+    refused = submit(head, *arguments, RAY_AUTH_TOKEN="0" * 32)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "RAY_AUTH_TOKEN" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+    done = submit(head, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "succeeded" in done.stdout.splitlines()[-1]
+    assert head.environment["RAY_AUTH_TOKEN"] not in done.stdout + done.stderr
+    summary = json.loads((tmp_path / "job" / "summary.json").read_text())
+    assert summary["evaluations"]["total"] == 2
+    assert (tmp_path / "job" / "best.hip").is_file()

@@ -1,0 +1,82 @@
+"""Tests of the scoreboard: the best, the early stop's bounds, the anchors."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.store.events import EpochStarted, Evaluated
+from engine.store.scoreboard import Scoreboard
+from evaluators.evaluation import Evaluation
+from tests.engine.conftest import evaluation_of
+
+
+def measured(kernel_id: str, anchor_id: str, gains: dict[str, float]) -> Evaluation:
+    """gains: ln(anchor time / kernel time) by label."""
+    return replace(
+        evaluation_of(kernel_id, dict.fromkeys(gains, 10.0)),
+        anchor_id=anchor_id,
+        blocks={label: (gain - 0.1, gain + 0.1) for label, gain in gains.items()},
+        speedup=2.0 ** sum(gains.values()),
+    )
+
+
+@pytest.fixture
+def scores() -> Scoreboard:
+    board = Scoreboard()
+    board.apply(Evaluated(evaluation=evaluation_of("seed", {"a": 100.0, "b": 100.0})))
+    board.apply(EpochStarted(number=0, anchor_id="seed"))
+    return board
+
+
+def test_bounds_are_the_best_on_each_shape(scores: Scoreboard) -> None:
+    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 2.0, "b": 0.0})))
+    scores.apply(Evaluated(evaluation=measured("k2", "seed", {"a": 1.0, "b": 0.5})))
+    assert scores.bounds() == pytest.approx({"a": 2.0, "b": 0.5})
+
+
+def test_bounds_follow_the_anchor(scores: Scoreboard) -> None:
+    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 2.0, "b": 0.5})))
+    link = {"a": (1.9, 1.9), "b": (0.5, 0.5)}
+    scores.apply(EpochStarted(number=1, anchor_id="k1", link=link))
+    assert scores.bounds() == pytest.approx({"a": 0.1, "b": 0.0})
+    scores.apply(Evaluated(evaluation=measured("k2", "k1", {"a": 0.4, "b": -1.0})))
+    assert scores.bounds() == pytest.approx({"a": 0.4, "b": 0.0})
+    # An evaluation that began under the old anchor still counts from there.
+    scores.apply(Evaluated(evaluation=measured("k3", "seed", {"a": 0.0, "b": 0.7})))
+    assert scores.bounds() == pytest.approx({"a": 0.4, "b": 0.2})
+
+
+def test_links_add_up_from_the_seed(scores: Scoreboard) -> None:
+    scores.apply(EpochStarted(number=1, anchor_id="k1", link={"a": (1.0,)}))
+    scores.apply(EpochStarted(number=2, anchor_id="k2", link={"a": (0.5,)}))
+    assert scores.links == ({"a": (1.0,)}, {"a": (0.5,)})
+    scores.apply(Evaluated(evaluation=measured("k3", "k2", {"a": 0.25})))
+    assert scores.bounds() == pytest.approx({"a": 0.25, "b": -0.0})
+
+
+def test_only_a_verified_kernel_is_the_best(scores: Scoreboard) -> None:
+    scores.apply(Evaluated(evaluation=measured("fast", "seed", {"a": 3.0})))
+    assert scores.best is None
+    scores.apply(Evaluated(evaluation=measured("sure", "seed", {"a": 2.0}), verified=True))
+    assert scores.best is not None and scores.best.kernel_id == "sure"
+    scores.apply(Evaluated(evaluation=measured("slower", "seed", {"a": 1.0}), verified=True))
+    assert scores.best.kernel_id == "sure"
+
+
+def test_failures_count_and_change_nothing_else(scores: Scoreboard) -> None:
+    before = scores.bounds()
+    scores.apply(Evaluated(evaluation=evaluation_of("bad", {})))
+    assert scores.by_status == {"PASSED": 1, "WRONG": 1}
+    assert scores.bounds() == before
+
+
+def test_measuring_again_counts_once_and_the_later_one_holds(scores: Scoreboard) -> None:
+    first = measured("k1", "seed", {"a": 9.0})
+    scores.apply(Evaluated(evaluation=first, verified=True))
+    assert scores.next_number("k1") == 1
+    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 1.0}), number=1, verified=True))
+    assert scores.by_status["PASSED"] == 2
+    assert scores.bounds()["a"] == pytest.approx(1.0)
+    assert scores.best is not None and scores.best.speedup == pytest.approx(2.0)
+    assert scores.first("k1") == first and scores.evaluations["k1"] != first
+    assert scores.next_number("k1") == 2

@@ -1,0 +1,154 @@
+"""Loop fission: agrees with fibers, names what it can't run, tells divergence, explains itself."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluators.cpu import device as cpu
+from evaluators.cpu import fibers
+from evaluators.cpu.device import CpuDevice
+from evaluators.cpu.fission import explain
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task import load_task
+from tests.evaluators.launching import Array, compile_one, launch, run
+
+KERNELS = Path(__file__).parents[2] / "kernels"
+HABITS = sorted((KERNELS / "fission").glob("*.hip"))
+TUTORIAL = sorted((KERNELS / "tutorial").glob("*/seeds/*.hip"))
+
+
+@pytest.fixture(scope="module")
+def device() -> CpuDevice:
+    return cpu.open_device(0)
+
+
+def compute(device: CpuDevice, engine: str, wavefront: int, code: str) -> Array:
+    x = (np.arange(1024, dtype=np.int64) * 7919 % 1009).astype(np.int32)
+    y = np.full(1024, -1, np.int32)
+    step = launch("k", ["x", "y", 1000], grid=(2, 1, 1), block=(96, 1, 1), lds_bytes=2048)
+    compiler = cpu.compiler(wavefront=wavefront, engine=engine)
+    return run(device, compiler, code, step, arrays={"x": x, "y": y})["y"]
+
+
+@pytest.mark.parametrize("wavefront", [64, 32])
+@pytest.mark.parametrize("file", HABITS, ids=[file.stem for file in HABITS])
+def test_habits(device: CpuDevice, file: Path, wavefront: int) -> None:
+    code = file.read_text()
+    wanted = compute(device, fibers.ENGINE, wavefront, code)
+    assert (wanted[:192] != -1).any()
+    np.testing.assert_array_equal(compute(device, "cpu-fission", wavefront, code), wanted)
+
+
+@pytest.mark.parametrize(
+    "engine, wavefront", [("cpu-fission", 64), ("cpu-fission", 32), (fibers.ENGINE, 32)]
+)
+@pytest.mark.parametrize("seed", TUTORIAL, ids=[seed.stem for seed in TUTORIAL])
+def test_tutorial_kernels_give_the_reference(
+    device: CpuDevice, seed: Path, engine: str, wavefront: int
+) -> None:
+    task = load_task(seed.parents[1])
+    kernel = parse_kernel(seed.read_text())
+    workload = task.workloads("tests", "cpu")[-1]
+    plan = kernel.plan(task, workload.dims)
+    compiled = cpu.compiler(wavefront=wavefront, engine=engine).compile(kernel, [plan])
+    inputs = task.inputs(workload, 5)
+    wanted = task.reference(workload, inputs)
+    with device.open(compiled, memory_bytes=256 << 20) as session:
+        buffers = {a.name: session.alloc(a.nbytes(workload.dims)) for a in task.arguments}
+        buffers |= {name: session.alloc(nbytes) for name, nbytes in plan.scratch.items()}
+        for buffer in buffers.values():
+            session.fill(buffer, 0xA5)
+        for name, array in inputs.items():
+            session.write(buffers[name], array)
+        if plan.prepare:
+            session.run(plan, buffers, deadline_s=20, prepare=True)
+        session.run(plan, buffers, deadline_s=20)
+        for a in task.arguments:
+            if a.written:
+                got = session.read(buffers[a.name], a.np_dtype, a.shape(workload.dims))
+                np.testing.assert_allclose(
+                    got.astype(np.float64),
+                    wanted[a.name].astype(np.float64),
+                    rtol=a.rtol(workload.dims),
+                    atol=a.atol(workload.dims),
+                )
+
+
+@pytest.mark.parametrize(
+    "body, word",
+    [
+        ("next: x[0] += 1;\n__syncthreads(); if (x[0] < 4) goto next;", "goto"),
+        ("auto f = [&](int v) {\nreturn __shfl(v, 1); }; x[0] = f(3);", "lambda"),
+        ("volatile int v = x[0];\n__syncthreads(); x[0] = v;", "lockstep"),
+        ("static int v;\nv += 1; __syncthreads(); x[0] = v;", "static"),
+        ("x[0] =\n(x[1] = 3) + __shfl(x[2], 1);", "assignment"),
+        ("for (int v : {1, 2})\n__syncthreads();", "for range loop"),
+        ("if (int v = x[0]) {\n__syncthreads(); x[1] = v; }", "condition"),
+        ("const int& v = x[0] + twice(1);\n__syncthreads(); x[1] = v;", "lives across"),
+        ("x[0] = deep(3);\n", "calls itself"),
+        (
+            "for (int i = 0; i < 9; ++i) { __syncthreads();\n"
+            "for (int j = 0; j < x[i]; ++j) if (x[j]) goto out; } out: ;",
+            "goto",
+        ),
+    ],
+)
+def test_unsupported_names_the_line(body: str, word: str) -> None:
+    code = (
+        "__device__ int twice(int v) { for (int i = 0; i < 1; ++i) v *= 2; return v; }\n"
+        "__device__ int deep(int v) { __syncthreads(); return v ? deep(v - 1) : 0; }\n"
+        f"__global__ void k(int* x) {{\n{body}\n}}"
+    )
+    with pytest.raises(Rejected) as caught:
+        compile_one(cpu.compiler(), code, launch("k", ["x"], block=(64, 1, 1)))
+    assert caught.value.status is Status.UNSUPPORTED
+    assert word in caught.value.reason
+    assert caught.value.reason.startswith("line ")
+
+
+@pytest.mark.parametrize(
+    "engine, body",
+    [
+        ("cpu-fission", "if (x[threadIdx.x])\n__syncthreads();\nx[0] += 1; __syncthreads();"),
+        (fibers.ENGINE, "if (x[threadIdx.x])\n__syncthreads();\nx[0] += 1; __syncthreads();"),
+        ("cpu-fission", "for (int i = 0; i < 2 + x[threadIdx.x]; ++i)\n__syncthreads();"),
+    ],
+)
+def test_divergent_barriers_are_told(device: CpuDevice, engine: str, body: str) -> None:
+    code = f"__global__ void k(int* x) {{\n{body}\n}}"
+    step = launch("k", ["x"], block=(64, 1, 1))
+    x = (np.arange(64) % 2).astype(np.int32)
+    with pytest.raises(Rejected) as caught:
+        run(device, cpu.compiler(engine=engine), code, step, arrays={"x": x})
+    assert caught.value.status is Status.CRASHED
+    assert "divergent barrier" in caught.value.reason
+
+
+def test_static_lds_is_counted() -> None:
+    code = """template <typename T> __device__ T first(T v) {
+        __shared__ T kept[16]; kept[threadIdx.x] = v; __syncthreads(); return kept[0]; }
+    __global__ void k(float* x) { __shared__ float s[100]; s[threadIdx.x] = x[0]; __syncthreads();
+        x[1] = s[3] + first(x[2]); }"""
+    compiled = compile_one(cpu.compiler(), code, launch("k", ["x"], block=(16, 1, 1)))
+    assert compiled.resources[0]["lds_bytes"] == 400 + 64
+
+
+def test_explain() -> None:
+    code = """__global__ void k(float* x) {
+    __shared__ float s[64];
+    float kept = x[threadIdx.x];
+    s[threadIdx.x] = kept;
+    __syncthreads();
+    for (int d = 32; d > 0; d /= 2) {
+        if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];
+        __syncthreads();
+    }
+    atomicAdd(&x[0], s[0] + kept);
+}"""
+    regions = explain(code, ["k"])
+    assert [(r.first_line, r.last_line) for r in regions] == [(3, 4), (7, 7), (10, 10)]
+    assert "barrier at line 5" in regions[0].why
+    assert [r.vectorised for r in regions] == [True, True, False]
+    assert [r.kept for r in regions] == [("kept",), (), ("kept",)]

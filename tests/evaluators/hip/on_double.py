@@ -1,0 +1,190 @@
+"""A script for test_hip_harness: the cascade on the HIP double, as one JSON line a question."""
+
+import json
+import os
+import resource
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluators.checks.compare import compare
+from evaluators.checks.gpu_judge import DevicePristine
+from evaluators.checks.gpu_kernels import Harness, compile_trusted
+from evaluators.checks.inputs import InputPool
+from evaluators.checks.memory import Bench
+from evaluators.checks.region import Region
+from evaluators.device import BackendMissing
+from evaluators.evaluate import compile_kernel
+from evaluators.hip import device as hip
+from evaluators.hip.hiprtc import HiprtcChild
+from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
+from evaluators.measuring.policy import GPU_POLICY, Anchor
+from evaluators.tasks.arguments import DTYPES
+from evaluators.tasks.task import Task, load_task
+from tests.evaluators.small_task import kernel, write_task
+from tests.evaluators.test_evaluate import WRONG_KERNELS
+from tests.hip_double.twins import with_twins
+
+POLICY = replace(
+    GPU_POLICY,
+    min_blocks=3,
+    max_blocks=3,
+    budget_s=0.3,
+    interval_us=200.0,
+    max_copies=4,
+    deadline_slack_s=2.5,  # of the wall clock, on a machine that may be busy
+    deadline_cap_s=3.0,
+)
+
+
+def verdicts(folder: Path) -> Any:
+    """Every wrong kernel's, one after another in one ChildEvaluator, and a right one's after."""
+    task = load_task(write_task(folder / "small"))
+    compiler = with_twins(hip.compiler())
+    found = {}
+    with ChildEvaluator(
+        task=task, backend_name="hip", secret=3, policy=POLICY, compiler=compiler
+    ) as child:
+        naive, built = compile_kernel(task.naive, task, compiler, "hip")
+        anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=built)
+        for name, (text, _, _) in WRONG_KERNELS.items():
+            if name.startswith("too m"):
+                continue  # refused before there is anything to run
+            made = child.measure(*compile_kernel(text, task, compiler, "hip"), anchor)
+            found[name] = made.status, made.reason
+        after = child.measure(*compile_kernel(kernel(), task, compiler, "hip"), anchor)
+        held_out = child.verify(naive, built)
+        found["right"] = after.status, after.reason
+        found["held out"] = held_out.status, held_out.reason
+    return found
+
+
+def faults(folder: Path) -> Any:
+    """A fault of the device at the n-th launch, whoever launched it; then once more, without."""
+    task = load_task(write_task(folder / "small"))
+    compiler = with_twins(hip.compiler())
+    naive, built = compile_kernel(task.naive, task, compiler, "hip")
+    os.chdir(folder)  # where a child leaves what it leaves
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (most, most))  # as in many containers
+    found: dict[str, Any] = {}
+    for fault in sys.argv[3:]:
+        os.environ["HIP_DOUBLE_FAULT"] = fault
+        try:
+            child = ChildEvaluator(
+                task=task, backend_name="hip", secret=3, policy=POLICY, compiler=compiler
+            )
+        except DeviceSick as sick:
+            found[fault] = "SICK", str(sick), ""
+            continue
+        with child:
+            made = child.measure(naive, built, None)
+            del os.environ["HIP_DOUBLE_FAULT"]
+            child.close()  # the next child does not see the fault
+            again = child.measure(naive, built, None)
+            found[fault] = made.status, made.reason, again.status
+    return found
+
+
+def without_headers(folder: Path) -> Any:
+    """What opening a device raises where ROCm's headers are not installed."""
+    task = load_task(write_task(folder / "small"))
+    child = HiprtcChild()
+    child.toolchain = replace(child.toolchain, include=folder)
+    try:
+        ChildEvaluator(
+            task=task,
+            backend_name="hip",
+            secret=3,
+            policy=POLICY,
+            compiler=hip.compiler(arch="gfx942", child=child),
+        )
+    except (BackendMissing, DeviceSick) as error:
+        return type(error).__name__, str(error)
+
+
+VALUES: dict[str, list[float]] = {
+    "float32": [0.0, 1.0, -2.5, 1e-40, 3e38, np.nan, np.inf, -np.inf],
+    "float16": [0.0, -1.5, 6e-8, 65504.0, np.nan, np.inf, -np.inf, 0.1],
+    "bfloat16": [0.0, -1.5, 1e-39, 3e38, np.nan, np.inf, -np.inf, 0.1],
+    "float8_e4m3fnuz": [0.0, -1.5, 0.0009765625, 240.0, np.nan, 0.25, -7.0, 0.1],
+    "int32": [0, 1, -1, 2**31 - 1, -(2**31), 5, 6, 7],
+}
+
+
+def comparisons(folder: Path) -> Any:
+    """The device's comparison beside numpy's, over every pair of awkward values of each type."""
+    task = load_task("sum_reduction")
+    trusted = compile_trusted(task, with_twins(hip.compiler()), "hip")
+    device = hip.open_device(0)
+    harness = Harness(device, trusted)
+    memory = device.open(trusted.harness, memory_bytes=1 << 20)
+    out_at, reference_at = memory.alloc(8 * 64), memory.alloc(8 * 64)
+    found = []
+    for dtype, values in VALUES.items():
+        whole = dtype == "int32"
+        with np.errstate(over="ignore"):
+            column = np.array(values, np.int64 if whole else np.float64).astype(DTYPES[dtype])
+        wide = column.astype(np.int64 if whole else np.float64)
+        near = wide[2:3] * (1 if whole else 1.0625) + (0 if whole else 0.001)
+        pairs = ((np.repeat(column, 8), np.tile(wide, 8)), (column[2:3], near))
+        limits = ((0.0, 0.0), (0.5, 1e-3), (1e-3, 0.0), (3.0, 4.0))
+        for (out, reference), (rtol, atol) in product(pairs, limits):
+            bytes_of = out_at.view(0, out.nbytes)
+            memory.write(bytes_of, out)
+            expected = reference_at.view(0, reference.nbytes)
+            memory.write(expected, reference)
+            work = harness.work()
+            work.mask(expected, 77)
+            work.compare(bytes_of, expected, dtype=dtype, key=77, rtol=rtol, atol=atol, slot=0)
+            (got,) = harness.run(work, 1)
+            wanted = compare(out, reference, rtol=rtol, atol=atol)
+            found.append(
+                (
+                    f"{dtype} {rtol} {atol}",
+                    [repr(got.error), got.wrong],
+                    [repr(wanted.error), int(wanted.wrong.sum())],
+                )
+            )
+    return found
+
+
+def reference(folder: Path) -> Any:
+    """sgemm's reference.hip on its tests' shapes, checked on the way, and what it then judges."""
+    task: Task = load_task("sgemm")
+    compiler = with_twins(hip.compiler())
+    trusted = compile_trusted(task, compiler, "hip")
+    device = hip.open_device(0)
+    pool = InputPool(task, secret=1)
+    pristine = DevicePristine(device, task, pool, trusted, heavy_flops=0, limit_bytes=1 << 19)
+    source, compiled = compile_kernel(task.naive, task, compiler, "hip")
+    errors: dict[str, float] = {}
+    for workload in task.workloads("tests", "hip"):
+        plan = source.plan(task, workload.dims)
+        region, shared = (
+            Region.of_arguments(task, workload),
+            Region.of_shared(task, workload, plan),
+        )
+        with device.open(compiled, memory_bytes=region.nbytes + shared.nbytes) as session:
+            bench = Bench(
+                session,
+                task,
+                workload,
+                plan,
+                copies=session.alloc(region.nbytes),
+                shared=session.alloc(shared.nbytes),
+            )
+            placed = {0: pool.get(workload, 0)}
+            pristine.place(bench, placed, np.random.default_rng(0))
+            session.run(plan, bench.bindings[0], deadline_s=5.0)
+            errors.update(pristine.judge(bench, placed))
+    pristine.close()
+    return errors
+
+
+def main() -> None:
+    print(json.dumps(globals()[sys.argv[1]](Path(sys.argv[2]))))

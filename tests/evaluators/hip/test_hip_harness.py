@@ -1,0 +1,106 @@
+"""Judging on the device and a child that faults, on the HIP runtime double."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluators.checks.gpu_kernels import compile_trusted
+from evaluators.cuda.nvrtc import NvrtcChild
+from evaluators.device import BackendMissing, backend
+from evaluators.evaluation import Status
+from evaluators.hip import device as hip
+from evaluators.hip.hiprtc import HiprtcChild
+from evaluators.tasks.task import load_task
+from tests.evaluators.hip import test_hip_double
+from tests.evaluators.test_evaluate import WRONG_KERNELS
+
+built, double = test_hip_double.built, test_hip_double.double
+SCRIPT = "from tests.evaluators import on_double; on_double.main()"
+
+
+def asked(question: str, folder: Path, *arguments: str) -> Any:
+    said = test_hip_double.python(SCRIPT, question, str(folder), *arguments)
+    return json.loads(said.splitlines()[-1])
+
+
+def test_every_wrong_kernel_is_told_in_the_same_words(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = asked("verdicts", tmp_path)
+    assert found.pop("right") == ["PASSED", ""]
+    assert found.pop("held out") == ["PASSED", ""]
+    assert len(found) >= 12
+    for name, (status, reason) in found.items():
+        _, wanted, words = WRONG_KERNELS[name]
+        assert status == wanted, f"{name}: {reason}"
+        if wanted is Status.WRONG:
+            assert words in reason
+
+
+def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = asked("comparisons", tmp_path)
+    assert len(found) == 40
+    for name, got, wanted in found:
+        assert got == wanted, name
+    assert len({error for _, (error, _), _ in found}) > 15
+
+
+def test_a_reference_on_the_device_is_checked_and_judges(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    errors = asked("reference", tmp_path)
+    assert len(errors) == len(load_task("sgemm").workloads("tests", "hip"))
+    assert 0 < max(errors.values()) < 0.1
+
+
+def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Launches 1 to 4 are the probe's, 8 is the first of the kernel's own."""
+    wanted = {
+        "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
+        "abort:6": ("CRASHED", "the device failed 3 times while this kernel was measured"),
+        "abort:8": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
+        "hang:8": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
+    }
+    found = asked("faults", tmp_path, *wanted)
+    for fault, (status, words) in wanted.items():
+        assert found[fault][0] == status, found[fault]
+        assert words in found[fault][1], found[fault]
+        assert found[fault][2] in ("", "PASSED")
+    assert not list(tmp_path.glob("gpucore.*"))  # as large as the device's memory
+
+
+def test_a_harness_that_does_not_compile_is_no_fault_of_a_device(
+    gfx942: HiprtcChild, tmp_path: Path
+) -> None:
+    """As where ROCm's headers are not installed."""
+    without = HiprtcChild(replace(gfx942.toolchain, include=tmp_path))
+    with without as child, pytest.raises(BackendMissing) as caught:
+        compile_trusted(load_task("sgemm"), hip.compiler(arch="gfx942", child=child), "hip")
+    said = str(caught.value)
+    assert "harness's own kernels do not compile for hip" in said
+    assert "file not found" in said
+    assert "kernel-scientist doctor" in said
+
+
+def test_a_machine_without_headers_is_not_taken_for_a_sick_device(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kind, said = asked("without_headers", tmp_path)
+    assert kind == "BackendMissing", said
+    assert "file not found" in said
+
+
+def test_the_harness_compiles_for_nvidia() -> None:
+    try:
+        with NvrtcChild() as child:
+            assert child.version
+    except BackendMissing as missing:
+        pytest.skip(str(missing))
+    trusted = compile_trusted(load_task("sgemm"), backend("cuda").compiler(arch="sm_90"), "cuda")
+    assert len(trusted.harness.resources) == 9
+    assert trusted.reference is not None

@@ -1,0 +1,108 @@
+"""Writers' replies: whole files, edits, reports, and what is not a kernel."""
+
+import pytest
+
+from operators.llm.kernel_reply import KernelReply, apply_edits, find_edits, read_kernel
+from operators.llm.question import Failure, Malformed
+from tests.operators.llm.test_replies import reply
+
+FILE = """/*---
+launches:
+  - {kernel: k, grid: [1], block: [64], args: [a]}
+---*/
+__global__ void k(float* a) {
+    a[threadIdx.x] = 1.0f;
+}
+"""
+
+
+def edit(search: str, replace: str) -> str:
+    return f"<<<<<<< SEARCH\n{search}=======\n{replace}>>>>>>> REPLACE\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```hip\n{FILE}```\n\n## Report\nDone.",
+        f"```hip\n{FILE}\n```\n**Report:** Done.",
+        f"Here:\n\n~~~cpp\n{FILE}~~~\n\n# Report\n\nDone.\n",
+        f"```\n{FILE}```\n```report\nDone.\n```",
+        f"```hip\n/*---\nlaunches: []\n---*/\n```\nBetter:\n```hip\n{FILE}```\n## Report\nDone.",
+        f"  ```hip\n{FILE}  ```\n## Report\nDone.".replace("\n", "\r\n"),
+    ],
+)
+def test_a_whole_file_and_its_report(text: str) -> None:
+    assert read_kernel(reply(text), "") == KernelReply(source=FILE, report="Done.")
+
+
+def test_a_bare_file_without_fences() -> None:
+    assert read_kernel(reply(f"I tiled it.\n\n{FILE}"), "").source == FILE
+
+
+def test_without_a_heading_the_prose_is_the_report() -> None:
+    assert read_kernel(reply(f"I tiled it.\n```hip\n{FILE}```\n"), "").report == "I tiled it."
+
+
+@pytest.mark.parametrize(
+    ("search", "replace"),
+    [
+        ("    a[threadIdx.x] = 1.0f;\n", "    a[threadIdx.x] = 2.0f;\n"),
+        ("a[threadIdx.x]=1.0f;\n", "    a[threadIdx.x] = 2.0f;\n"),
+        (
+            "__global__ void k(float* a) {\n\n  a[threadIdx.x] = 1.0f;\n",
+            "__global__ void k(float* a) {\n    a[threadIdx.x] = 2.0f;\n",
+        ),
+    ],
+)
+def test_edits_are_found_exactly_or_but_for_blanks(search: str, replace: str) -> None:
+    read = read_kernel(reply(edit(search, replace) + "\n## Report\nTwo."), FILE)
+    assert read.source == FILE.replace("1.0f", "2.0f")
+    assert read.report == "Two."
+
+
+def test_edits_apply_in_turn_also_within_a_fence() -> None:
+    text = "```\n" + edit("block: [64]", "") + "```"
+    assert find_edits(text) == []  # the lines must be whole
+    first = edit("  - {kernel: k, grid: [1], block: [64], args: [a]}\n", "  - X\n")
+    second = edit("  - X\n", "  - {kernel: k, grid: [2], block: [64], args: [a]}\n")
+    read = read_kernel(reply(f"```diff\n{first}{second}```"), FILE)
+    assert read.source == FILE.replace("grid: [1]", "grid: [2]")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (edit("    b[0] = 1;\n", "x\n"), "is not in the Base"),
+        (edit("\n", "x\n"), "searches for nothing"),
+        (edit("}\n", "}\n"), "change nothing"),
+    ],
+)
+def test_a_bad_edit_says_which_and_why(text: str, says: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        read_kernel(reply(text), FILE)
+    assert caught.value.kind is Failure.BAD_EDIT
+    assert says in caught.value.reason
+
+
+def test_an_edit_that_fits_twice_is_refused() -> None:
+    with pytest.raises(Malformed, match="2 times"):
+        apply_edits("x = 1;\ny;\nx = 1;\n", find_edits(edit("x = 1;\n", "x = 2;\n")))
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "kind"),
+    [
+        ("One could tile it.", "stop", Failure.PROSE_ONLY),
+        ("```cpp\n__global__ void k() {}\n```", "stop", Failure.MISSING_FIELDS),
+        (f"```hip\n{FILE[:-20]}", "stop", Failure.TRUNCATED),
+        (f"```hip\n{FILE[:-20]}", "length", Failure.TRUNCATED),
+        (FILE[:-20], "stop", Failure.TRUNCATED),
+        ("<<<<<<< SEARCH\nfoo\n====", "stop", Failure.TRUNCATED),
+        ("", "stop", Failure.EMPTY),
+        ("I cannot assist with this request.", "stop", Failure.REFUSAL),
+    ],
+)
+def test_what_is_no_kernel_has_its_kind(text: str, finish: str, kind: Failure) -> None:
+    with pytest.raises(Malformed) as caught:
+        read_kernel(reply(text, finish=finish), FILE)
+    assert caught.value.kind is kind
