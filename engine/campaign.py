@@ -10,20 +10,21 @@ from engine.actors.campaign_actors import Crew, answer, ended
 from engine.actors.cluster import fitted, layout, ray_session
 from engine.actors.gateway import look_at_endpoints
 from engine.actors.lifeline import Driver
-from engine.config import CampaignConfig, ConfigError, parse_config
+from engine.config import CampaignConfig, parse_config
+from engine.config_errors import ConfigError
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Workbench
 from engine.ending import Stop
 from engine.islands.island import EXHAUSTED
 from engine.preparation import campaign_started, refuse_spent, settled, task_of
 from engine.searching import describe_search, require_search, why_ended
-from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot, Summary
+from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot
 from engine.store.events import SearchStarted, SessionFinished, SessionStarted
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.spending import Spending
 from engine.store.store import find_source
-from engine.store.summary import write_best, write_results
+from engine.store.summary import Summary, write_best, write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.tasks.task import Task
 from operators.individual import Candidate

@@ -8,18 +8,16 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from engine.config_errors import first_problem
-from engine.islands.migration import Topology
+from engine.config_errors import ConfigError, first_problem
 from engine.llm.config import Llm
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import did_you_mean
 from operators.llm.question import Role
 
+Topology = Literal["ring", "full", "random"]
+
+
 BackendChoice = Literal["cpu", "cuda", "hip"]
-
-
-class ConfigError(Exception):
-    """A configuration that can't be used. One sentence: which file, which key, what to do."""
 
 
 class _Section(BaseModel):

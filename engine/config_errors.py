@@ -8,6 +8,10 @@ from pydantic import BaseModel, ValidationError
 from evaluators.spelling import did_you_mean
 
 
+class ConfigError(Exception):
+    """A configuration that can't be used. One sentence: which file, which key, what to do."""
+
+
 def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     """The first problem in one sentence; it names the key and says what may stand there."""
     problems = error.errors(include_url=False)

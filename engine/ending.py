@@ -6,6 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+
+class Stopped(Exception):
+    """The campaign takes no further candidates."""
+
+
+class CampaignFailed(Exception):
+    """The campaign can't go on. One sentence: what broke, and what to do."""
+
+
 INTERRUPTED = "interrupted"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -6,8 +6,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from engine.cli.result import resume_command
-from engine.config import CampaignConfig, ConfigError
+from engine.commands import resume_command
+from engine.config import CampaignConfig
+from engine.config_errors import ConfigError
 from engine.store.budget import figure, spent
 from engine.store.events import CampaignStarted
 from engine.store.replay import Replay

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from engine.config import CampaignConfig, ConfigError
+from engine.config import CampaignConfig
+from engine.config_errors import ConfigError
 from engine.islands.island import EXHAUSTED
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evaluators.checks.compare import on
 from evaluators.device import Compiled, Compiler, backend
-from evaluators.evaluation import Evaluation, Rejected
+from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator, workloads_of
@@ -17,7 +17,6 @@ from evaluators.measuring.race import AnchorFailed
 from evaluators.tasks.arguments import SUITES, TaskError
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task, load_task
-from evaluators.verdict import Verdict, failed
 
 __all__ = [
     "Anchor",

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from evaluators.device_info import DeviceInfo
+
 HARNESS_VERSION = "2"
 """Raise it when a change here can change a verdict or a time: campaigns store it with each
 session, and measure their best again under another one."""
@@ -105,6 +107,44 @@ class Evaluation:
             raise ValueError(f"times_us go with PASSED and with nothing else, not {self.status}")
         if self.status is not Status.PASSED and not self.reason:
             raise ValueError(f"{self.status} needs a reason")
+
+    @property
+    def passed(self) -> bool:
+        return self.status is Status.PASSED
+
+
+def failed(
+    kernel_id: str,
+    task_hash: str,
+    device_class: str,
+    rejected: Rejected,
+    *,
+    info: DeviceInfo | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> Evaluation:
+    """A rejection as a value."""
+    return Evaluation(
+        kernel_id=kernel_id,
+        task_hash=task_hash,
+        device_class=device_class,
+        status=rejected.status,
+        reason=rejected.reason,
+        log=rejected.log,
+        seconds=dict(seconds or {}),
+        device=info.name if info else "",
+        engine=info.engine if info else "",
+        compiler=info.compiler if info else "",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a kernel is right on a suite of shapes. errors: as in Evaluation."""
+
+    status: Status
+    reason: str = ""
+    log: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:

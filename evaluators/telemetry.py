@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 
 Read = Callable[[], Mapping[str, float]]
 AMDSMI_FAILURES = (ImportError, OSError, KeyError, AttributeError)

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.individual import Candidate, Experiment, Individual
 

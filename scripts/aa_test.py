@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.device import BACKENDS, BackendMissing, backend
+from evaluators.device import backend
+from evaluators.device_info import BACKENDS, BackendMissing
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.intervals import speedup, tight, wins

@@ -11,7 +11,7 @@ from engine.dispatch.epochs import EPOCH_GAIN
 from engine.dispatch.workbench import Bench, Built, Workbench
 from engine.store.events import EpochStarted, Evaluated
 from engine.store.scoreboard import Scoreboard
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.policy import Anchor
 

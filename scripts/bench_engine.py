@@ -13,7 +13,8 @@ from engine.campaign import run_campaign
 from engine.config import parse_config
 from engine.dispatch.workbench import Blocks, Built, Measured
 from engine.store.replay import replay
-from evaluators.device import Compiled, DeviceInfo
+from evaluators.device import Compiled
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.measuring.policy import Anchor

@@ -18,10 +18,11 @@ from typing import Any, Literal
 
 import yaml
 
-from engine.config import ConfigError
+from engine.config_errors import ConfigError
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Broken, Workbench
-from evaluators.device import BackendMissing, BackendName, backend
+from evaluators.device import backend
+from evaluators.device_info import BackendMissing, BackendName
 from evaluators.evaluate import TimingPolicy
 from evaluators.measuring.policy import policy_of
 from evaluators.tasks.arguments import TaskError

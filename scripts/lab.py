@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from evaluators.acceptance.expecting import Broken
+from evaluators.acceptance.trial import Broken
 from evaluators.device import Compiled, Compiler
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Evaluation

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain

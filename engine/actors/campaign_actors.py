@@ -8,10 +8,12 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from engine.actors.cluster import Layout, on_this_node
-from engine.actors.dispatcher import DispatcherActor, IslandActor, StoreWriter
+from engine.actors.dispatcher import DispatcherActor
 from engine.actors.gateway import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
+from engine.actors.island import IslandActor
 from engine.actors.journal import root_cause
 from engine.actors.lifeline import Driver
+from engine.actors.store_writer import StoreWriter
 from engine.actors.tracker import TrackerActor
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed
@@ -21,7 +23,7 @@ from engine.store.events import Event, to_row
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallBudget, CallHistory
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
 

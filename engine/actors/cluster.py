@@ -14,11 +14,13 @@ from engine.actors.clear_up import cleared_up
 from engine.actors.lifeline import Driver
 from engine.actors.ray_address import address_of, look_for_ray
 from engine.actors.ray_messages import to_file
-from engine.config import CampaignConfig, ConfigError
-from engine.dispatch.job import CampaignFailed
+from engine.config import CampaignConfig
+from engine.config_errors import ConfigError
+from engine.ending import CampaignFailed
 from engine.store.run_folder import RAY_LOG
-from evaluators.device import BackendMissing, backend
-from evaluators.sandbox.visible import VARIABLES, showing, visible_name
+from evaluators.device import backend
+from evaluators.device_info import BackendMissing
+from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
 STARTS = 4
 """Ray gives its processes 30 s to start; on a busy machine they may need another try."""

@@ -1,95 +1,36 @@
 """What Ray runs on the driver's side: store writer, dispatcher, islands, the compile task."""
 
 import asyncio
-import sqlite3
-from collections.abc import Awaitable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
 import ray
 from ray.actor import ActorHandle
 
 from engine.actors.cluster import Layout
 from engine.actors.evaluator import RayLane, compile_source, publish
-from engine.actors.gateway import GatewayModel
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
+from engine.dispatch.profiling import limits_of
 from engine.dispatch.quarantine import QuarantinedLane
 from engine.dispatch.setting import Plant
 from engine.dispatch.workbench import Built, Workbench
-from engine.islands.island import Island
-from engine.islands.setting import Setting
-from engine.snapshot import DispatcherState, IslandState
-from engine.store.events import Row
-from engine.store.profiles import Profiled, limits_of
-from engine.store.replay import History
+from engine.snapshot import DispatcherState
+from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
-from engine.store.store import Store, StoreError
 from engine.store.toolchain import toolchain_here
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.tasks.task import Task, load_task
-from operators.catalog import catalog_operators, random_candidate
-from operators.catalog.search_space import Sweep, search_space
-from operators.individual import Candidate, Individual
-from operators.llm.scientist import llm_operators
-from operators.operator import Context, Draft, Operators
+from evaluators.tasks.task import load_task
+from operators.individual import Candidate
 
 _T = TypeVar("_T")
 
-COMMIT_EVERY_S = 0.002
-"""The store writer waits this long for more events to come before it commits."""
 
 COMPILES_PER_PROCESS = 5000
 """A compile process is replaced after so many, whatever a compiler may leak."""
-
-
-class StoreWriter:
-    """The only writer of the store; an append is answered after its commit."""
-
-    def __init__(self, driver: Driver) -> None:
-        live_with(driver)
-        self._opened: Store | None = None
-        self._rows: list[Row] = []
-        self._commit: asyncio.Task[None] | None = None
-
-    async def open(self, path: Path) -> None:
-        """Raises StoreError."""
-        self._opened = Store(path)
-
-    @property
-    def _store(self) -> Store:
-        if self._opened is None:
-            raise StoreError("the store is not open")
-        return self._opened
-
-    async def append(self, rows: list[Row]) -> None:
-        self._rows += rows
-        if self._commit is None:
-            self._commit = asyncio.get_running_loop().create_task(self._commit_soon())
-        await asyncio.shield(self._commit)
-
-    async def read(self, after: int, limit: int) -> list[tuple[int, float, str, str]]:
-        return self._store.read(after, limit)
-
-    async def snapshot(self, target: Path) -> str:
-        """Copy the store; what went wrong, in one sentence, or nothing."""
-        try:
-            self._store.snapshot(target)
-        except (OSError, sqlite3.Error) as error:
-            return f"the store can't be copied to {target}: {error}"
-        return ""
-
-    async def close(self) -> None:
-        self._store.close()
-
-    async def _commit_soon(self) -> None:
-        await asyncio.sleep(COMMIT_EVERY_S)
-        rows, self._rows, self._commit = self._rows, [], None
-        self._store.append(rows)
 
 
 class DispatcherActor:
@@ -201,106 +142,3 @@ class DispatcherActor:
 
     async def state(self) -> DispatcherState:
         return self._begun.state()
-
-
-class IslandActor:
-    """One island."""
-
-    def __init__(
-        self,
-        index: int,
-        config: CampaignConfig,
-        writer: ActorHandle[Any],
-        dispatcher: ActorHandle[Any],
-        gateway: ActorHandle[Any] | None,
-        driver: Driver,
-    ) -> None:
-        """gateway: None where no island asks a model."""
-        live_with(driver)
-        self._index, self._config, self._dispatcher = index, config, dispatcher
-        self._gateway = gateway
-        self._journal = StoreJournal(writer)
-        self._peers: list[ActorHandle[Any]] = []
-        self._island: Island | None = None
-
-    async def begin(
-        self,
-        info: DeviceInfo,
-        baseline: Candidate,
-        evaluation: Evaluation,
-        history: History,
-        peers: list[ActorHandle[Any]],
-    ) -> None:
-        """history: the island's own, on a resumed campaign; peers: all islands in order."""
-        task = load_task(self._config.task)
-        self._peers = peers
-        setting = Setting(
-            config=self._config,
-            task=task,
-            device=info,
-            operators=self._operators(task, info),
-            random_candidate=_random_candidate,
-            journal=self._journal,
-            evaluate=self._evaluate,
-            send=self._send,
-            sweep=self._sweep(task),
-        )
-        self._island = Island(self._index, setting)
-        self._island.restore(history)
-        await self._island.begin(baseline, evaluation)
-
-    def _operators(self, task: Task, info: DeviceInfo) -> Operators:
-        classic = catalog_operators(task, info)
-        mix = self._config.operators_of(self._index)
-        if mix.kind != "llm" or self._config.llm is None or self._gateway is None:
-            return classic
-        return llm_operators(
-            GatewayModel(self._gateway, mix.models),
-            classic,
-            novelty=self._config.llm.novelty,
-            avenues=mix.avenues,
-            experiments=mix.designs,
-        )
-
-    def _sweep(self, task: Task) -> Sweep | None:
-        """In an order of the island's own; none beside a model, which always finds something."""
-        if self._config.operators_of(self._index).kind == "llm":
-            return None
-        rng = np.random.default_rng((self._config.seed, self._index))
-        return Sweep(search_space(task), rng)
-
-    @property
-    def _begun(self) -> Island:
-        if self._island is None:
-            raise CampaignFailed("an island was asked before it began")
-        return self._island
-
-    async def run(self) -> str:
-        ending = await self._begun.run()
-        await self._journal.flush()
-        return ending
-
-    async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
-        self._begun.receive(source, round, elites)
-
-    async def learn(self, profiled: Profiled) -> None:
-        self._begun.learn(profiled)
-
-    async def revise(self, number: int, evaluation: Evaluation) -> None:
-        self._begun.revise(number, evaluation)
-
-    async def state(self) -> IslandState:
-        return self._begun.state()
-
-    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
-        return await reply(call)
-
-    def _send(
-        self, source: int, destination: int, round: int, elites: Sequence[Individual]
-    ) -> None:
-        self._peers[destination].receive.remote(source, round, elites)
-
-
-async def _random_candidate(context: Context) -> Draft:
-    return random_candidate(context.task, context.rng)

@@ -21,11 +21,11 @@ from engine.dispatch.workbench import (
     Measured,
     Workbench,
 )
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.policy import Anchor
 from evaluators.profile.profiler import Profile, profile_source
-from evaluators.sandbox.visible import showing
+from evaluators.sandbox.environment import showing
 
 _T = TypeVar("_T")
 

@@ -3,7 +3,8 @@
 import socket
 from collections.abc import Mapping
 
-from engine.config import CampaignConfig, ConfigError
+from engine.config import CampaignConfig
+from engine.config_errors import ConfigError
 
 PATIENCE_S = 5.0
 """For a head that does not answer; Ray itself would try for a minute, then end the process."""

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.profile.run import find_tool
 
 BackendName = Literal["cpu", "cuda", "hip"]

@@ -16,7 +16,8 @@ from evaluators.lined_yaml import YamlError, load
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
 if TYPE_CHECKING:
     from engine.cli.progress import Observer
-    from engine.snapshot import Snapshot, Summary
+    from engine.snapshot import Snapshot
+    from engine.store.summary import Summary
 
 OK, FAILED, INTERRUPTED, UNREAD = 0, 1, 130, 141
 """Exit codes: done; it did not work out; Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
@@ -79,9 +80,9 @@ def _complain(sentence: str, words: Sequence[str], code: int) -> int:
 def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.evaluate import NoSuchKernel
     from engine.cli.submit import SubmitError
-    from engine.config import ConfigError
+    from engine.config_errors import ConfigError
     from engine.store.store import StoreError
-    from evaluators.device import BackendMissing
+    from evaluators.device_info import BackendMissing
     from evaluators.tasks.task import TaskError
 
     return (
@@ -96,15 +97,15 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    from engine.dispatch.job import CampaignFailed
-    from evaluators.gpu.driver import DeviceFault
+    from engine.ending import CampaignFailed
+    from evaluators.device_info import DeviceFault
 
     return (CampaignFailed, DeviceFault)
 
 
 def _require_ray() -> None:
     """Before it is imported. Raises BackendMissing where another package keeps it from that."""
-    from evaluators.device import BackendMissing
+    from evaluators.device_info import BackendMissing
     from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
 
     if why := broken_amdsmi():
@@ -198,7 +199,7 @@ def _interrupted(run_dir: Path | None) -> str:
 
     if run_dir is None or not (run_dir / STORE).is_file():
         return "interrupted before the campaign began"
-    from engine.cli.result import resume_command
+    from engine.commands import resume_command
     from engine.store.budget import spent
     from engine.store.replay import replay
 
@@ -275,7 +276,7 @@ def _doctor(arguments: Namespace) -> int:
 
 
 def _try_device(arguments: Namespace) -> int:
-    from evaluators.acceptance.command import accept_device
+    from evaluators.acceptance.report import accept_device
 
     if arguments.json or arguments.config is not None:
         raise UsageError("doctor --device writes a report of its own: leave out --json and CONFIG")

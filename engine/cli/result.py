@@ -1,20 +1,17 @@
 """What a campaign says when it ends: what was found, where it is, how to look at it."""
 
-import os
-import shlex
-import shutil
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from engine.cli.progress import calls_text, verdicts, withdrawn_text
+from engine.commands import command, resume_command, shown
 from engine.searching import EXHAUSTED_SPACE
-from engine.snapshot import BestFound, Summary
-from engine.store.budget import Spent, figure, spent
+from engine.store.budget import figure, spent
 from engine.store.lineage import lineage, technique
 from engine.store.replay import Replay
 from engine.store.run_folder import RAY_LOG
+from engine.store.summary import BestFound, Summary
 from engine.store.toolchain import toolchain_of
 
 STEPS_SHOWN = 12
@@ -67,12 +64,6 @@ def result_lines(
             f"the budget of {figure(over.limit)} {over.name} is spent; go on with twice that by "
             f"{resume}"
         )
-
-
-def resume_command(run_dir: Path, over: Spent | None = None) -> str:
-    """The command that goes on, and does something: over is the budget that it must raise."""
-    more = [over.override] if over is not None else []
-    return command("kernel-scientist", "resume", shown(run_dir), *more)
 
 
 def _outcome(summary: Summary, replay: Replay) -> Iterator[str]:
@@ -128,16 +119,3 @@ def tracking_command(uri: str) -> str:
     if uri.startswith(("http://", "https://")):
         return f"open {uri}"
     return command("mlflow", "ui", "--backend-store-uri", uri)
-
-
-def command(name: str, *arguments: str) -> str:
-    """A command line that works as it stands, also where .venv/bin is not on PATH."""
-    if shutil.which(name) is None:
-        name = shown(Path(sys.executable).parent / name)
-    return shlex.join([name, *arguments])
-
-
-def shown(path: Path) -> str:
-    """Relative where that is shorter to type, and still right."""
-    relative = os.path.relpath(path)
-    return relative if not relative.startswith("..") else str(path)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from engine.campaign import STORE
-from engine.config import ConfigError, parse_config
+from engine.config import parse_config
+from engine.config_errors import ConfigError
 from engine.store.replay import replay
 from engine.store.store import read_events
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from engine.dispatch.epochs import Epochs
-from engine.dispatch.job import CampaignFailed, crashed, unfit
+from engine.dispatch.job import crashed, unfit
 from engine.dispatch.retries import Retries
 from engine.dispatch.setting import Plant
 from engine.dispatch.workbench import Broken, Built, Exhausted, Measured
+from engine.ending import CampaignFailed
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate

@@ -7,14 +7,14 @@ from typing import Any
 
 from engine.dispatch.beginning import Beginning
 from engine.dispatch.epochs import Epochs
-from engine.dispatch.job import CampaignFailed, Job, crashed
+from engine.dispatch.job import Job, crashed
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Retries
 from engine.dispatch.setting import Lane, Plant
 from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Measured
-from engine.islands.setting import Stopped
+from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
 from engine.store.events import Evaluated, Fault
 from engine.store.scoreboard import Scoreboard

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from engine.dispatch.job import CampaignFailed
 from engine.dispatch.retries import Retries
 from engine.dispatch.setting import Lane, Plant
 from engine.dispatch.workbench import AnchorBroken, Blocks, Built, Exhausted
+from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Evaluated
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Scoreboard

@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 
 from engine.dispatch.setting import Plant
 from engine.dispatch.workbench import Broken, Built
+from engine.ending import CampaignFailed
 from evaluators.evaluation import Evaluation, Status
-
-
-class CampaignFailed(Exception):
-    """The campaign can't go on. One sentence: what broke, and what to do."""
 
 
 @dataclass(order=True, slots=True)

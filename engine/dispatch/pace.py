@@ -3,9 +3,8 @@
 import math
 from collections import deque
 from collections.abc import Mapping
-from typing import Literal
 
-Bound = Literal["", "compile", "device", "asking"]
+from engine.snapshot import Bound
 
 HEADROOM = 1.5
 """Compile workers beyond what the mean rates ask for, so that devices meet no empty queue."""

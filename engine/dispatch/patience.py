@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from engine.dispatch.job import CampaignFailed
 from engine.dispatch.setting import Lane
+from engine.ending import CampaignFailed
 
 LOOK_EVERY_S = 1.0
 

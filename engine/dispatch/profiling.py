@@ -2,12 +2,23 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
-from engine.dispatch.setting import Lane, Plant
+from engine.config import CampaignConfig
+from engine.dispatch.setting import Lane, Plant, ProfileLimits
 from engine.dispatch.workbench import Broken, Built
-from engine.store.profiles import Profiled, ProfileLimits
+from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
-from evaluators.profile.profiler import Profile
+from evaluators.profile.profiler import TOOLS, Profile
+
+
+def limits_of(config: CampaignConfig, tell: Callable[[Profiled], None]) -> ProfileLimits | None:
+    """None where nothing is profiled: it is off, or there is no profiler for the backend."""
+    limits = config.profiles
+    if config.backend not in TOOLS or not limits.most:
+        return None
+    return ProfileLimits(task=config.task, most=limits.most, share=limits.share, tell=tell)
+
 
 FAILURES = 3
 """Profiles that came to nothing, in one session, before no more are tried."""

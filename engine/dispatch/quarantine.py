@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from engine.dispatch.workbench import Blameless, Blocks, Broken, Built, Measured, Sick
-from evaluators.device import BackendMissing, DeviceInfo
+from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.profile.profiler import Profile
 
 _T = TypeVar("_T")

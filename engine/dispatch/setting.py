@@ -6,11 +6,24 @@ from typing import Any, Protocol
 
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured
 from engine.store.events import Journal
-from engine.store.profiles import ProfileLimits
+from engine.store.profiles import Profiled
 from engine.store.revisions import TellRevised
 from engine.store.toolchain import Toolchain
 from evaluators.evaluation import Evaluation
 from evaluators.profile.profiler import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileLimits:
+    """What may be profiled. task: as load_task() takes it; tell: hands a profile to the islands.
+
+    most: kernels, over all sessions; share: of the devices' time in this session.
+    """
+
+    task: str
+    most: int
+    share: float
+    tell: Callable[[Profiled], None]
 
 
 class Lane(Protocol):

@@ -8,7 +8,8 @@ from functools import cache
 from typing import Protocol
 
 from evaluators import evaluate
-from evaluators.device import BackendName, Compiled, Compiler, DeviceInfo, backend
+from evaluators.device import Compiled, Compiler, backend
+from evaluators.device_info import BackendName, DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
@@ -104,7 +105,7 @@ class Workbench(Protocol):
         """For a device like info; needs none. An Evaluation is the verdict on what fails."""
 
     def open(self, device: int) -> Bench:
-        """Raises evaluators.device.BackendMissing, Sick."""
+        """Raises evaluators.device_info.BackendMissing, Sick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

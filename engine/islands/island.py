@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from engine.ending import Stopped
 from engine.islands.cycle import (
     CYCLE,
     SLOT,
@@ -19,7 +20,7 @@ from engine.islands.cycle import (
 )
 from engine.islands.memory import Memory
 from engine.islands.migration import destinations
-from engine.islands.setting import Setting, Stopped
+from engine.islands.setting import Setting
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
 from engine.store.profiles import Learned, Profiled

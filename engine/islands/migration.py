@@ -1,10 +1,8 @@
 """Migration topologies: which islands receive an island's elites. Pure functions."""
 
-from typing import Literal
-
 import numpy as np
 
-Topology = Literal["ring", "full", "random"]
+from engine.config import Topology
 
 
 def destinations(

@@ -7,16 +7,12 @@ from typing import Protocol
 from engine.config import CampaignConfig
 from engine.islands.cycle import RandomCandidate
 from engine.store.events import Journal
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
 from operators.operator import Operators
-
-
-class Stopped(Exception):
-    """The campaign takes no further candidates."""
 
 
 class Evaluate(Protocol):

@@ -1,11 +1,7 @@
 """Profiles of elites as a campaign's log keeps them: the events, and what may be profiled."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
-
-from engine.config import CampaignConfig
-from evaluators.profile.profiler import TOOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,24 +40,3 @@ class Learned:
 
 
 ProfileEvent = Profiled | Learned
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileLimits:
-    """What may be profiled. task: as load_task() takes it; tell: hands a profile to the islands.
-
-    most: kernels, over all sessions; share: of the devices' time in this session.
-    """
-
-    task: str
-    most: int
-    share: float
-    tell: Callable[[Profiled], None]
-
-
-def limits_of(config: CampaignConfig, tell: Callable[[Profiled], None]) -> ProfileLimits | None:
-    """None where nothing is profiled: it is off, or there is no profiler for the backend."""
-    limits = config.profiles
-    if config.backend not in TOOLS or not limits.most:
-        return None
-    return ProfileLimits(task=config.task, most=limits.most, share=limits.share, tell=tell)

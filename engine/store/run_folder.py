@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from engine.config import ConfigError
+from engine.config_errors import ConfigError
 from engine.store.events import CampaignStarted, to_row
 from engine.store.store import Store
 

@@ -1,10 +1,60 @@
 """A campaign's result from its store: the summary, and the best kernel's file."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from engine.snapshot import BestFound, Summary
 from engine.store.replay import Replay
+from engine.store.spending import Spending
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestFound:
+    """parents: the kernel's own; technique: of the step that made it; lineage_length: steps."""
+
+    id: str
+    speedup: float
+    ci95: tuple[float, float] | None
+    ci99: tuple[float, float] | None  # by which a win is told
+    times_us: Mapping[str, float]
+    speed_of_light: Mapping[str, float]
+    parents: tuple[str, ...]
+    lineage_length: int
+    technique: str
+
+    @property
+    def shown_faster(self) -> bool:
+        """Whether no interval that was computed leaves room for the naive seed's own speed."""
+        return all(low > 1.0 for low, _ in filter(None, (self.ci95, self.ci99)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """runs/<name>/summary.json."""
+
+    campaign: str
+    run_dir: str
+    task: str
+    backend: str
+    device: str
+    evaluations: Mapping[str, Any]  # total, by_status
+    baseline: Mapping[str, Any]  # id, times_us
+    best: BestFound | None
+    elapsed_s: float
+    searched_s: float  # of these, what budgets.wall_time_s counts
+    evaluations_per_s: float  # over the sessions that evaluated anything
+    device_busy_fraction: float
+    resumed: bool
+    ended: str  # why
+    faults: int
+    calls: Spending | None = None  # of models; None where none was asked
+
+    def to_json(self) -> dict[str, Any]:
+        values = asdict(self)
+        del values["run_dir"]  # a path of this machine says nothing elsewhere
+        return values
 
 
 def summarise(replay: Replay, run_dir: Path) -> Summary:

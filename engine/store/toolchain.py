@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.store.events import SessionStarted
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import HARNESS_VERSION
 
 

@@ -4,7 +4,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evaluators.device import BackendName, Compiled
+from evaluators.device import Compiled
+from evaluators.device_info import BackendName
 from evaluators.evaluation import Status
 from evaluators.kernel.plan import Plan
 from evaluators.sandbox.child import Child, Died

@@ -9,8 +9,8 @@ import numpy as np
 
 from evaluators.acceptance.apart import LAUNCHES, Ended, Job
 from evaluators.device import Device, backend
+from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.driver import DeviceFault
 from evaluators.sandbox.confine import die_with_parent, forbid_core_dumps
 from evaluators.sandbox.frames import Ended as PipeEnded
 from evaluators.sandbox.frames import own_pipes, receive, send

@@ -11,12 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
-from evaluators.acceptance.expecting import Broken, Skipped
 from evaluators.acceptance.sections import sections
-from evaluators.acceptance.trial import Result, Setup, State, Trial
-from evaluators.device import BackendMissing, BackendName
+from evaluators.acceptance.trial import Broken, Result, Setup, Skipped, State, Trial
+from evaluators.device_info import BackendMissing, BackendName, DeviceFault
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.driver import DeviceFault
 from evaluators.measuring.race import AnchorFailed
 from evaluators.sandbox.confine import forbid_core_dumps
 from evaluators.tasks.task import TaskError

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluators.acceptance.expecting import Broken, expect, expect_that
 from evaluators.acceptance.launching import (
     DEADLINE_S,
     MEMORY_BYTES,
@@ -17,6 +16,7 @@ from evaluators.acceptance.launching import (
     run,
 )
 from evaluators.acceptance.refusals import REFUSALS, SCALE
+from evaluators.acceptance.trial import Broken, expect, expect_that
 from evaluators.device import Compiler, Device, Session
 from evaluators.kernel.plan import MemsetStep, Plan, Scalar
 

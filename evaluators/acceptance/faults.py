@@ -8,8 +8,7 @@ import time
 from collections.abc import Sequence
 from functools import cache, partial
 
-from evaluators.acceptance.expecting import Broken, expect_that
-from evaluators.acceptance.trial import Setup, Trial
+from evaluators.acceptance.trial import Broken, Setup, Trial, expect_that
 from evaluators.device import Compiled
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status

@@ -11,9 +11,8 @@ import ml_dtypes
 import numpy as np
 
 import evaluators
-from evaluators.acceptance.expecting import Broken, Skipped
 from evaluators.acceptance.launching import DEADLINE_S, MEMORY_BYTES, compile_one, launch, plan
-from evaluators.acceptance.trial import Setup, Trial
+from evaluators.acceptance.trial import Broken, Setup, Skipped, Trial
 
 TABLE = Path(evaluators.__file__).parent / "data" / "mfma.csv"
 LANES = 64

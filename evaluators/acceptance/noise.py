@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluators.acceptance.expecting import Broken
-from evaluators.acceptance.trial import Setup, Trial
+from evaluators.acceptance.trial import Broken, Setup, Trial
 from evaluators.evaluate import compile_kernel, opened
 from evaluators.measuring.intervals import half_width, speedup
 from evaluators.measuring.policy import Anchor, policy_of

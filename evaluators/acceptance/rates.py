@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluators.acceptance.expecting import Broken, expect
 from evaluators.acceptance.launching import DEADLINE_S, compile_one, launch, plan
-from evaluators.acceptance.trial import Setup, Trial
-from evaluators.device import Buffer, Compiler, Device, DeviceInfo, Session
+from evaluators.acceptance.trial import Broken, Setup, Trial, expect
+from evaluators.device import Buffer, Compiler, Device, Session
+from evaluators.device_info import DeviceInfo
 from evaluators.hip.products import CDNA3_CLOCK_HZ, CDNA3_VECTOR_FLOPS_A_CLOCK
 from evaluators.kernel.plan import LaunchStep, Scalar
 

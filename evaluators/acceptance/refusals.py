@@ -3,14 +3,14 @@
 import numpy as np
 
 from evaluators.acceptance.apart import Apart, run_apart
-from evaluators.acceptance.expecting import (
+from evaluators.acceptance.launching import DEADLINE_S, compile_one, kernel, launch, plan, run
+from evaluators.acceptance.trial import (
     Broken,
     Skipped,
     expect_refusal,
     expect_rejected,
     expect_that,
 )
-from evaluators.acceptance.launching import DEADLINE_S, compile_one, kernel, launch, plan, run
 from evaluators.device import Compiler, Device
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep, Scalar

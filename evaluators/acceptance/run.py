@@ -15,7 +15,8 @@ from pathlib import Path
 from evaluators.acceptance.child import DEVICE_LOST
 from evaluators.acceptance.sections import BUDGET_S, sections
 from evaluators.acceptance.trial import Result, Section
-from evaluators.device import BackendMissing, BackendName, backend
+from evaluators.device import backend
+from evaluators.device_info import BackendMissing, BackendName
 
 CHILD = (sys.executable, "-m", "evaluators.acceptance.child")
 ROOT = Path(__file__).parents[2]

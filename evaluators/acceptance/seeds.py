@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evaluators.acceptance.expecting import Broken
-from evaluators.acceptance.trial import Setup, Trial
+from evaluators.acceptance.trial import Broken, Setup, Trial
 from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.measuring.policy import policy_of
 from evaluators.tasks.task import SHIPPED, load_task

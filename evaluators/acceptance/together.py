@@ -6,10 +6,9 @@ from functools import partial
 from statistics import median
 
 from evaluators.acceptance.apart import Apart, Ended
-from evaluators.acceptance.expecting import Broken, Skipped, expect_that
 from evaluators.acceptance.launching import DEADLINE_S, compile_one, launch, plan
 from evaluators.acceptance.rates import COPY, MULTIPLY, copying, multiplying
-from evaluators.acceptance.trial import Setup, Trial
+from evaluators.acceptance.trial import Broken, Setup, Skipped, Trial, expect_that
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Status
 from evaluators.kernel.plan import LaunchStep

@@ -11,9 +11,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from evaluators.cuda import device as cuda
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Rejected
-from evaluators.gpu.driver import DeviceFault
 from evaluators.hip.rocm import Toolchain, find_toolchain
 from evaluators.hip.runtime import OLDEST_ROCM, Runtime
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.checks.region import poison_byte
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Argument, Workload

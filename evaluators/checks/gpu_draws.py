@@ -11,8 +11,8 @@ from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted, unmasked
 from evaluators.checks.inputs import Array, Draw, InputPool
 from evaluators.checks.region import Region
 from evaluators.device import Buffer, Device, Session
+from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected
-from evaluators.gpu.driver import DeviceFault
 from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.task import Task
 

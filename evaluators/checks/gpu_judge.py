@@ -11,7 +11,7 @@ from evaluators.checks.judge import Placed
 from evaluators.checks.memory import Bench
 from evaluators.checks.region import GUARD_BYTES, SCRATCH_POISON, TAIL_BYTES, Region
 from evaluators.device import Buffer, Device, Session
-from evaluators.gpu.driver import DeviceFault
+from evaluators.device_info import DeviceFault
 from evaluators.tasks.task import Task
 
 _NOISE_BYTES = GUARD_BYTES + TAIL_BYTES + 4096

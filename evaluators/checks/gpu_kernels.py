@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.device import BackendMissing, Buffer, Compiled, Compiler, Device
+from evaluators.device import Buffer, Compiled, Compiler, Device
+from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Rejected
-from evaluators.gpu.driver import DeviceFault
 from evaluators.kernel.plan import LaunchStep, MemsetStep, Plan, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import TaskError

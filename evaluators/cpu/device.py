@@ -9,7 +9,8 @@ from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
 from evaluators.cpu.session import MAX_THREADS, CpuSession
 from evaluators.cpu.toolchain import cpu_info, runner, toolchain
-from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
+from evaluators.device import Compiled, Session
+from evaluators.device_info import BackendMissing, DeviceInfo
 
 __all__ = ["CpuCompiler", "CpuDevice", "CpuSession", "compiler", "device_count", "open_device"]
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from evaluators.cpu import fibers
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.fission.names import COLLECTIVES
-from evaluators.device import Compiled, DeviceInfo
+from evaluators.device import Compiled
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.arguments import Workload

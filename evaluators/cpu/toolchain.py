@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.sandbox.run import run_confined
 
 INCLUDE = Path(__file__).parents[1] / "include" / "cpu"

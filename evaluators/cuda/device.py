@@ -10,9 +10,10 @@ import numpy as np
 
 from evaluators.cuda.errors import cuda_failure
 from evaluators.cuda.nvrtc import WHAT_TO_DO, NvrtcChild
-from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
+from evaluators.device import Compiled, Session
+from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.gpu.compiler import GpuCompiler
-from evaluators.gpu.driver import DeviceFault, Params
+from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import peaks_of
 from evaluators.gpu.session import GpuSession
 from evaluators.kernel.plan import LaunchStep

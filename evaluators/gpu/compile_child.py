@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.sandbox.child import Child, Died
 from evaluators.sandbox.frames import MSGPACK, Overdue

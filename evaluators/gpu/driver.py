@@ -58,17 +58,6 @@ class Driver(Protocol):
     def release_graph(self, graph: Any) -> None: ...
 
 
-class DeviceFault(RuntimeError):
-    """The device or its driver failed, not the kernel: one sentence. Replace the process.
-
-    code: the vendor's name of the error.
-    """
-
-    def __init__(self, sentence: str, *, code: str = "") -> None:
-        super().__init__(sentence)
-        self.code = code
-
-
 def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, threads: int) -> None:
     """Compare a launch with the compiled kernel and the device's limits a block.
 

@@ -12,8 +12,9 @@ from weakref import WeakSet
 import numpy as np
 
 from evaluators.device import Buffer, Compiled
+from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.driver import SCALARS, DeviceFault, Driver, check_launch
+from evaluators.gpu.driver import SCALARS, Driver, check_launch
 from evaluators.gpu.resources import Resources, read_resources
 from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Scalar, Step
 

@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.gpu.compile_server import Compile, serve
 from evaluators.gpu.demangle import demangled
 from evaluators.gpu.resources import amdgpu_metadata

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.device import BackendMissing, Compiled, DeviceInfo, Session
+from evaluators.device import Compiled, Session
+from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.gpu.compiler import GpuCompiler
-from evaluators.gpu.driver import DeviceFault, Params
+from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import Peaks
 from evaluators.gpu.session import GpuSession
 from evaluators.hip.clang import AmdChild, amd_child, amd_compiler

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.driver import DeviceFault
 
 # The kernel's fault, by hipError's name: its status and what happened.
 _KERNEL: Mapping[str, tuple[Status, str]] = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain

@@ -9,7 +9,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 
 PACKAGES = Path(__file__).resolve().parents[2]
 FETCHED = PACKAGES / ".rocm"

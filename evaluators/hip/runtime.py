@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
-from evaluators.device import BackendMissing
-from evaluators.gpu.driver import DeviceFault
+from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.hip.errors import hip_failure
 from evaluators.hip.rocm import library, rocm_roots
 

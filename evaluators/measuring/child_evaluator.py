@@ -9,24 +9,23 @@ from typing import Any, Self
 
 from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
-from evaluators.device import Compiled, Compiler, DeviceInfo, backend
-from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.gpu.driver import DeviceFault
+from evaluators.device import Compiled, Compiler, backend
+from evaluators.device_info import DeviceFault, DeviceInfo
+from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.child import Call, Hello, Reply, Setting, Warm
 from evaluators.measuring.kills import PROCESSES, all_killed
+from evaluators.measuring.messages import Call, Hello, Reply, Setting, Warm
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.process import Lost, MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
-from evaluators.sandbox.visible import showing, visible_name
+from evaluators.sandbox.environment import device_variables, showing, visible_name
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
-from evaluators.verdict import Verdict, failed
 
 OPENINGS = 3
 FAULTS = 3
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM")
-_KEPT_PREFIXES = ("CUDA_", "HIP_", "HSA_", "NVIDIA_", "ROCM_", "ROCR_")
+
+
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -237,15 +236,6 @@ class ChildEvaluator:
         if self._child is not None:
             self._child.end()
             self._child = None
-
-
-def device_variables() -> dict[str, str]:
-    """Of this process's environment: what devices and their libraries need, and no secrets."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
-    }
 
 
 def _value(reply: Reply) -> Any:

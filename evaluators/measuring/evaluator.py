@@ -17,16 +17,16 @@ from evaluators.checks.memory import Bench
 from evaluators.checks.region import ALIGNMENT, Region
 from evaluators.cpu.thread_order import check_order
 from evaluators.device import Compiled, Device
-from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.intervals import speedup
 from evaluators.measuring.kills import despite_kills
-from evaluators.measuring.policy import Anchor, Lane, TimingPolicy, policy_of
+from evaluators.measuring.lane import Lane
+from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
-from evaluators.verdict import Verdict, failed
 
 SHIFTS = 64
 """A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""

@@ -4,8 +4,8 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
-from evaluators.device import DeviceInfo
-from evaluators.measuring.child import Reply, Running
+from evaluators.device_info import DeviceInfo
+from evaluators.measuring.messages import Reply, Running
 from evaluators.sandbox.child import Child, Died
 from evaluators.sandbox.frames import Overdue
 

@@ -11,7 +11,8 @@ import numpy as np
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.intervals import shown_slower_by, tight
-from evaluators.measuring.policy import Lane, TimingPolicy
+from evaluators.measuring.lane import Lane
+from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
 
 SIMILAR = 2.0

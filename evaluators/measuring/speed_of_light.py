@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task

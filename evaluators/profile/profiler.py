@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluators.device import BackendName, DeviceInfo, backend
+from evaluators.device import backend
+from evaluators.device_info import BackendName, DeviceInfo
 from evaluators.profile.run import NoRights, find_tool, run_ncu, run_rocprof
 from evaluators.profile.tables import BadTable, KernelProfile
 

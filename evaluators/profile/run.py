@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from evaluators.measuring.child_evaluator import device_variables
 from evaluators.profile.tables import (
     NCU_METRICS,
     ROCPROF_GROUPS,
@@ -18,6 +17,7 @@ from evaluators.profile.tables import (
     read_ncu,
     read_rocprof,
 )
+from evaluators.sandbox.environment import device_variables
 from evaluators.sandbox.run import run_confined
 
 _Table = TypeVar("_Table")

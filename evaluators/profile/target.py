@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from evaluators.device import BACKENDS, Buffer, Session, backend
+from evaluators.device import Buffer, Session, backend
+from evaluators.device_info import BACKENDS
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload

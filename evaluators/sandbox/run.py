@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.sandbox.confine import DENIED
 from evaluators.sandbox.kept_waiting import Deadline
 

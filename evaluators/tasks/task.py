@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.expression import Expression
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import did_you_mean

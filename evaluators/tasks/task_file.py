@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, cast
 
-from evaluators.device import BACKENDS
+from evaluators.device_info import BACKENDS
 from evaluators.expression import (
     RESERVED_NAMES,
     Expression,

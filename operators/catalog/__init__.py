@@ -1,6 +1,6 @@
 """Operators without a model: tournaments, named techniques, parameter mutation and crossover."""
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.catalog.crossover import CatalogCrossover
 from operators.catalog.designer import CatalogDesigner

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
 from operators.catalog.families import Params, families, random_params

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task import Task

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.dispatch.workbench import Built
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task import load_task

@@ -16,7 +16,8 @@ import pytest
 import yaml
 
 from engine.campaign import resume_campaign, run_campaign
-from engine.config import ConfigError, parse_config
+from engine.config import parse_config
+from engine.config_errors import ConfigError
 from engine.snapshot import Snapshot
 from engine.store.replay import replay
 from engine.store.store import Store, StoreError

@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from engine.actors.cluster import fitted
-from engine.config import CampaignConfig, ConfigError, load_config, parse_config
+from engine.config import CampaignConfig, load_config, parse_config
+from engine.config_errors import ConfigError
 from tests.engine.config_reads import reads
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,7 +19,7 @@ from engine.store.profiles import Learned, Profiled
 from engine.store.replay import Replay, replay
 from engine.store.store import read_events
 from engine.store.summary import summarise
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.policy import Anchor
 from scripts.bench_engine import InstantBench

@@ -15,13 +15,14 @@ import pytest
 from engine.campaign import run_campaign
 from engine.config import CampaignConfig, parse_config
 from engine.dispatch.dispatcher import CampaignFailed
+from engine.ending import Stopped
 from engine.islands.island import Island
-from engine.islands.setting import Setting, Stopped
-from engine.snapshot import Summary
+from engine.islands.setting import Setting
 from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.events import CycleFinished, CycleStarted, Designed, Drafted, Event, Selected
 from engine.store.replay import Replay, replay
 from engine.store.store import read_events
+from engine.store.summary import Summary
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import load_task
 from operators.catalog import catalog_operators, random_candidate

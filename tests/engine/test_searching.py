@@ -11,7 +11,8 @@ import pytest
 from engine.campaign import run_campaign
 from engine.cli.progress import PlainLines
 from engine.cli.result import result_lines
-from engine.config import ConfigError, parse_config
+from engine.config import parse_config
+from engine.config_errors import ConfigError
 from engine.islands.island import EXHAUSTED, STOPPED
 from engine.searching import describe_search, why_ended
 from engine.store.events import Added, Drafted, Event

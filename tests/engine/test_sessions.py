@@ -21,7 +21,7 @@ from engine.store.revisions import AnchorWithdrawn, Revised
 from engine.store.store import Store, read_events
 from engine.store.summary import summarise
 from engine.store.toolchain import toolchain_of
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Status
 from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import Anchor

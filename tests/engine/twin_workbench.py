@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from engine.dispatch.workbench import BackendWorkbench, Bench, Built, DeviceBench
-from evaluators.device import Compiler, DeviceInfo
+from evaluators.device import Compiler
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluate import compile_kernel, failed
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.hip import device as hip

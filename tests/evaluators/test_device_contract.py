@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluators.acceptance.contract import CONTRACT, Check
-from evaluators.acceptance.expecting import Broken, Skipped, expect, expect_rejected
+from evaluators.acceptance.trial import Broken, Skipped, expect, expect_rejected
 from evaluators.device import Backend, Compiler, Device, backend
 from evaluators.evaluation import Rejected, Status
 from tests.hip_double.twins import with_twins

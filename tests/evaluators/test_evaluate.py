@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.device import BackendMissing, Compiled, Compiler, Device, backend
+from evaluators.device import Compiled, Compiler, Device, backend
+from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel, evaluate_file, failed
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource

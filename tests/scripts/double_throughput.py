@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.dispatch.workbench import Workbench
-from evaluators.device import BackendName
+from evaluators.device_info import BackendName
 from evaluators.measuring.policy import GPU_POLICY, TimingPolicy
 from scripts import bench_throughput
 from tests.engine.twin_workbench import TwinWorkbench

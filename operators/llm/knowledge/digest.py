@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 
 
 def knowledge_of(device: DeviceInfo) -> str:

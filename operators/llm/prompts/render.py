@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import jinja2
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.kernel.reader import OPTIONS
 from evaluators.kernel.source_check import HEADERS
 from evaluators.tasks.task import Task

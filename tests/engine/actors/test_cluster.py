@@ -9,8 +9,9 @@ import ray
 from ray._private.accelerators.amd_gpu import AMDGPUAcceleratorManager
 
 from engine.actors.cluster import Layout, layout, ray_session
-from engine.config import ConfigError, load_config, parse_config
-from engine.dispatch.job import CampaignFailed
+from engine.config import load_config, parse_config
+from engine.config_errors import ConfigError
+from engine.ending import CampaignFailed
 from evaluators.cpu.device import device_count
 
 CONFIG = Path(__file__).parents[3] / "configs" / "quickstart.yaml"

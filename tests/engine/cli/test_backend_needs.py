@@ -10,7 +10,7 @@ import pytest
 from engine.cli.backend_needs import NEEDS, Lack, find_lacks, lack_lines
 from engine.cli.doctor import Finding, print_findings
 from engine.cli.main import main
-from evaluators.device import BACKENDS
+from evaluators.device_info import BACKENDS
 from evaluators.profile.profiler import TOOLS
 from tests.evaluators.profile.test_profile import put_tool
 

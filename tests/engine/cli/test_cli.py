@@ -15,13 +15,14 @@ import pytest
 from engine.cli import main as cli
 from engine.cli import parser
 from engine.cli.progress import LiveTable, PlainLines, line, progress, table
-from engine.cli.result import command, result_lines, tracking_command
+from engine.cli.result import result_lines, tracking_command
+from engine.commands import command
 from engine.snapshot import DispatcherState, IslandState, Snapshot
 from engine.store.events import Drafted, Evaluated
 from engine.store.replay import replay
 from engine.store.scoreboard import Best
 from engine.store.summary import summarise
-from evaluators.device import BACKENDS
+from evaluators.device_info import BACKENDS
 from operators.llm.question import ROLES
 from tests.engine import campaign_log as log
 

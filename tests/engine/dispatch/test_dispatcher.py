@@ -8,11 +8,10 @@ import pytest
 
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import Lane, Plant
+from engine.dispatch.setting import Lane, Plant, ProfileLimits
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
-from engine.islands.setting import Stopped
+from engine.ending import Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
-from engine.store.profiles import ProfileLimits
 from engine.store.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain

@@ -9,7 +9,7 @@ from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.quarantine import QuarantinedLane
 from engine.dispatch.workbench import Sick
 from engine.store.events import Evaluated
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from scripts.bench_engine import INFO
 from tests.engine.dispatch.test_dispatcher import (
     SEED,

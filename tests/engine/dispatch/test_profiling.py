@@ -8,13 +8,14 @@ import pytest
 
 from engine.config import parse_config
 from engine.dispatch.dispatcher import Dispatcher
-from engine.dispatch.profiling import FAILURES
+from engine.dispatch.profiling import FAILURES, limits_of
 from engine.dispatch.quarantine import QuarantinedLane
+from engine.dispatch.setting import ProfileLimits
 from engine.dispatch.workbench import Broken, Built
 from engine.store.events import Evaluated, Fault, from_row, to_row
-from engine.store.profiles import Profiled, ProfileLimits, limits_of
+from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.profile.profiler import Profile
 from evaluators.profile.tables import KernelProfile
 from scripts.bench_engine import INFO

@@ -8,7 +8,8 @@ import pytest
 
 from engine.dispatch.quarantine import FAULTS, QuarantinedLane
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
-from evaluators.device import Compiled, DeviceInfo
+from evaluators.device import Compiled
+from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import parse_kernel
 from evaluators.profile.profiler import Profile
 from evaluators.tasks.task import load_task

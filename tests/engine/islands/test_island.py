@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from engine.config import CampaignConfig, parse_config
+from engine.ending import Stopped
 from engine.islands.island import Island
-from engine.islands.setting import Setting, Stopped
+from engine.islands.setting import Setting
 from engine.store.events import (
     Added,
     CycleFinished,
@@ -22,7 +23,7 @@ from engine.store.events import (
     Selected,
 )
 from engine.store.replay import History
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task import Task, load_task

@@ -2,7 +2,8 @@
 
 import pytest
 
-from engine.islands.migration import Topology, destinations
+from engine.config import Topology
+from engine.islands.migration import destinations
 
 
 def test_ring_goes_round() -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from evaluators.acceptance import rates
-from evaluators.acceptance.command import accept_device
-from evaluators.acceptance.expecting import Broken
-from evaluators.acceptance.report import markdown
+from evaluators.acceptance.report import accept_device, markdown
 from evaluators.acceptance.run import Acceptance, accept, default_backend
 from evaluators.acceptance.sections import BUDGET_S, sections
-from evaluators.acceptance.trial import Result
-from evaluators.device import BackendMissing, backend
+from evaluators.acceptance.trial import Broken, Result
+from evaluators.device import backend
+from evaluators.device_info import BackendMissing
 
 NAMES = [section.name for section in sections()]
 # A child that answers for the trials it is given in words of their number, and then misbehaves.

@@ -6,7 +6,7 @@ import pytest
 
 from evaluators.checks.compare import check_agreement, check_limits, check_output, compare, on
 from evaluators.checks.region import poison_byte
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep, Plan
 from evaluators.tasks.arguments import Argument, Workload

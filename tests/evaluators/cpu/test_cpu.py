@@ -11,7 +11,7 @@ from evaluators.cpu.device import CpuDevice, compiler, device_count, open_device
 from evaluators.cpu.emit import ENTRY, SIGNATURE
 from evaluators.cpu.library import check_library
 from evaluators.cpu.toolchain import COMPILER_VARIABLE, toolchain
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep
 from tests.evaluators.hostile import library

@@ -8,7 +8,7 @@ import pytest
 
 from evaluators.cuda import device as cuda
 from evaluators.cuda.nvrtc import NvrtcChild
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.gpu.resources import read_resources

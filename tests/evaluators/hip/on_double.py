@@ -17,7 +17,7 @@ from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.memory import Bench
 from evaluators.checks.region import Region
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild

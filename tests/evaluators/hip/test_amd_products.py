@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.device import DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.hip.products import PRODUCTS, pci_id_of, recognise
 
 GIB = 1 << 30

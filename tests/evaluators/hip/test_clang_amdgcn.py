@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import doctor
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.resources import KernelArgument, Resources, amdgpu_metadata, read_resources
 from evaluators.hip import device as hip

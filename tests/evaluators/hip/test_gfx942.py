@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.acceptance.contract import LDS
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.resources import read_resources
 from evaluators.hip.hiprtc import HiprtcChild

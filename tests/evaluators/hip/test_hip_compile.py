@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.hip import device as hip

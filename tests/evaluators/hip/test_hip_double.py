@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.cpu.toolchain import NATIVE
+from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.driver import DeviceFault
 from evaluators.hip.errors import hip_failure
 from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.in_child import outcome

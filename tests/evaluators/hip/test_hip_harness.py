@@ -9,7 +9,8 @@ import pytest
 
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.cuda.nvrtc import NvrtcChild
-from evaluators.device import BackendMissing, backend
+from evaluators.device import backend
+from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Status
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.device import BackendMissing, Compiled, Compiler, backend
+from evaluators.device import Compiled, Compiler, backend
+from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
 from evaluators.kernel.source import KernelSource

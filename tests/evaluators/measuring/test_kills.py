@@ -15,9 +15,9 @@ from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluate import Anchor, Evaluator, compile_kernel, evaluate_file
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.child import Running
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.kills import PROCESSES
+from evaluators.measuring.messages import Running
 from evaluators.measuring.process import MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
 from evaluators.sandbox.child import Child

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluators.device import BackendName, DeviceInfo
+from evaluators.device_info import BackendName, DeviceInfo
 from evaluators.telemetry import Telemetry
 
 FIRST, FOURTH = "0000:05:00.0", "0000:c1:00.0"

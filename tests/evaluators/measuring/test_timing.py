@@ -7,11 +7,13 @@ import pytest
 
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.region import Region
-from evaluators.device import Device, DeviceInfo, backend
+from evaluators.device import Device, backend
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.measuring.policy import Anchor, Lane, TimingPolicy
+from evaluators.measuring.lane import Lane
+from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import Race, balanced
 from evaluators.tasks.task import Task, load_task
 from tests.evaluators.small_task import PREPARED, kernel, write_task

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from evaluators.checks.compare import compare
-from evaluators.device import BACKENDS, backend
+from evaluators.device import backend
+from evaluators.device_info import BACKENDS
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.evaluator import Evaluator, workloads_of

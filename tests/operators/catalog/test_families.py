@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.device import BACKENDS, backend
+from evaluators.device import backend
+from evaluators.device_info import BACKENDS
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.measuring.evaluator import Evaluator, workloads_of

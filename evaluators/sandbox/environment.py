@@ -1,14 +1,16 @@
-"""Which GPUs a process is shown: the environment variables of two vendors, read and written."""
+"""The environment of child processes: what they need, and no secrets."""
 
 import os
 from collections.abc import Iterable, Mapping
 
-from evaluators.device import BackendMissing
+from evaluators.device_info import BackendMissing
 
 _READ: Mapping[str, tuple[str, ...]] = {
     "cuda": ("CUDA_VISIBLE_DEVICES",),
     "hip": ("HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
 }
+
+
 VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 
 
@@ -44,3 +46,18 @@ def visible_name(backend_name: str, index: int, environment: Mapping[str, str] =
 def showing(names: Iterable[str]) -> dict[str, str]:
     """What shows just those GPUs, whichever variable a driver or Ray reads."""
     return dict.fromkeys(VARIABLES, ",".join(names))
+
+
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM")
+
+
+_KEPT_PREFIXES = ("CUDA_", "HIP_", "HSA_", "NVIDIA_", "ROCM_", "ROCR_")
+
+
+def device_variables() -> dict[str, str]:
+    """Of this process's environment: what devices and their libraries need, and no secrets."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES)
+    }

@@ -1,0 +1,129 @@
+"""The actor of one island."""
+
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+import numpy as np
+from ray.actor import ActorHandle
+
+from engine.actors.gateway import GatewayModel
+from engine.actors.journal import StoreJournal, reply
+from engine.actors.lifeline import Driver, live_with
+from engine.config import CampaignConfig
+from engine.dispatch.dispatcher import CampaignFailed
+from engine.islands.island import Island
+from engine.islands.setting import Setting
+from engine.snapshot import IslandState
+from engine.store.profiles import Profiled
+from engine.store.replay import History
+from evaluators.device_info import DeviceInfo
+from evaluators.evaluation import Evaluation
+from evaluators.tasks.task import Task, load_task
+from operators.catalog import catalog_operators, random_candidate
+from operators.catalog.search_space import Sweep, search_space
+from operators.individual import Candidate, Individual
+from operators.llm.scientist import llm_operators
+from operators.operator import Context, Draft, Operators
+
+
+class IslandActor:
+    """One island."""
+
+    def __init__(
+        self,
+        index: int,
+        config: CampaignConfig,
+        writer: ActorHandle[Any],
+        dispatcher: ActorHandle[Any],
+        gateway: ActorHandle[Any] | None,
+        driver: Driver,
+    ) -> None:
+        """gateway: None where no island asks a model."""
+        live_with(driver)
+        self._index, self._config, self._dispatcher = index, config, dispatcher
+        self._gateway = gateway
+        self._journal = StoreJournal(writer)
+        self._peers: list[ActorHandle[Any]] = []
+        self._island: Island | None = None
+
+    async def begin(
+        self,
+        info: DeviceInfo,
+        baseline: Candidate,
+        evaluation: Evaluation,
+        history: History,
+        peers: list[ActorHandle[Any]],
+    ) -> None:
+        """history: the island's own, on a resumed campaign; peers: all islands in order."""
+        task = load_task(self._config.task)
+        self._peers = peers
+        setting = Setting(
+            config=self._config,
+            task=task,
+            device=info,
+            operators=self._operators(task, info),
+            random_candidate=_random_candidate,
+            journal=self._journal,
+            evaluate=self._evaluate,
+            send=self._send,
+            sweep=self._sweep(task),
+        )
+        self._island = Island(self._index, setting)
+        self._island.restore(history)
+        await self._island.begin(baseline, evaluation)
+
+    def _operators(self, task: Task, info: DeviceInfo) -> Operators:
+        classic = catalog_operators(task, info)
+        mix = self._config.operators_of(self._index)
+        if mix.kind != "llm" or self._config.llm is None or self._gateway is None:
+            return classic
+        return llm_operators(
+            GatewayModel(self._gateway, mix.models),
+            classic,
+            novelty=self._config.llm.novelty,
+            avenues=mix.avenues,
+            experiments=mix.designs,
+        )
+
+    def _sweep(self, task: Task) -> Sweep | None:
+        """In an order of the island's own; none beside a model, which always finds something."""
+        if self._config.operators_of(self._index).kind == "llm":
+            return None
+        rng = np.random.default_rng((self._config.seed, self._index))
+        return Sweep(search_space(task), rng)
+
+    @property
+    def _begun(self) -> Island:
+        if self._island is None:
+            raise CampaignFailed("an island was asked before it began")
+        return self._island
+
+    async def run(self) -> str:
+        ending = await self._begun.run()
+        await self._journal.flush()
+        return ending
+
+    async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
+        self._begun.receive(source, round, elites)
+
+    async def learn(self, profiled: Profiled) -> None:
+        self._begun.learn(profiled)
+
+    async def revise(self, number: int, evaluation: Evaluation) -> None:
+        self._begun.revise(number, evaluation)
+
+    async def state(self) -> IslandState:
+        return self._begun.state()
+
+    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
+        return await reply(call)
+
+    def _send(
+        self, source: int, destination: int, round: int, elites: Sequence[Individual]
+    ) -> None:
+        self._peers[destination].receive.remote(source, round, elites)
+
+
+async def _random_candidate(context: Context) -> Draft:
+    return random_candidate(context.task, context.rng)
