@@ -76,7 +76,7 @@ def evaluate_file(
         try:
             kernel, compiled = compile_kernel(source, task, compiler, backend_name)
         except Rejected as rejected:
-            return failed(kernel_id(source), task, info.device_class, rejected, info=info)
+            return failed(kernel_id(source), task.hash, info.device_class, rejected, info=info)
         naive, naive_compiled = _compile_naive(task, compiler, backend_name)
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
         try:

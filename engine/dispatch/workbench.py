@@ -126,7 +126,7 @@ class BackendWorkbench:
         try:
             kernel, compiled = evaluate.compile_kernel(source, task, compiler, self.backend)
         except Rejected as rejected:
-            return evaluate.failed(kernel_id(source), task, info.device_class, rejected)
+            return evaluate.failed(kernel_id(source), task.hash, info.device_class, rejected)
         return Built(kernel=kernel, compiled=compiled)
 
     def open(self, device: int) -> Bench:
@@ -170,7 +170,7 @@ class DeviceBench:
         return Measured(
             evaluation=evaluate.failed(
                 evaluation.kernel_id,
-                self._evaluator.task,
+                self._evaluator.task.hash,
                 evaluation.device_class,
                 rejected,
                 info=self.info,

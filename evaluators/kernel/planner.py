@@ -2,75 +2,79 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from evaluators.expression import Expression, ExpressionError
-from evaluators.kernel.front_matter import Launch, Memset, ValueArg, invalid
+from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, ValueArg, invalid
 from evaluators.kernel.plan import Dim3, LaunchStep, MemsetStep, Plan, Scalar, Step
-
-if TYPE_CHECKING:
-    from evaluators.kernel.source import KernelSource
-    from evaluators.tasks.task import Task
+from evaluators.tasks.task import Task
 
 MAX_STEPS = 4096
 MAX_SCRATCH_BYTES = 2**38
 MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 
 
-class Planner:
-    """Evaluates one kernel's symbolic launches for one workload."""
+def params_for(front: FrontMatter, dims: Mapping[str, int]) -> dict[str, int]:
+    """The parameters on a workload: the first variant whose condition holds, over the rest."""
+    for variant in front.variants:
+        if holds(variant.when, {**dims, **front.params}, variant.line):
+            return {**front.params, **variant.params}
+    return dict(front.params)
 
-    def __init__(self, kernel: "KernelSource", task: "Task", dims: Mapping[str, int]) -> None:
-        self.kernel = kernel
+
+class Planner:
+    """Evaluates one kernel file's symbolic launches for one workload."""
+
+    def __init__(self, front: FrontMatter, task: Task, dims: Mapping[str, int]) -> None:
+        self.front = front
         self.dims = dims
-        self.params = kernel.params_for(dims)
+        self.params = params_for(front, dims)
         self.buffers = {argument.name: argument for argument in task.arguments}
-        for name in kernel.params:
+        for name in front.params:
             if name in dims:
                 raise invalid(
                     f"parameter {name!r} has the name of a dimension of task {task.name}",
-                    kernel.front.lines.get("params"),
+                    front.lines.get("params"),
                 )
-        for name in kernel.specialize:
+        for name in front.specialize:
             if name not in dims:
                 raise invalid(
                     f"specialize: {name!r} is not a dimension of task {task.name} "
                     f"({', '.join(dims)})",
-                    kernel.front.lines.get("specialize"),
+                    front.lines.get("specialize"),
                 )
-        for name in kernel.scratch:
+        for name in front.scratch:
             if name in self.buffers or name in dims:
                 raise invalid(
                     f"scratch: {name!r} is already a name of task {task.name}",
-                    kernel.front.lines.get("scratch"),
+                    front.lines.get("scratch"),
                 )
         self.env: dict[str, int] = {**dims, **self.params}
-        self.specialised = {name: dims[name] for name in kernel.specialize}
+        self.specialised = {name: dims[name] for name in front.specialize}
 
     def plan(self) -> Plan:
-        kernel = self.kernel
-        for constraint in kernel.constraints:
+        front = self.front
+        for constraint in front.constraints:
             if not holds(constraint, self.params, None):
                 raise invalid(
                     f"constraint {constraint.text!r} does not hold for the variant's params "
                     f"{self.params}",
-                    kernel.front.lines.get("variants"),
+                    front.lines.get("variants"),
                 )
-        line = kernel.front.lines.get("scratch")
+        line = front.lines.get("scratch")
         scratch = {
             name: _integer(size, self.env, line, 1, MAX_SCRATCH_BYTES, f"scratch: {name}")
-            for name, size in kernel.scratch.items()
+            for name, size in front.scratch.items()
         }
-        steps = tuple(self.steps(kernel.launches, preparing=False))
+        steps = tuple(self.steps(front.launches, preparing=False))
         if not any(isinstance(step, LaunchStep) for step in steps):
             raise invalid(
                 f"nothing is launched for {dict(self.dims)}: every 'when' is false",
-                kernel.front.lines.get("launches"),
+                front.lines.get("launches"),
             )
         return Plan(
             defines=tuple(sorted({**self.params, **self.specialised}.items())),
             steps=steps,
-            prepare=tuple(self.steps(kernel.prepare, preparing=True)),
+            prepare=tuple(self.steps(front.prepare, preparing=True)),
             scratch=scratch,
         )
 
@@ -101,7 +105,7 @@ class Planner:
             yield {**self.env, name: i}
 
     def writable(self, buffer: str, line: int, preparing: bool) -> None:
-        if buffer in self.kernel.scratch:
+        if buffer in self.front.scratch:
             return
         if preparing or buffer not in self.buffers or not self.buffers[buffer].written:
             raise invalid(f"memset: {buffer!r} is neither an output nor scratch", line)
@@ -135,7 +139,7 @@ class Planner:
             limit = 2**31 if arg.type == "int32" else 2**63
             value = _integer(arg.value, env, line, -limit, limit - 1, f"args: {arg.value.text}")
             return Scalar(value=value, type=arg.type)
-        if arg in self.kernel.scratch:
+        if arg in self.front.scratch:
             return arg
         if arg in self.buffers:
             if preparing and self.buffers[arg].role != "constant":
@@ -145,7 +149,7 @@ class Planner:
             if self.dims[arg] >= 2**31:
                 raise invalid(f"args: {arg} = {self.dims[arg]} does not fit in int32", line)
             return Scalar(value=self.dims[arg], type="int32")
-        known = ", ".join((*self.buffers, *self.kernel.scratch, *self.dims))
+        known = ", ".join((*self.buffers, *self.front.scratch, *self.dims))
         hint = f"; write {{value: {arg}, type: int32}}" if arg in self.env else ""
         raise invalid(f"args: unknown name {arg!r} (known: {known}){hint}", line)
 

@@ -5,18 +5,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from evaluators.evaluation import Rejected
 from evaluators.expression import Expression
 from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, Variant, invalid
 from evaluators.kernel.plan import Plan
-from evaluators.kernel.planner import Planner, holds
+from evaluators.kernel.planner import Planner, holds, params_for
 from evaluators.kernel.reader import read_front_matter
 from evaluators.lined_yaml import YamlError, load, spans
-
-if TYPE_CHECKING:
-    from evaluators.tasks.task import Task
+from evaluators.tasks.task import Task
 
 OPENING = "/*---"
 CLOSING = "---*/"
@@ -159,15 +156,12 @@ class KernelSource:
         return parse_kernel(self.text[: self.yaml_start] + yaml_text + self.text[self.yaml_end :])
 
     def params_for(self, dims: Mapping[str, int]) -> dict[str, int]:
-        """The parameters on a workload: the first variant whose condition holds, over the rest."""
-        for variant in self.variants:
-            if holds(variant.when, {**dims, **self.params}, variant.line):
-                return {**self.params, **variant.params}
-        return dict(self.params)
+        """See planner.params_for."""
+        return params_for(self.front, dims)
 
-    def plan(self, task: "Task", dims: Mapping[str, int]) -> Plan:
+    def plan(self, task: Task, dims: Mapping[str, int]) -> Plan:
         """What runs on a workload of these dims. Raises Rejected(INVALID)."""
-        return Planner(self, task, dims).plan()
+        return Planner(self.front, task, dims).plan()
 
 
 def _normalised(text: str) -> str:

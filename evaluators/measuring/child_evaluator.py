@@ -41,7 +41,7 @@ class RemoteDevice:
 
 
 class ChildEvaluator:
-    """The methods of evaluators.measuring.evaluator.Evaluator, on a device that faults can't take along.
+    """The methods of Evaluator (evaluator.py), on a device that faults can't take along.
 
     A child dies with the thread that calls here: call from one that lives as long as the work.
     device.info is there from the start. Every call may raise DeviceSick; the call after that
@@ -90,7 +90,7 @@ class ChildEvaluator:
             seconds = {"compile": compiled.seconds, "device": time.perf_counter() - started}
             info = self.device.info
             return failed(
-                kernel.id, self.task, info.device_class, rejected, info=info, seconds=seconds
+                kernel.id, self.task.hash, info.device_class, rejected, info=info, seconds=seconds
             )
         assert isinstance(made, Evaluation)
         return made

@@ -171,7 +171,9 @@ class Evaluator:
         self, kernel: KernelSource, rejected: Rejected, seconds: Mapping[str, float]
     ) -> Evaluation:
         info = self.device.info
-        return failed(kernel.id, self.task, info.device_class, rejected, info=info, seconds=seconds)
+        return failed(
+            kernel.id, self.task.hash, info.device_class, rejected, info=info, seconds=seconds
+        )
 
     def _expected_us(self, anchor: Anchor | None) -> Mapping[str, float]:
         """The anchor's times by label, from which deadlines follow; measured when first met."""

@@ -1,4 +1,4 @@
-"""The parent's end of a process of evaluators.measuring.child: started, asked, ended at a deadline."""
+"""The parent's end of a measuring process (child.py): started, asked, ended at a deadline."""
 
 import signal
 from collections.abc import Mapping

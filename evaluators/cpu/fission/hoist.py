@@ -1,28 +1,47 @@
 """Collective calls inside expressions: put ahead of the statement, device functions in place."""
 
+from collections.abc import Set
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from evaluators.cpu.fission import inline
 from evaluators.cpu.fission.exchange import exchanged
-from evaluators.cpu.fission.ir import Branch, Exit, Fixed, Item, Once, Step
+from evaluators.cpu.fission.ir import Branch, Context, Exit, Fixed, Item, Once, Step
 from evaluators.cpu.fission.names import BARRIERS, BLOCK_VOTES, WAVE, WAVE_BARRIERS
-from evaluators.cpu.fission.source import Function
+from evaluators.cpu.fission.source import Function, Unit
 from evaluators.cpu.fission.tree import Node, group, leaf, name, unsupported
 
-if TYPE_CHECKING:
-    from evaluators.cpu.fission.lower import Context, Lowering
-
 MAX_DEPTH = 8
+
+
+class Statements(Protocol):
+    """The lowering of statements, which hoisting calls back for what it puts in place."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def words(self) -> Set[str]:
+        """Names of operations and device functions that are collective."""
+
+    @property
+    def slots(self) -> dict[str, str]:
+        """Block-level declarations by name."""
+
+    def fresh(self, stem: str) -> str: ...
+    def collective(self, node: Node) -> bool: ...
+    def block(self, node: Node, context: Context) -> list[Item]: ...
+    def step(self, node: Node, context: Context) -> Step: ...
+    def expression(self, expr: Node, context: Context) -> list[Item]: ...
 
 
 class Hoisting:
     """Takes collective calls out of expressions."""
 
-    def __init__(self, lowering: "Lowering") -> None:
+    def __init__(self, lowering: Statements) -> None:
         self.lowering = lowering
 
-    def hoist(self, node: Node, out: list[Item], context: "Context", *, several: bool) -> None:
+    def hoist(self, node: Node, out: list[Item], context: Context, *, several: bool) -> None:
         """Replace every collective call in node by its value, computed by items added to out."""
         lowering = self.lowering
         if not lowering.collective(node):
@@ -66,7 +85,7 @@ class Hoisting:
         )
         node.become(name(kept, node.line))
 
-    def conditional(self, node: Node, out: list[Item], context: "Context") -> None:
+    def conditional(self, node: Node, out: list[Item], context: Context) -> None:
         """c ? a : b, a && b and a || b, where only some threads evaluate what follows."""
         line = node.line
         lowering = self.lowering
@@ -121,14 +140,14 @@ class Hoisting:
         )
         node.become(result)
 
-    def leave(self, node: Node, context: "Context") -> list[Item]:
+    def leave(self, node: Node, context: Context) -> list[Item]:
         """return: from the kernel, or from the device function put in place."""
         step = self.lowering.step(node, context)
         value = next((k for k in node.kids if k.kind not in ("return", ";")), None)
         items = [] if value is None else self.lowering.expression(value, context)
         return [*items, Exit(node, "return", context.once, step)]
 
-    def set_result(self, node: Node, context: "Context") -> None:
+    def set_result(self, node: Node, context: Context) -> None:
         """return value: becomes an assignment to the call's result, and leaving."""
         once = context.once
         value = next((k for k in node.kids if k.kind not in ("return", ";")), None)
@@ -143,7 +162,7 @@ class Hoisting:
         node.kids = [leaf("return", node.line, "return"), assigned, leaf(";", node.line, ";")]
 
     def inline(
-        self, call: Node, word: str, args: list[Node], out: list[Item], context: "Context"
+        self, call: Node, word: str, args: list[Node], out: list[Item], context: Context
     ) -> None:
         """Put a device function's body in place of its call."""
         lowering = self.lowering

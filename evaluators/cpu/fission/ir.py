@@ -181,6 +181,16 @@ class Sweep:
     together: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where break, continue and return lead. once: None is the kernel itself."""
+
+    loop: Loop | None = None
+    switch: Switch | None = None  # the nearest, if nearer than the loop
+    once: Once | None = None
+    depth: int = 0  # of inlined calls
+
+
 Item = Step | Fixed | Barrier | Exit | Branch | Loop | Switch | Scope | Once | Sweep
 
 

@@ -1,6 +1,6 @@
 """From the syntax tree of a kernel to items: statements of one thread, and collective parts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from evaluators.cpu.fission import exchange
 from evaluators.cpu.fission.exits import exits
@@ -8,6 +8,7 @@ from evaluators.cpu.fission.hoist import Hoisting
 from evaluators.cpu.fission.ir import (
     Barrier,
     Branch,
+    Context,
     Exit,
     Fixed,
     Item,
@@ -26,16 +27,6 @@ _FIXED = frozenset(
     ["alias_declaration", "type_definition", "static_assert_declaration", "using_declaration"]
 )
 _CHANGES = frozenset({"assignment_expression", "update_expression"})
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """Where break, continue and return lead. once: None is the kernel itself."""
-
-    loop: Loop | None = None
-    switch: Switch | None = None  # the nearest, if nearer than the loop
-    once: Once | None = None
-    depth: int = 0  # of inlined calls
 
 
 class Lowering:
