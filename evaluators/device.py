@@ -1,5 +1,6 @@
 """What a backend is: the Compiler, Device and Session protocols, and the registry by name."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -8,7 +9,13 @@ from typing import Any, Protocol, Self, cast
 
 import numpy as np
 
-from evaluators.device_info import BACKENDS, BackendMissing, BackendName, DeviceInfo
+from evaluators.device_info import (
+    FURTHER_BACKENDS,
+    BackendMissing,
+    DeviceInfo,
+    further_backends,
+    known_backends,
+)
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import KernelSource
 
@@ -30,7 +37,7 @@ class Compiled:
     """
 
     kernel_id: str
-    backend: BackendName
+    backend: str
     arch: str
     engine: str
     compiler: str
@@ -122,11 +129,27 @@ class Device(Protocol):
     def close(self) -> None: ...
 
 
+class Telemetry(Protocol):
+    """Reads a device's clocks, power and temperature."""
+
+    def __call__(self) -> Mapping[str, float]:
+        """sm_mhz and memory_mhz, power_w, temperature_c, as far as the driver tells them."""
+
+
 class Backend(Protocol):
-    """The module evaluators/<name>.py."""
+    """The module evaluators/<name>/device.py."""
+
+    private_process: bool
+    """Whether a device is to be opened in a process of its own, which a kernel's fault ends."""
 
     def compiler(self, *, arch: str | None = None) -> Compiler:
         """Raises BackendMissing."""
+
+    def oracle(self, kernel: KernelSource, info: DeviceInfo) -> Compiler | None:
+        """Compiles a kernel so that its threads run in other orders, for small shapes.
+
+        None where there is no such way, or the kernel does nothing that the order could change.
+        """
 
     def device_count(self) -> int:
         """How many devices this process may use; 0 when the backend is missing."""
@@ -134,9 +157,27 @@ class Backend(Protocol):
     def open_device(self, index: int) -> Device:
         """Raises BackendMissing."""
 
+    def warm(self) -> None:
+        """Load what takes time and needs no device, in a process that is to open one later."""
+
 
 def backend(name: str) -> Backend:
-    """The backend of that name: the file name is the registry. Raises BackendMissing."""
-    if name not in BACKENDS:
-        raise BackendMissing(f"no backend {name!r}: choose one of {', '.join(BACKENDS)}")
-    return cast(Backend, import_module(f"evaluators.{name}"))
+    """The backend of that name; the only place that loads one by name. Raises BackendMissing."""
+    if name not in known_backends():
+        raise BackendMissing(f"no backend {name!r}: choose one of {', '.join(known_backends())}")
+    module = further_backends().get(name, f"evaluators.{name}.device")
+    try:
+        return cast(Backend, import_module(module))
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise
+        raise BackendMissing(
+            f"the backend {name} is to be the module {module}, which is not found: "
+            f"mend {FURTHER_BACKENDS}, or add its folder to PYTHONPATH"
+        ) from None
+
+
+def register(name: str, module: str) -> None:
+    """Add a backend by its module's name, for this process and those that it starts."""
+    pairs = {**further_backends(), name: module}.items()
+    os.environ[FURTHER_BACKENDS] = ",".join(f"{one}={where}" for one, where in pairs)

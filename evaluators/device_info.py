@@ -1,13 +1,23 @@
 """What is known of a device before anything runs on it, and how one is missing or at fault."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
-BackendName = Literal["hip", "cuda", "cpu"]
+BACKENDS = ("cpu", "cuda", "hip")
+FURTHER_BACKENDS = "KERNEL_SCIENTIST_BACKENDS"
+"""The variable that names further backends, as name=module, separated by commas. Processes that
+a campaign starts inherit it."""
 
 
-BACKENDS: tuple[BackendName, ...] = ("cpu", "cuda", "hip")
+def further_backends() -> dict[str, str]:
+    """The modules of backends that are not of this package, by name."""
+    pairs = (pair.split("=") for pair in os.environ.get(FURTHER_BACKENDS, "").split(","))
+    return {pair[0].strip(): pair[1].strip() for pair in pairs if len(pair) == 2}
+
+
+def known_backends() -> tuple[str, ...]:
+    return (*BACKENDS, *(name for name in further_backends() if name not in BACKENDS))
 
 
 class BackendMissing(Exception):
@@ -18,12 +28,13 @@ class BackendMissing(Exception):
 class DeviceInfo:
     """What is known of a device before anything runs on it.
 
-    peak_flops: FLOP/s by dtype name; peak_bytes_per_s: by memory level ("dram", "cache").
+    peak_flops: FLOP/s by dtype name; peak_bytes_per_s: by memory level ("dram", "cache");
+    peak_margin: a time is impossible only beyond this factor of them.
     compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
     whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu.
     """
 
-    backend: BackendName
+    backend: str
     name: str
     arch: str  # gfx942, sm_90, x86-64
     engine: str  # what executes launches: "hip", "cuda", "cpu-fission"
@@ -32,11 +43,15 @@ class DeviceInfo:
     lds_bytes: int  # a block's limit, static + dynamic
     max_threads: int  # a block's limit
     cache_bytes: int  # last level; timing rotates over more than this
+    scratch_bytes: int = 1 << 30  # that a kernel may ask for on one workload
     peak_flops: Mapping[str, float] = field(default_factory=dict)
     peak_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    peak_margin: float = 1.0
     compute_units: int = 0
     partition: str = ""
     pci_address: str = ""
+    judges_on_device: bool = True  # inputs stay there and results are judged there; else: the host
+    private_process: bool = True  # its sessions share a context, which a fault of one ends
 
     @property
     def device_class(self) -> str:

@@ -99,7 +99,7 @@ def opened(
     secret: of the inputs, by default a new one. Raises BackendMissing, DeviceSick, TaskError.
     """
     secret = secrets.randbits(128) if secret is None else secret
-    if backend_name != "cpu":
+    if backend(backend_name).private_process:
         with ChildEvaluator(
             task=task, backend_name=backend_name, index=index, secret=secret, policy=policy
         ) as child:
@@ -107,9 +107,7 @@ def opened(
         return
     device = backend(backend_name).open_device(index)
     try:
-        yield Evaluator(
-            task=task, device=device, backend=backend_name, secret=secret, policy=policy
-        )
+        yield Evaluator(task=task, device=device, secret=secret, policy=policy)
     finally:
         device.close()
 

@@ -22,6 +22,8 @@ from evaluators.tasks.task import load_task
 
 INFO = DeviceInfo(
     backend="cpu",
+    judges_on_device=False,
+    private_process=False,
     name="nothing",
     arch="x86-64",
     engine="cpu-fission",

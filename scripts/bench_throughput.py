@@ -22,7 +22,7 @@ from engine.config_errors import ConfigError
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Broken, Workbench
 from evaluators.device import backend
-from evaluators.device_info import BackendMissing, BackendName
+from evaluators.device_info import BackendMissing
 from evaluators.evaluate import TimingPolicy
 from evaluators.measuring.policy import policy_of
 from evaluators.tasks.arguments import TaskError
@@ -36,10 +36,10 @@ CALL_US = 10_000.0
 MIXES: dict[str, Literal["random", "catalog"]] = {"mix": "random", "search": "catalog"}
 
 
-MakeWorkbench = Callable[[Path, BackendName, TimingPolicy | None], Workbench]
+MakeWorkbench = Callable[[Path, str, TimingPolicy | None], Workbench]
 
 
-def real_workbench(task: Path, name: BackendName, policy: TimingPolicy | None) -> Workbench:
+def real_workbench(task: Path, name: str, policy: TimingPolicy | None) -> Workbench:
     secret = int.from_bytes(os.urandom(8), "little")
     return BackendWorkbench(task=str(task), backend=name, secret=secret, policy=policy)
 

@@ -54,7 +54,7 @@ def layout(config: CampaignConfig) -> Layout:
     if ids is not None and (len(set(ids)) < len(ids) or not all(0 <= one < count for one in ids)):
         raise ConfigError(f"devices.ids: {list(ids)} must be distinct, from 0 to {count - 1}")
     cores = sorted(os.sched_getaffinity(0))
-    if config.backend == "cpu":
+    if not backend(config.backend).private_process:
         # A core that measures does nothing else, where there are two or more.
         devices = ids if ids is not None else tuple(range(count))[-max(1, count // 2) :]
         spare = frozenset(cores) - {cores[device] for device in devices if device < len(cores)}

@@ -6,12 +6,9 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
 
 from evaluators.device_info import BackendMissing
 from evaluators.profile.run import find_tool
-
-BackendName = Literal["cpu", "cuda", "hip"]
 
 SETUP = "make setup"
 ROCM_REPOSITORY = "from AMD's package repository"
@@ -22,7 +19,7 @@ NVIDIA_REPOSITORY = "from NVIDIA's package repository"
 class Need:
     """One thing that a backend uses. purpose: what it can't do without it. command: installs it."""
 
-    backend: BackendName
+    backend: str
     what: str
     purpose: str
     command: str
@@ -33,7 +30,7 @@ class Need:
 class Lack:
     """A need that this machine does not meet."""
 
-    backend: BackendName
+    backend: str
     what: str
     purpose: str
     command: str

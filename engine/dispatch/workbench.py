@@ -9,7 +9,7 @@ from typing import Protocol
 
 from evaluators import evaluate
 from evaluators.device import Compiled, Compiler, backend
-from evaluators.device_info import BackendName, DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
@@ -116,7 +116,7 @@ class BackendWorkbench:
     """
 
     task: str
-    backend: BackendName
+    backend: str
     secret: int
     policy: TimingPolicy | None = None
 
@@ -205,5 +205,5 @@ def _task(name_or_path: str) -> Task:
 
 
 @cache
-def _compiler(name: BackendName, arch: str) -> Compiler:
+def _compiler(name: str, arch: str) -> Compiler:
     return backend(name).compiler(arch=arch)

@@ -38,8 +38,8 @@ class CampaignStarted:
 class SessionStarted:
     """One process life of the campaign: number 0 is the first, the others are resumptions.
 
-    harness, compiler: what its times are made with; see engine.store.toolchain. Stores in which they
-    are missing were written by harness 1, with the compiler at the end of device_class.
+    harness, compiler: what its times are made with; see engine.store.toolchain. Stores in which
+    they are missing were written by harness 1, with the compiler at the end of device_class.
     """
 
     kind: ClassVar[str] = "session_started"

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evaluators.device import Compiled
-from evaluators.device_info import BackendName
 from evaluators.evaluation import Status
 from evaluators.kernel.plan import Plan
 from evaluators.sandbox.child import Child, Died
@@ -40,7 +39,7 @@ class Job:
 class Apart(Child):
     """Starts at once; used until something but PASSED comes back, then ended."""
 
-    def __init__(self, backend_name: BackendName, index: int = 0) -> None:
+    def __init__(self, backend_name: str, index: int = 0) -> None:
         module = "evaluators.acceptance.apart_child"
         super().__init__(module, backend_name, str(index), environment=os.environ)
 

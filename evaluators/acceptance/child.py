@@ -9,11 +9,10 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import cast
 
 from evaluators.acceptance.sections import sections
 from evaluators.acceptance.trial import Broken, Result, Setup, Skipped, State, Trial
-from evaluators.device_info import BackendMissing, BackendName, DeviceFault
+from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.race import AnchorFailed
 from evaluators.sandbox.confine import forbid_core_dumps
@@ -27,7 +26,7 @@ def main(arguments: list[str]) -> int:
     name, backend_name, first, file = arguments
     forbid_core_dumps()
     (section,) = (one for one in sections() if one.name == name)
-    setup = Setup(cast(BackendName, backend_name))
+    setup = Setup(backend_name)
     for trial in section.trials[int(first) :]:
         result, lost = attempt(section.name, trial, setup)
         with Path(file).open("a", encoding="utf-8") as lines:

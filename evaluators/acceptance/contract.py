@@ -45,18 +45,18 @@ __global__ void k(float *out) {
     out[mine] = rows[other / 2][other % 2] + flat[4 + other] + fixed[other];
 }"""
 """One array under its own name, cast and with an offset: two arrays would be two objects to LLVM,
-which reorders accesses to them though they share their bytes (see evaluators.kernel.dynamic_lds)."""
+which reorders accesses to them though they share their bytes (see kernel/dynamic_lds.py)."""
 
 
 def device_describes_itself(device: Device, compiler: Compiler) -> None:
     info = device.info
     expect_that(info.device_class.count("/") >= 3, f"device class {info.device_class!r}")
-    if info.backend == "cuda":
+    if info.arch.startswith("sm_"):
         expect_that(info.lds_bytes > 48 << 10, f"{info.lds_bytes} bytes of LDS a block")
     else:
         expect(info.lds_bytes, 64 << 10, "bytes of LDS a block")
     expect(info.max_threads, 1024, "threads a block")
-    wavefronts = {"hip": (64,), "cuda": (32,), "cpu": (32, 64)}[info.backend]
+    wavefronts = {"gfx": (64,), "sm_": (32,)}.get(info.arch[:3], (32, 64))
     expect_that(info.wavefront in wavefronts, f"wavefronts of {info.wavefront}")
     expect_that(info.cache_bytes > 1 << 18, f"a cache of {info.cache_bytes} bytes")
 

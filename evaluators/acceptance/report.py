@@ -10,7 +10,6 @@ from evaluators.acceptance.run import CHILD, Acceptance, accept, default_backend
 from evaluators.acceptance.sections import sections
 from evaluators.acceptance.trial import Result
 from evaluators.acceptance.versions import found_versions, version_findings
-from evaluators.device_info import BackendName
 
 
 def markdown(acceptance: Acceptance, versions: Mapping[str, str], *, when: datetime) -> str:
@@ -72,7 +71,7 @@ def _cell(text: str) -> str:
 
 
 def accept_device(
-    backend_name: BackendName | None,
+    backend_name: str | None,
     out: Path,
     stream: IO[str],
     *,

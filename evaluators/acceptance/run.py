@@ -16,11 +16,11 @@ from evaluators.acceptance.child import DEVICE_LOST
 from evaluators.acceptance.sections import BUDGET_S, sections
 from evaluators.acceptance.trial import Result, Section
 from evaluators.device import backend
-from evaluators.device_info import BackendMissing, BackendName
+from evaluators.device_info import BackendMissing
 
 CHILD = (sys.executable, "-m", "evaluators.acceptance.child")
 ROOT = Path(__file__).parents[2]
-PREFERRED: tuple[BackendName, ...] = ("hip", "cuda", "cpu")
+PREFERRED: tuple[str, ...] = ("hip", "cuda", "cpu")
 _POLL_S = 0.1
 
 
@@ -28,7 +28,7 @@ _POLL_S = 0.1
 class Acceptance:
     """What one machine's devices were put through. seconds: in all."""
 
-    backend: BackendName
+    backend: str
     results: tuple[Result, ...]
     seconds: float
 
@@ -39,13 +39,13 @@ class Acceptance:
         return "PASS" in states and "FAIL" not in states
 
 
-def default_backend() -> BackendName:
+def default_backend() -> str:
     """The first with a device here: GPUs before the cpu."""
     return next(name for name in PREFERRED if name == "cpu" or backend(name).device_count())
 
 
 def accept(
-    backend_name: BackendName,
+    backend_name: str,
     *,
     only: Sequence[str] = (),
     budget_s: float = BUDGET_S,
@@ -79,7 +79,7 @@ class _SectionRun:
     def __init__(
         self,
         section: Section,
-        backend_name: BackendName,
+        backend_name: str,
         child: Sequence[str],
         tell: Callable[[Result], None],
     ) -> None:

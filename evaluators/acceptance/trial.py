@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from evaluators.device import Compiler, Device, backend
-from evaluators.device_info import BackendName
 from evaluators.evaluation import Rejected, Status
 
 State = Literal["PASS", "FAIL", "SKIPPED"]
@@ -18,8 +17,8 @@ State = Literal["PASS", "FAIL", "SKIPPED"]
 class Setup:
     """The backend under trial; its device and compiler are opened when first asked for."""
 
-    def __init__(self, backend_name: BackendName) -> None:
-        self.backend_name: BackendName = backend_name
+    def __init__(self, backend_name: str) -> None:
+        self.backend_name: str = backend_name
 
     @cached_property
     def device(self) -> Device:

@@ -1,7 +1,7 @@
 """Is an output right, and in which words it is told when not; limits known before a launch."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,6 @@ from evaluators.tasks.arguments import Argument, Workload
 Array = np.ndarray[Any, Any]
 
 SHOWN_IN_LOG = 8
-SCRATCH_BYTES: Mapping[str, int] = {"cpu": 1 << 27, "cuda": 1 << 30, "hip": 1 << 30}
-"""Scratch that a kernel may ask for on one workload."""
 
 
 @contextmanager
@@ -32,11 +30,11 @@ def on(workload: Workload) -> Iterator[None]:
 
 def check_limits(plan: Plan, info: DeviceInfo) -> None:
     """What can be told before a launch. Raises Rejected(LAUNCH_ERROR)."""
-    scratch_bytes, limit_bytes = sum(plan.scratch.values()), SCRATCH_BYTES[info.backend]
-    if scratch_bytes > limit_bytes:
+    scratch_bytes = sum(plan.scratch.values())
+    if scratch_bytes > info.scratch_bytes:
         raise Rejected(
             Status.LAUNCH_ERROR,
-            f"{scratch_bytes:,} bytes of scratch, the limit is {limit_bytes:,}",
+            f"{scratch_bytes:,} bytes of scratch, the limit is {info.scratch_bytes:,}",
         )
     for step in plan.launches:
         threads = int(np.prod(step.block, dtype=np.int64))

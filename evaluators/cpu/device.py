@@ -4,15 +4,24 @@ import os
 import platform
 from pathlib import Path
 
+from evaluators.cpu import fibers
 from evaluators.cpu.calibrate import Peaks, peaks
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
 from evaluators.cpu.session import MAX_THREADS, CpuSession
+from evaluators.cpu.thread_order import waits
 from evaluators.cpu.toolchain import cpu_info, runner, toolchain
 from evaluators.device import Compiled, Session
 from evaluators.device_info import BackendMissing, DeviceInfo
+from evaluators.kernel.source import KernelSource
 
 __all__ = ["CpuCompiler", "CpuDevice", "CpuSession", "compiler", "device_count", "open_device"]
+
+PEAK_MARGIN = 1.5
+"""Peaks are calibrated, not known: a time is impossible only beyond this factor of them."""
+SCRATCH_BYTES = 1 << 27
+
+private_process = False  # each session is a process by itself
 
 
 def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGINE) -> CpuCompiler:
@@ -25,6 +34,17 @@ def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGI
     if arch not in (None, _arch()):
         raise BackendMissing(f"the cpu backend compiles for {_arch()}, not for {arch}")
     return CpuCompiler(wavefront=wavefront, engine=engine)
+
+
+def oracle(kernel: KernelSource, info: DeviceInfo) -> CpuCompiler | None:
+    """Runs threads as fibers; None for a kernel that never waits, whose threads don't meet."""
+    if not waits(kernel.code):
+        return None
+    return CpuCompiler(wavefront=info.wavefront, engine=fibers.ENGINE)
+
+
+def warm() -> None:
+    """Nothing is loaded here."""
 
 
 def device_count() -> int:
@@ -67,6 +87,7 @@ class CpuDevice:
             lds_bytes=LDS_BYTES,
             max_threads=MAX_THREADS,
             cache_bytes=last_cache_bytes(),
+            scratch_bytes=SCRATCH_BYTES,
             # half types are computed in float32
             peak_flops=dict.fromkeys(
                 ("float32", "float16", "bfloat16", "float8_e4m3fnuz"), measured.flops
@@ -75,6 +96,9 @@ class CpuDevice:
                 "cache": measured.cache_bytes_per_s,
                 "dram": measured.dram_bytes_per_s,
             },
+            peak_margin=PEAK_MARGIN,
+            judges_on_device=False,
+            private_process=private_process,
         )
 
     def open(

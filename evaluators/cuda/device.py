@@ -17,6 +17,7 @@ from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import peaks_of
 from evaluators.gpu.session import GpuSession
 from evaluators.kernel.plan import LaunchStep
+from evaluators.kernel.source import KernelSource
 
 DEFAULT_ARCH = "sm_90"
 # Shared memory a block may have, by architecture, static and dynamic together (CUDA C++
@@ -30,6 +31,13 @@ _LDS_BYTES = {
     "sm_100": 227 << 10,
     "sm_120": 99 << 10,
 }
+
+
+private_process = True
+
+
+def oracle(kernel: KernelSource, info: DeviceInfo) -> None:
+    """A GPU's own threads run in no order to begin with."""
 
 
 def compiler(*, arch: str | None = None) -> GpuCompiler:
@@ -56,6 +64,12 @@ def device_count() -> int:
         return Runtime().device_count()
     except (BackendMissing, DeviceFault):
         return 0
+
+
+def warm() -> None:
+    """Loads the driver, but makes no context; asks the compiler who it is."""
+    device_count()
+    compiler_version()
 
 
 @cache

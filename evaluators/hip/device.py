@@ -17,9 +17,17 @@ from evaluators.hip.products import pci_id_of, recognise
 from evaluators.hip.rocm import WHAT_TO_DO
 from evaluators.hip.runtime import Runtime
 from evaluators.kernel.plan import LaunchStep
+from evaluators.kernel.source import KernelSource
 
 DEFAULT_ARCH = "gfx942"
 LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
+
+
+private_process = True
+
+
+def oracle(kernel: KernelSource, info: DeviceInfo) -> None:
+    """A GPU's own threads run in no order to begin with."""
 
 
 def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCompiler:
@@ -46,6 +54,11 @@ def device_count() -> int:
         return Runtime().device_count()
     except (BackendMissing, DeviceFault):
         return 0
+
+
+def warm() -> None:
+    """Loads the runtime, but makes no context."""
+    device_count()
 
 
 def open_device(index: int) -> "HipDevice":

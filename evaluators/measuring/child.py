@@ -11,9 +11,9 @@ import sys
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from evaluators.checks.gpu_judge import DevicePristine
 from evaluators.checks.inputs import InputPool
-from evaluators.cuda import device as cuda
-from evaluators.device import backend
+from evaluators.device import Device, backend
 from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.measuring.evaluator import Evaluator, workloads_of
@@ -28,9 +28,7 @@ from evaluators.telemetry import Telemetry
 
 def warm(requests: int, wanted: Warm) -> InputPool:
     """A pool with its first draws made, as far as there is time before the next request."""
-    backend(wanted.backend).device_count()  # loads the driver, but makes no context
-    if wanted.backend == "cuda":
-        cuda.compiler_version()
+    backend(wanted.backend).warm()
     pool = InputPool(wanted.task, secret=wanted.secret)
     workloads = workloads_of(wanted.task, ("tests", "benchmarks"), wanted.backend)
     flops = wanted.task.flops
@@ -45,6 +43,22 @@ def warm(requests: int, wanted: Warm) -> InputPool:
             # To ask for them makes them.
             _ = draw.inputs if flops is not None and work > wanted.heavy_flops else draw.reference
     return pool
+
+
+def evaluator_of(device: Device, setting: Setting, pool: InputPool | None) -> Evaluator:
+    """Raises DeviceFault when the device does not compute a known answer."""
+    pool = pool or InputPool(setting.task, secret=setting.secret)
+    judge = None
+    if setting.trusted is not None:
+        judge = DevicePristine(device, setting.task, pool, setting.trusted)
+    return Evaluator(
+        task=setting.task,
+        device=device,
+        secret=setting.secret,
+        policy=setting.policy,
+        pool=pool,
+        pristine=judge,
+    )
 
 
 def serve(requests: int, teller: Teller) -> NoReturn:
@@ -69,15 +83,7 @@ def serve(requests: int, teller: Teller) -> NoReturn:
                     pool = warm(requests, request)
                     continue
                 case Setting() if device is not None:
-                    evaluator = Evaluator(
-                        task=request.task,
-                        device=device,
-                        backend=device.info.backend,
-                        secret=request.secret,
-                        policy=request.policy,
-                        pool=pool,
-                        trusted=request.trusted,
-                    )
+                    evaluator = evaluator_of(device, request, pool)
                 case Call() if evaluator is not None:
                     value = getattr(evaluator, request.method)(*request.arguments)
                     if isinstance(value, Evaluation) and telemetry is not None:

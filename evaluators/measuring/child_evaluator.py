@@ -195,11 +195,12 @@ class ChildEvaluator:
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
     def _open(self, child: MeasuringProcess) -> None:
-        index = self._index if self.backend == "cpu" else 0  # it sees that GPU only
+        private = backend(self.backend).private_process
+        index = 0 if private else self._index  # it sees that GPU only
         info = _value(child.ask(Hello(backend=self.backend, index=index)))
         assert isinstance(info, DeviceInfo)
         child.info = info
-        if self._trusted is None and self.backend != "cpu":
+        if self._trusted is None and info.judges_on_device:
             compiler = self._compiler or backend(self.backend).compiler(arch=info.arch)
             self._trusted = compile_trusted(self.task, compiler, self.backend)
         setting = Setting(
@@ -222,7 +223,7 @@ class ChildEvaluator:
     def _environment(self) -> dict[str, str]:
         """No secrets; one device; one thread for numpy."""
         kept = device_variables()
-        if self.backend != "cpu":
+        if backend(self.backend).private_process:
             kept |= showing([visible_name(self.backend, self._index)])
             kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
         return {

@@ -10,13 +10,12 @@ import numpy as np
 
 from evaluators.checks.check import check_workload
 from evaluators.checks.compare import check_limits, on
-from evaluators.checks.gpu_judge import DevicePristine
-from evaluators.checks.gpu_kernels import Trusted
 from evaluators.checks.inputs import InputPool
+from evaluators.checks.judge import Pristine
 from evaluators.checks.memory import Bench
 from evaluators.checks.region import ALIGNMENT, Region
-from evaluators.cpu.thread_order import check_order
-from evaluators.device import Compiled, Device
+from evaluators.checks.thread_order import check_order
+from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.intervals import speedup
@@ -38,7 +37,7 @@ class Evaluator:
     """Checks and times compiled kernels on one device, which it does not own.
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
-    trusted: with it data stays on the device and is judged there; without, on the host.
+    pristine: where data comes from and is judged, by default the host.
     """
 
     def __init__(
@@ -46,19 +45,18 @@ class Evaluator:
         *,
         task: Task,
         device: Device,
-        backend: str,
         secret: int,
         policy: TimingPolicy | None = None,
         pool: InputPool | None = None,
-        trusted: Trusted | None = None,
+        pristine: Pristine | None = None,
     ) -> None:
         self.task = task
         self.device = device
-        self.backend = backend
-        self.policy = policy or policy_of(backend)
+        self.backend = device.info.backend
+        self.policy = policy or policy_of(self.backend)
         self.pool = pool or InputPool(task, secret=secret)
-        self._pristine = DevicePristine(device, task, self.pool, trusted) if trusted else None
-        self.benchmarks = task.workloads("benchmarks", backend)
+        self._pristine = pristine
+        self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
 
@@ -78,7 +76,7 @@ class Evaluator:
         try:
             with _clock(seconds, "device"):
                 errors, race = despite_kills(
-                    lambda: self._judge(kernel, compiled, anchor, best, seconds)
+                    lambda: self._check_and_time(kernel, compiled, anchor, best, seconds)
                 )
             times_us = race.medians_us()
             light = speed_of_light(self.task, self.benchmarks, self.device.info, times_us)
@@ -113,7 +111,7 @@ class Evaluator:
             compiler=compiled.compiler,
         )
 
-    def _judge(
+    def _check_and_time(
         self,
         kernel: KernelSource,
         compiled: Compiled,
@@ -134,8 +132,9 @@ class Evaluator:
             ahead = anchor is not None and race.ahead()
             if ahead:
                 race.check_memory()
-        if ahead and self.backend == "cpu":
-            check_order(kernel, self.task, self.device.info, self._check)
+        oracle = backend(self.backend).oracle(kernel, self.device.info) if ahead else None
+        if oracle is not None:
+            check_order(kernel, self.task, self.backend, oracle, self._check)
         return errors, race
 
     def link(

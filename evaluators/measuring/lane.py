@@ -40,8 +40,8 @@ class Lane:
         self._policy = policy
         inherited = beside._pristine if beside is not None else HostPristine()
         self._pristine: Pristine = pristine or inherited
-        on_gpu = device.info.backend != "cpu"
-        self._sweep_bytes = 2 * device.info.cache_bytes if on_gpu else 0
+        rotates = device.info.judges_on_device
+        self._sweep_bytes = 2 * device.info.cache_bytes if rotates else 0
         self._inout = any(argument.role == "inout" for argument in task.arguments)
         plans = [kernel.plan(task, w.dims) for w in workloads]
         copies = []

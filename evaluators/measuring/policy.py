@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evaluators.checks.region import Region
-from evaluators.device import Compiled
+from evaluators.device import Compiled, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
 
@@ -59,7 +59,7 @@ class TimingPolicy:
 
     def copies_of(self, region: Region, info: DeviceInfo) -> int:
         """How many bindings a call may rotate over."""
-        if info.backend != "cpu":
+        if info.judges_on_device:
             return min(max(self.copies, 2 * info.cache_bytes // region.nbytes + 1), self.max_copies)
         return max(1, min(self.copies, self.copies_bytes // region.nbytes))
 
@@ -91,5 +91,6 @@ GPU_POLICY = TimingPolicy(
 with 99% confidence five blocks tell 2% apart."""
 
 
-def policy_of(backend: str) -> TimingPolicy:
-    return TimingPolicy() if backend == "cpu" else GPU_POLICY
+def policy_of(backend_name: str) -> TimingPolicy:
+    """How a backend's devices are timed. Raises BackendMissing."""
+    return GPU_POLICY if backend(backend_name).private_process else TimingPolicy()

@@ -7,9 +7,6 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
-MARGIN_CPU = 1.5
-"""Peaks are calibrated on cpu: a time is impossible only beyond this factor of them."""
-
 
 def speed_of_light(
     task: Task, workloads: Sequence[Workload], info: DeviceInfo, times_us: Mapping[str, float]
@@ -18,7 +15,6 @@ def speed_of_light(
 
     times_us: microseconds by label. Raises Rejected(WRONG) for a time that can't be.
     """
-    margin = MARGIN_CPU if info.backend == "cpu" else 1.0
     light = {}
     for workload in workloads:
         floor_us = task.floor_us(workload, info)
@@ -26,7 +22,7 @@ def speed_of_light(
             continue
         time_us = times_us[workload.label]
         light[workload.label] = floor_us / time_us
-        if light[workload.label] > margin:
+        if light[workload.label] > info.peak_margin:
             raise Rejected(
                 Status.WRONG,
                 f"measurement fault: {time_us:.3g} us on {workload.label} is faster than "

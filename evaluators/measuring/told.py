@@ -115,7 +115,7 @@ class ToldDevice:
     ) -> ToldSession:
         inner = beside.inner if isinstance(beside, ToldSession) else beside
         session = self._inner.open(compiled, memory_bytes=memory_bytes, beside=inner)
-        shares = self.info.backend != "cpu"
+        shares = self.info.private_process
         return ToldSession(session, compiled.kernel_id, self._teller, shares=shares)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluators.device import backend
-from evaluators.device_info import BackendName, DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.profile.run import NoRights, find_tool, run_ncu, run_rocprof
 from evaluators.profile.tables import BadTable, KernelProfile
 
@@ -47,7 +47,7 @@ class Profile:
 def profile(
     file: Path,
     task: str | Path,
-    backend_name: BackendName,
+    backend_name: str,
     *,
     shape: str = "",
     info: DeviceInfo | None = None,
@@ -88,7 +88,7 @@ def profile(
 
 
 def profile_source(
-    source: str, task: str | Path, backend_name: BackendName, *, info: DeviceInfo, deadline_s: float
+    source: str, task: str | Path, backend_name: str, *, info: DeviceInfo, deadline_s: float
 ) -> Profile:
     """See profile(), for a kernel's text."""
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +97,7 @@ def profile_source(
         return profile(file, task, backend_name, info=info, deadline_s=deadline_s)
 
 
-def _info(backend_name: BackendName) -> DeviceInfo:
+def _info(backend_name: str) -> DeviceInfo:
     with closing(backend(backend_name).open_device(0)) as device:
         return device.info
 

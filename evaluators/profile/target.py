@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from evaluators.device import Buffer, Session, backend
-from evaluators.device_info import BACKENDS
+from evaluators.device_info import known_backends
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload
@@ -73,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--task", required=True)
-    parser.add_argument("--backend", required=True, choices=BACKENDS)
+    parser.add_argument("--backend", required=True, choices=known_backends())
     parser.add_argument("--shape", default="", help="a benchmark shape's label")
     parser.add_argument("--launches", type=int, default=LAUNCHES)
     parsed = parser.parse_args()

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, cast
 
-from evaluators.device_info import BACKENDS
+from evaluators.device_info import known_backends
 from evaluators.expression import (
     RESERVED_NAMES,
     Expression,
@@ -137,7 +137,7 @@ class TaskFile(Reader):
             return {"default": self.shapes(self.sequence(self.tree, suite, least=1), suite)}
         if not isinstance(value, LinedDict):
             raise self.fail(f"{suite} must be a list of shapes", self.tree.lines[suite])
-        known = ("default", *BACKENDS)
+        known = ("default", *known_backends())
         self.known_keys(value, known)
         return {key: self.shapes(self.sequence(value, key, least=1), suite) for key in value}
 

@@ -62,7 +62,7 @@ class CatalogDesigner:
 
     def __init__(self, task: Task, device: DeviceInfo) -> None:
         self._families = families(task)
-        self._on_cpu = device.backend == "cpu"
+        self._on_cpu = not device.judges_on_device
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Ten avenues and five experiments, drawn from what fits and was not yet tried.

@@ -14,6 +14,8 @@ SGEMM: Task = load_task("sgemm")
 
 DEVICE = DeviceInfo(
     backend="cpu",
+    judges_on_device=False,
+    private_process=False,
     name="a processor",
     arch="x86-64",
     engine="cpu-fission",

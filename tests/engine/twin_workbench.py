@@ -22,7 +22,7 @@ class TwinWorkbench(BackendWorkbench):
         try:
             kernel, compiled = compile_kernel(source, task, _compiler(), "hip")
         except Rejected as rejected:
-            return failed(kernel_id(source), task, info.device_class, rejected)
+            return failed(kernel_id(source), task.hash, info.device_class, rejected)
         return Built(kernel=kernel, compiled=compiled)
 
     def open(self, device: int) -> Bench:

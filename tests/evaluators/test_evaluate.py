@@ -42,7 +42,7 @@ def device() -> Iterator[Device]:
 
 @pytest.fixture(scope="module")
 def evaluator(task: Task, device: Device) -> Evaluator:
-    return Evaluator(task=task, device=device, backend="cpu", secret=11, policy=POLICY)
+    return Evaluator(task=task, device=device, secret=11, policy=POLICY)
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +310,7 @@ def test_faster_than_light_is_a_measurement_fault(
 ) -> None:
     heavy = load_task(write_task(tmp_path / "heavy", flops="1000000000 * N"))
     source, compiled = compile_kernel(heavy.naive, heavy, compiler, "cpu")
-    evaluator = Evaluator(task=heavy, device=device, backend="cpu", secret=1, policy=POLICY)
+    evaluator = Evaluator(task=heavy, device=device, secret=1, policy=POLICY)
     evaluation = evaluator.measure(source, compiled, None)
     assert evaluation.status is Status.WRONG
     assert evaluation.reason.startswith("measurement fault: ")
@@ -336,7 +336,7 @@ def test_each_set_of_defines_is_compiled_once(task: Task, compiler: Compiler) ->
 
 def test_a_rejection_becomes_an_evaluation(task: Task) -> None:
     rejected = Rejected(Status.COMPILE_ERROR, "no such thing", log="error: ...")
-    evaluation = failed("some-id", task, "cpu/x", rejected, seconds={"compile": 0.5})
+    evaluation = failed("some-id", task.hash, "cpu/x", rejected, seconds={"compile": 0.5})
     assert (evaluation.status, evaluation.reason) == (Status.COMPILE_ERROR, "no such thing")
     assert evaluation.task_hash == task.hash
     assert evaluation.log == "error: ..."

@@ -57,14 +57,14 @@ def device() -> CpuDevice:
 @pytest.fixture(scope="module")
 def evaluator(task: Task, device: CpuDevice) -> Evaluator:
     policy = TimingPolicy(deadline_cap_s=3.0)
-    return Evaluator(task=task, device=device, backend="cpu", secret=1, policy=policy)
+    return Evaluator(task=task, device=device, secret=1, policy=policy)
 
 
 def evaluate(source: str, task: Task, evaluator: Evaluator) -> Evaluation:
     try:
         kernel, compiled = compile_kernel(source, task, compiler(), "cpu")
     except Rejected as rejected:
-        return failed(kernel_id(source), task, evaluator.device.info.device_class, rejected)
+        return failed(kernel_id(source), task.hash, evaluator.device.info.device_class, rejected)
     return evaluator.measure(kernel, compiled, None)
 
 

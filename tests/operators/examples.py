@@ -14,6 +14,8 @@ from operators.operator import Context
 
 FISSION = DeviceInfo(
     backend="cpu",
+    judges_on_device=False,
+    private_process=False,
     name="a core",
     arch="x86-64",
     engine="cpu-fission",
@@ -23,7 +25,15 @@ FISSION = DeviceInfo(
     max_threads=1024,
     cache_bytes=1 << 25,
 )
-GPU = replace(FISSION, backend="hip", engine="hip", arch="gfx942", name="MI300X")
+GPU = replace(
+    FISSION,
+    backend="hip",
+    judges_on_device=True,
+    private_process=True,
+    engine="hip",
+    arch="gfx942",
+    name="MI300X",
+)
 
 SGEMM = load_task("sgemm")
 LABELS = ("M=256", "M=512")

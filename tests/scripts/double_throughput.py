@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.dispatch.workbench import Workbench
-from evaluators.device_info import BackendName
 from evaluators.measuring.policy import GPU_POLICY, TimingPolicy
 from scripts import bench_throughput
 from tests.engine.twin_workbench import TwinWorkbench
@@ -14,5 +13,5 @@ __all__ = ["bench_throughput", "make"]
 QUICK = replace(GPU_POLICY, min_blocks=2, max_blocks=2, interval_us=200.0, max_copies=4)
 
 
-def make(task: Path, name: BackendName, policy: TimingPolicy | None) -> Workbench:
+def make(task: Path, name: str, policy: TimingPolicy | None) -> Workbench:
     return TwinWorkbench(task=str(task), backend=name, secret=7, policy=QUICK)

@@ -9,7 +9,7 @@ from evaluators.device_info import DeviceInfo
 def knowledge_of(device: DeviceInfo) -> str:
     """The portable rules, then what is known of the device's own architecture."""
     names = ["portable"]
-    if device.backend == "cpu":
+    if not device.judges_on_device:
         names.append("cpu")
     elif device.arch.startswith("gfx94"):
         names.append("cdna3")

@@ -35,6 +35,8 @@ from operators.operator import Context, Draft
 TASK = load_task("transpose")
 INFO = DeviceInfo(
     backend="cpu",
+    judges_on_device=False,
+    private_process=False,
     name="a device",
     arch="x86-64",
     engine="cpu-fission",

@@ -134,6 +134,8 @@ def test_two_runs_must_agree() -> None:
 
 INFO = DeviceInfo(
     backend="cpu",
+    judges_on_device=False,
+    private_process=False,
     name="any",
     arch="x86-64",
     engine="cpu-fission",

@@ -2,8 +2,9 @@
 
 import pytest
 
+from evaluators.checks.thread_order import check_order
 from evaluators.cpu import device as cpu
-from evaluators.cpu.thread_order import check_order, waits
+from evaluators.cpu.thread_order import waits
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.task import load_task
@@ -36,14 +37,16 @@ def test_a_missing_barrier_is_found(barrier: str, right: bool) -> None:
     task = load_task("sgemm")
     device, compiler = cpu.open_device(0), cpu.compiler()
     kernel, compiled = compile_kernel(TILED.replace("BARRIER", barrier), task, compiler, "cpu")
-    evaluator = Evaluator(task=task, device=device, backend="cpu", secret=1)
+    evaluator = Evaluator(task=task, device=device, secret=1)
     assert evaluator.verify(kernel, compiled).status is Status.PASSED
 
+    oracle = cpu.oracle(kernel, device.info)
+    assert oracle is not None
     if right:
-        check_order(kernel, task, device.info, evaluator._check)
+        check_order(kernel, task, "cpu", oracle, evaluator._check)
         return
     with pytest.raises(Rejected) as caught:
-        check_order(kernel, task, device.info, evaluator._check)
+        check_order(kernel, task, "cpu", oracle, evaluator._check)
     assert caught.value.status is Status.WRONG
     assert "a barrier missing?" in caught.value.reason
 

@@ -85,7 +85,7 @@ def test_a_kernel_that_was_killed_is_measured_again(
     count: int,
 ) -> None:
     killed = killing(count)
-    evaluator = Evaluator(task=task, device=device, backend="cpu", secret=1, policy=POLICY)
+    evaluator = Evaluator(task=task, device=device, secret=1, policy=POLICY)
     made = evaluator.measure(*candidate, None)
     assert made.status is Status.PASSED, made.reason
     assert len(killed) == count
@@ -98,7 +98,7 @@ def test_a_kernel_whose_processes_are_all_killed_has_crashed(
     killing: Callable[[int], list[int]],
 ) -> None:
     killed = killing(1000)
-    evaluator = Evaluator(task=task, device=device, backend="cpu", secret=1, policy=POLICY)
+    evaluator = Evaluator(task=task, device=device, secret=1, policy=POLICY)
     made = evaluator.measure(*candidate, None)
     assert made.status is Status.CRASHED and len(killed) == PROCESSES
     assert made.reason.startswith(f"{PROCESSES} processes that ran it were killed")
@@ -113,12 +113,12 @@ def test_an_anchor_that_was_killed_once_is_not_given_up(
     candidate: tuple[KernelSource, Compiled],
     killing: Callable[[int], list[int]],
 ) -> None:
-    evaluator = Evaluator(task=task, device=device, backend="cpu", secret=1, policy=POLICY)
+    evaluator = Evaluator(task=task, device=device, secret=1, policy=POLICY)
     killed = killing(1)  # the first thing that runs is the anchor's own check
     made = evaluator.measure(*candidate, anchor)
     assert made.status is Status.PASSED and len(killed) == 1
     killing(1000)
-    fresh = Evaluator(task=task, device=device, backend="cpu", secret=1, policy=POLICY)
+    fresh = Evaluator(task=task, device=device, secret=1, policy=POLICY)
     with pytest.raises(AnchorFailed, match="killed"):
         fresh.measure(*candidate, anchor)
     with pytest.raises(AnchorFailed, match="killed"):

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluators.device_info import BackendName, DeviceInfo
+from evaluators.device_info import DeviceInfo
 from evaluators.telemetry import Telemetry
 
 FIRST, FOURTH = "0000:05:00.0", "0000:c1:00.0"
 
 
-def info(backend: BackendName, pci_address: str) -> DeviceInfo:
+def info(backend: str, pci_address: str) -> DeviceInfo:
     return DeviceInfo(
         backend=backend,
         name="a GPU",
@@ -35,7 +35,7 @@ def refuse(*_: object) -> float:
 
 
 @pytest.mark.parametrize("backend", ["cpu", "cuda", "hip"])
-def test_absent_without_an_error(backend: BackendName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_without_an_error(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
     monkeypatch.setitem(sys.modules, "amdsmi", None)
     assert Telemetry(info(backend, FIRST)).read() == {}

@@ -56,6 +56,7 @@ def test_a_deadline_follows_from_what_is_expected() -> None:
 def info(name: str, cache_bytes: int) -> DeviceInfo:
     return DeviceInfo(
         backend="hip" if name == "gpu" else "cpu",
+        judges_on_device=name == "gpu",
         name=name,
         arch="any",
         engine="any",
@@ -172,7 +173,7 @@ def test_a_kernel_four_times_as_busy_is_seen_to_be_slower(task: Task, device: De
     compiler = backend("cpu").compiler()
     quick = compile_kernel(kernel(before=spin.replace("ROUNDS", "200")), task, compiler, "cpu")
     slow = compile_kernel(kernel(before=spin.replace("ROUNDS", "800")), task, compiler, "cpu")
-    evaluator = Evaluator(task=task, device=device, backend="cpu", secret=2, policy=POLICY)
+    evaluator = Evaluator(task=task, device=device, secret=2, policy=POLICY)
     anchor = Anchor(kernel_id=quick[0].id, kernel=quick[0], compiled=quick[1])
     evaluation = evaluator.measure(*slow, anchor)
     assert evaluation.speedup is not None

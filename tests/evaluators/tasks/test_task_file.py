@@ -42,6 +42,8 @@ def folder(tmp_path: Path) -> Path:
 def info(cache_bytes: int) -> DeviceInfo:
     return DeviceInfo(
         backend="cpu",
+        judges_on_device=False,
+        private_process=False,
         name="test",
         arch="x86-64",
         engine="cpu-fission",

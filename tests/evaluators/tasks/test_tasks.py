@@ -122,7 +122,7 @@ def test_naive_seeds_are_right_on_cpu(task: Task) -> None:
     kernel, compiled = compile_kernel(task.naive, task, module.compiler(), "cpu")
     device = module.open_device(0)
     try:
-        evaluator = Evaluator(task=task, device=device, backend="cpu", secret=11)
+        evaluator = Evaluator(task=task, device=device, secret=11)
         for suite in SUITES:
             verdict = evaluator.verify(kernel, compiled, suite)
             assert verdict.passed, verdict.reason

@@ -61,7 +61,7 @@ def test_points_are_right_on_cpu(name: str) -> None:
     module = backend("cpu")
     compiler, device = module.compiler(), module.open_device(0)
     try:
-        evaluator = Evaluator(task=task, device=device, backend="cpu", secret=5)
+        evaluator = Evaluator(task=task, device=device, secret=5)
         for kernel in sample(name, 4):
             _, compiled = compile_kernel(kernel.text, task, compiler, "cpu")
             verdict = evaluator.verify(kernel, compiled, "tests")
@@ -88,7 +88,7 @@ def test_the_best_known_product_is_slower_than_light() -> None:
     )
     device = module.open_device(0)
     try:
-        evaluator = Evaluator(task=task, device=device, backend="cpu", secret=5)
+        evaluator = Evaluator(task=task, device=device, secret=5)
         found = evaluator.measure(kernel, compiled, None)
         for workload in task.workloads("benchmarks", "cpu"):
             floor_us = task.floor_us(workload, device.info)
