@@ -1,25 +1,31 @@
 """The device contract over every backend that is here; what must fail when it is broken."""
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from evaluators.acceptance.contract import CONTRACT, Check
 from evaluators.acceptance.trial import Broken, Skipped, expect, expect_rejected
-from evaluators.device import Backend, Compiler, Device, backend
+from evaluators.device import Backend, Compiler, Device, backend, register
+from evaluators.device_info import FURTHER_BACKENDS
 from evaluators.evaluation import Rejected, Status
+from tests.evaluators import again
 from tests.hip_double.twins import with_twins
 
 
 @pytest.fixture(
-    scope="module", params=os.environ.get("KERNEL_SCIENTIST_CONTRACT", "cpu cuda hip").split()
+    scope="module", params=os.environ.get("KERNEL_SCIENTIST_CONTRACT", "cpu cuda hip again").split()
 )
-def module(request: pytest.FixtureRequest) -> Backend:
+def module(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    before = os.environ.get(FURTHER_BACKENDS, "")
+    register(again.NAME, again.MODULE)
     found = backend(request.param)
     if found.device_count() == 0:
         pytest.skip(f"no {request.param} device here")
-    return found
+    yield found
+    os.environ[FURTHER_BACKENDS] = before
 
 
 @pytest.fixture(scope="module")
