@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.actors.campaign_actors import Crew, answer, ended
+from engine.actors.campaign_actors import CampaignActors, answer, ended
 from engine.actors.cluster import fitted, layout, ray_session
 from engine.actors.gateway import look_at_endpoints
 from engine.actors.lifeline import Driver
@@ -146,29 +146,31 @@ class _Session:
 
     def _in_ray(self, driver: Driver) -> Summary:
         self._start("starting the campaign's processes")
-        crew = Crew(self._config, self._plan, self._workbench, driver, self.run_dir / STORE)
+        actors = CampaignActors(
+            self._config, self._plan, self._workbench, driver, self.run_dir / STORE
+        )
         try:
-            self._begin(crew)
-            reason = self._search(crew)
+            self._begin(actors)
+            reason = self._search(actors)
         except CampaignFailed as error:
-            crew.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
+            actors.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
             raise
-        crew.append(SessionFinished(number=self._number, reason=reason))
+        actors.append(SessionFinished(number=self._number, reason=reason))
         summary = write_results(replay(self.run_dir / STORE), self.run_dir)
         self._stop.searching = False
-        self._finish(crew)
+        self._finish(actors)
         return summary
 
-    def _finish(self, crew: Crew) -> None:
+    def _finish(self, actors: CampaignActors) -> None:
         """Everything is stored: a Ctrl-C from here on cuts short what it waits for."""
         try:
-            states = crew.states()
+            states = actors.states()
             self._doing = "telling MLflow the rest"
             self._show("stopping", *states)
-            self._trouble = crew.finish_tracking()
+            self._trouble = actors.finish_tracking()
             self._doing = "ending Ray"
             self._show("finished", *states)
-            crew.close()
+            actors.close()
         except KeyboardInterrupt:
             self._trouble = self._trouble or "it was cut short by Ctrl-C"
 
@@ -176,9 +178,9 @@ class _Session:
         self._doing = doing
         self._show("starting", NOTHING_YET, ())
 
-    def _begin(self, crew: Crew) -> None:
+    def _begin(self, actors: CampaignActors) -> None:
         self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
-        info, *others = crew.devices()
+        info, *others = actors.devices()
         classes = {one.device_class for one in (info, *others)}
         if self._before:
             classes |= {device_class_of(session.started) for session in self._before.sessions}
@@ -189,7 +191,7 @@ class _Session:
             )
         baseline, toolchain = Candidate.from_source(self._task.naive), toolchain_here(info)
         self._device = info.name
-        crew.append(
+        actors.append(
             SessionStarted(
                 number=self._number,
                 began_at=self._began_at,
@@ -203,38 +205,38 @@ class _Session:
             )
         )
         self._start("bringing the population back" if self._before else "measuring the naive seed")
-        crew.begin(info, self._number, baseline, self._before)
+        actors.begin(info, self._number, baseline, self._before)
 
-    def _search(self, crew: Crew) -> str:
+    def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
         self._stop.searching = True
-        crew.append(SearchStarted(number=self._number))
+        actors.append(SearchStarted(number=self._number))
         self._search_began = time.monotonic()
         self._doing = ""
-        return self._watch(crew)
+        return self._watch(actors)
 
-    def _watch(self, crew: Crew) -> str:
+    def _watch(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
-        runs = crew.start()
+        runs = actors.start()
         stopping = False
         while not ended(runs, timeout_s=LOOK_EVERY_S):
             if not self._stop.reason and self._seconds_left() == 0:
                 self._stop.reason = "the wall time is spent"
             if self._stop.reason and not stopping:
-                crew.stop(self._stop.reason)
+                actors.stop(self._stop.reason)
                 stopping = True
-            dispatcher, islands = crew.states()
-            self._look_at_calls(crew, dispatcher)
+            dispatcher, islands = actors.states()
+            self._look_at_calls(actors, dispatcher)
             self._show("stopping" if stopping else "running", dispatcher, islands)
             self._announce(dispatcher)
-            self._trouble = crew.track()
+            self._trouble = actors.track()
             if time.monotonic() - self._copied >= self._config.snapshots.every_s:
                 self._copied = time.monotonic()
-                self._trouble = crew.copy_store() or self._trouble
-        dispatcher, _ = crew.states()
-        self._look_at_calls(crew, dispatcher)
-        crew.drain()
-        dispatcher, _ = crew.states()
+                self._trouble = actors.copy_store() or self._trouble
+        dispatcher, _ = actors.states()
+        self._look_at_calls(actors, dispatcher)
+        actors.drain()
+        dispatcher, _ = actors.states()
         self._announce(dispatcher)
         if self._stop.reason:
             return self._stop.reason
@@ -243,16 +245,16 @@ class _Session:
             return SPENT
         return why_ended(endings, self._config, self._task)
 
-    def _look_at_calls(self, crew: Crew, dispatcher: DispatcherState) -> None:
+    def _look_at_calls(self, actors: CampaignActors, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""
-        calls = crew.calls()
+        calls = actors.calls()
         if calls is None:
             return
         self._calls = calls.spending
         if calls.over:
             self._stop.reason = self._stop.reason or calls.over
         elif self._left(dispatcher) == 0:
-            crew.stop_asking(SPENT)
+            actors.stop_asking(SPENT)
 
     def _announce(self, dispatcher: DispatcherState) -> None:
         """Keep best.hip up to date, so that a kill leaves the best kernel behind."""

@@ -31,7 +31,7 @@ TRACKING_PATIENCE_S = 60.0
 """At the end a dead tracking server is not waited for any longer."""
 
 
-class Crew:
+class CampaignActors:
     """One store writer, one dispatcher with its evaluators, the islands; a gateway, a tracker."""
 
     def __init__(

@@ -15,7 +15,7 @@ from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.profiling import limits_of
 from engine.dispatch.quarantine import QuarantinedLane
-from engine.dispatch.setting import Plant
+from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, Workbench
 from engine.snapshot import DispatcherState
 from engine.store.profiles import Profiled
@@ -89,7 +89,7 @@ class DispatcherActor:
         async def compile(source: str) -> Built | Evaluation:
             return await reply(compile_task.remote(source))
 
-        plant = Plant(
+        setting = DispatchSetting(
             task_hash=load_task(config.task).hash,
             device_class=info.device_class,
             toolchain=toolchain_here(info),
@@ -105,7 +105,7 @@ class DispatcherActor:
             revised=self._tell_revised,
         )
         self._scores = scores
-        self._dispatcher = Dispatcher(plant, scores)
+        self._dispatcher = Dispatcher(setting, scores)
         return await self._dispatcher.begin(baseline, known)
 
     def _tell(self, profiled: Profiled) -> None:

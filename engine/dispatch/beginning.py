@@ -6,7 +6,7 @@ from typing import Protocol
 from engine.dispatch.epochs import Epochs
 from engine.dispatch.job import crashed, unfit
 from engine.dispatch.retries import Retries
-from engine.dispatch.setting import Plant
+from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Broken, Built, Exhausted, Measured
 from engine.ending import CampaignFailed
 from engine.store.scoreboard import Scoreboard
@@ -25,13 +25,13 @@ class Beginning:
 
     def __init__(
         self,
-        plant: Plant,
+        setting: DispatchSetting,
         scores: Scoreboard,
         retries: Retries,
         epochs: Epochs,
         store: StoreMeasured,
     ) -> None:
-        self._plant, self._scores = plant, scores
+        self._setting, self._scores = setting, scores
         self._retries, self._epochs, self._store = retries, epochs, store
 
     async def begin(self, seed: Candidate, known: Mapping[str, Candidate]) -> Evaluation:
@@ -66,7 +66,7 @@ class Beginning:
 
     async def _anchor(self, seed: Built, known: Mapping[str, Candidate]) -> None:
         before = self._scores.toolchain
-        if self._scores.epoch < 0 or before not in (None, self._plant.toolchain):
+        if self._scores.epoch < 0 or before not in (None, self._setting.toolchain):
             await self._epochs.begin(seed)
         else:
             sources = {kernel_id: one.source for kernel_id, one in known.items()}
@@ -83,7 +83,7 @@ class Beginning:
             measured = await self._measured_again(kernel_id, known[kernel_id])
             number = self._scores.next_number(kernel_id)
             await self._store(measured, number)
-            self._plant.revised(number, measured.evaluation)
+            self._setting.revised(number, measured.evaluation)
 
     async def _measured_again(self, kernel_id: str, candidate: Candidate) -> Measured:
         try:
@@ -95,6 +95,6 @@ class Beginning:
             )
         except Exhausted as error:
             return Measured(
-                evaluation=crashed(kernel_id, self._plant, "processes were lost", error)
+                evaluation=crashed(kernel_id, self._setting, "processes were lost", error)
             )
         return measured

@@ -12,7 +12,7 @@ from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Retries
-from engine.dispatch.setting import Lane, Plant
+from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Measured
 from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
@@ -30,23 +30,23 @@ CALLS_PER_LANE = 2
 class Dispatcher:
     """Asks come in at evaluate(); compile workers and lanes run from begin() until stop()."""
 
-    def __init__(self, plant: Plant, scoreboard: Scoreboard) -> None:
+    def __init__(self, setting: DispatchSetting, scoreboard: Scoreboard) -> None:
         """scoreboard: empty, or replayed from the store."""
-        self._plant = plant
+        self._setting = setting
         self._scores = scoreboard
         self._jobs: dict[str, Job] = {}  # not yet evaluated, by kernel id
         self._queue: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
         self._ready: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
         # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
-        ahead = (CALLS_PER_LANE + 2) * len(plant.lanes) + plant.compile_workers
+        ahead = (CALLS_PER_LANE + 2) * len(setting.lanes) + setting.compile_workers
         self._room = asyncio.Semaphore(ahead)
         self._workers: set[asyncio.Task[None]] = set()
-        self._pace = Pace(lanes=len(plant.lanes), most_workers=plant.compile_workers)
+        self._pace = Pace(lanes=len(setting.lanes), most_workers=setting.compile_workers)
         self._compile_workers = 0
-        retries = Retries(plant, self._note)
-        self._epochs = Epochs(plant, scoreboard, retries)
-        self._beginning = Beginning(plant, scoreboard, retries, self._epochs, self._store)
-        self._profiling = Profiling(plant, scoreboard)
+        retries = Retries(setting, self._note)
+        self._epochs = Epochs(setting, scoreboard, retries)
+        self._beginning = Beginning(setting, scoreboard, retries, self._epochs, self._store)
+        self._profiling = Profiling(setting, scoreboard)
         self._stopped = False
         self._failure: BaseException | None = None
         self._asked = 0
@@ -63,8 +63,8 @@ class Dispatcher:
         the seed does not pass, or no device can measure it.
         """
         evaluation = await self._beginning.begin(baseline, known or {})
-        self._work(wait_for_devices(self._plant.lanes, self._plant.patience_s))
-        for lane in self._plant.lanes:
+        self._work(wait_for_devices(self._setting.lanes, self._setting.patience_s))
+        for lane in self._setting.lanes:
             for _ in range(CALLS_PER_LANE):
                 self._work(self._measure_all(lane))
         self._keep_pace()
@@ -119,7 +119,7 @@ class Dispatcher:
             latencies_s=self._pace.latencies(),
             compile_workers=self._pace.workers,
             bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
-            quarantined=sum(not lane.well for lane in self._plant.lanes),
+            quarantined=sum(not lane.well for lane in self._setting.lanes),
             withdrawn=tuple(self._scores.withdrawn),
         )
 
@@ -142,7 +142,7 @@ class Dispatcher:
                 continue
             began = time.monotonic()
             try:
-                outcome = await self._plant.compile(job.source)
+                outcome = await self._setting.compile(job.source)
             except Broken as error:
                 await self._lost(job, "compile task", error, self._queue)
                 continue
@@ -198,7 +198,7 @@ class Dispatcher:
         """An evaluation is stored before anyone acts on it. number: see Evaluated."""
         event = Evaluated(evaluation=measured.evaluation, verified=measured.verified, number=number)
         began = time.monotonic()
-        await self._plant.journal.commit(event)
+        await self._setting.journal.commit(event)
         self._pace.took("commit", time.monotonic() - began)
         self._scores.apply(event)
         self._evaluated += 1
@@ -208,7 +208,7 @@ class Dispatcher:
 
     def _affordable(self) -> bool:
         under_way = len(self._jobs) + self._scores.by_status.total()
-        return self._plant.budget is None or under_way < self._plant.budget
+        return self._setting.budget is None or under_way < self._setting.budget
 
     async def _lost(
         self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
@@ -221,14 +221,16 @@ class Dispatcher:
         elif job.attempts < ATTEMPTS:
             again.put_nowait(job)
         else:
-            verdict = crashed(job.kernel_id, self._plant, f"{ATTEMPTS} processes were lost", error)
+            verdict = crashed(
+                job.kernel_id, self._setting, f"{ATTEMPTS} processes were lost", error
+            )
             await self._finish(job, Measured(evaluation=verdict))
 
     def _note(self, where: str, error: Broken, kernel_id: str) -> None:
         self._faults += 1
-        self._plant.journal.post(
+        self._setting.journal.post(
             Fault(
-                session=self._plant.session,
+                session=self._setting.session,
                 number=self._faults,
                 where=where,
                 message=str(error),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from engine.dispatch.retries import Retries
-from engine.dispatch.setting import Lane, Plant
+from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Blocks, Built, Exhausted
 from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Evaluated
@@ -28,8 +28,8 @@ ANCHOR_FAILURES = 3
 class Epochs:
     """anchor: as lanes take it; None before the first epoch. device_s: spent on links."""
 
-    def __init__(self, plant: Plant, scores: Scoreboard, retries: Retries) -> None:
-        self._plant, self._scores, self._retries = plant, scores, retries
+    def __init__(self, setting: DispatchSetting, scores: Scoreboard, retries: Retries) -> None:
+        self._setting, self._scores, self._retries = setting, scores, retries
         self._linking = False
         self._changing = asyncio.Lock()
         self._failures = 0  # of the present anchor, in a row
@@ -117,14 +117,14 @@ class Epochs:
             await self._start(event, built)
 
     async def _start(self, event: EpochStarted, built: Built) -> None:
-        await self._plant.journal.commit(event)
+        await self._setting.journal.commit(event)
         self._scores.apply(event)
         self._publish(built)
 
     def _publish(self, built: Built) -> None:
         self._built[built.kernel_id] = built
         self._failures = 0
-        self.anchor = self._plant.publish(built, self._scores.links)
+        self.anchor = self._setting.publish(built, self._scores.links)
 
     async def _take_last(self) -> None:
         """Publish the last anchor that passes and compiles; those after it are withdrawn."""
@@ -161,13 +161,13 @@ class Epochs:
             verdict = self._withdrawn(anchor_id, status, reason)
             number = self._scores.next_number(anchor_id)
             evaluated = Evaluated(evaluation=verdict, number=number)
-            await self._plant.journal.commit(evaluated)
+            await self._setting.journal.commit(evaluated)
             self._scores.apply(evaluated)
-            self._plant.revised(number, verdict)
+            self._setting.revised(number, verdict)
         event = AnchorWithdrawn(
             epoch=self._scores.epoch, kernel_id=anchor_id, anchor_id=before[-1], reason=reason
         )
-        await self._plant.journal.commit(event)
+        await self._setting.journal.commit(event)
         self._scores.apply(event)
 
     def _withdrawn(self, anchor_id: str, status: Status, reason: str) -> Evaluation:

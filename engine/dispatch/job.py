@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from engine.dispatch.setting import Plant
+from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Broken, Built
 from engine.ending import CampaignFailed
 from evaluators.evaluation import Evaluation, Status
@@ -24,11 +24,11 @@ class Job:
     attempts: int = field(compare=False, default=0)
 
 
-def crashed(kernel_id: str, plant: Plant, what: str, error: Broken) -> Evaluation:
+def crashed(kernel_id: str, setting: DispatchSetting, what: str, error: Broken) -> Evaluation:
     return Evaluation(
         kernel_id=kernel_id,
-        task_hash=plant.task_hash,
-        device_class=plant.device_class,
+        task_hash=setting.task_hash,
+        device_class=setting.device_class,
         status=Status.CRASHED,
         reason=f"{what} while they worked on this kernel: {error}",
     )

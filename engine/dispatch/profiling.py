@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from engine.config import CampaignConfig
-from engine.dispatch.setting import Lane, Plant, ProfileLimits
+from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits
 from engine.dispatch.workbench import Broken, Built
 from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
@@ -27,9 +27,9 @@ FAILURES = 3
 class Profiling:
     """Told of each new best; the latest is looked at when its turn comes, those between never."""
 
-    def __init__(self, plant: Plant, scores: Scoreboard) -> None:
+    def __init__(self, setting: DispatchSetting, scores: Scoreboard) -> None:
         """scores: whose profiles count as made."""
-        self._plant, self._scores = plant, scores
+        self._setting, self._scores = setting, scores
         self._began = time.monotonic()
         self._next: tuple[Built, Lane] | None = None
         self._looking = False
@@ -39,7 +39,7 @@ class Profiling:
 
     async def look(self, built: Built, lane: Lane) -> None:
         """Profile it there, or what becomes the best before its turn; never raises Broken."""
-        limits, best = self._plant.profiles, self._scores.best
+        limits, best = self._setting.profiles, self._scores.best
         if limits is None or not self._wanted(limits):
             return
         if best is None or best.kernel_id != built.kernel_id:
@@ -65,8 +65,8 @@ class Profiling:
     def _due_in_s(self, limits: ProfileLimits) -> float:
         """The first at once; a further one when the time spent is within its share again."""
         elapsed_s = time.monotonic() - self._began
-        earned_s = elapsed_s * limits.share * len(self._plant.lanes)
-        return max(0.0, self.device_s - earned_s) / (limits.share * len(self._plant.lanes))
+        earned_s = elapsed_s * limits.share * len(self._setting.lanes)
+        return max(0.0, self.device_s - earned_s) / (limits.share * len(self._setting.lanes))
 
     async def _profile(self, built: Built, lane: Lane, limits: ProfileLimits) -> None:
         began = time.monotonic()
@@ -75,7 +75,7 @@ class Profiling:
         except Broken as error:
             found = Profile(reason=str(error), seconds=time.monotonic() - began)
         event = Profiled(
-            session=self._plant.session,
+            session=self._setting.session,
             kernel_id=built.kernel_id,
             where=lane.name,
             advice=found.advice,
@@ -86,7 +86,7 @@ class Profiling:
         self._failures += not found.advice
         # An absent tool is noted once, by this event, and not asked for again.
         self._over = self._over or found.hopeless or self._failures >= FAILURES
-        await self._plant.journal.commit(event)
+        await self._setting.journal.commit(event)
         self._scores.apply(event)
         if event.advice:
             limits.tell(event)

@@ -18,7 +18,7 @@ FIRST_PROBE_S, LAST_PROBE_S = 2.0, 60.0
 
 
 class Probed(Protocol):
-    """A device's evaluator that can be asked whether it works; see plant.Lane."""
+    """A device's evaluator that can be asked whether it works; see setting.Lane."""
 
     name: str
 
@@ -35,7 +35,7 @@ class Probed(Protocol):
 
 
 class QuarantinedLane:
-    """See plant.Lane. While the device is in quarantine every call raises Sick at once."""
+    """See setting.Lane. While the device is in quarantine every call raises Sick at once."""
 
     def __init__(self, lane: Probed, *, first_probe_s: float = FIRST_PROBE_S) -> None:
         self.name = lane.name

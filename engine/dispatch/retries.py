@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from engine.dispatch.patience import first_fit
-from engine.dispatch.setting import Lane, Plant
+from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Displaced, Exhausted, Sick
 from evaluators.evaluation import Evaluation
 
@@ -26,14 +26,14 @@ class Note(Protocol):
 class Retries:
     """For seeds, anchors and links: a lost process is no verdict on them."""
 
-    def __init__(self, plant: Plant, note: Note) -> None:
-        self._plant, self._note = plant, note
+    def __init__(self, setting: DispatchSetting, note: Note) -> None:
+        self._setting, self._note = setting, note
 
     async def compile(self, source: str) -> Built | Evaluation:
         """Raises Exhausted."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return await self._plant.compile(source)
+                return await self._setting.compile(source)
             except Broken as error:
                 self._note("compile task", error, "")
                 if attempt == ATTEMPTS:
@@ -77,9 +77,9 @@ class Retries:
 
     async def _choose(self, first: Lane | None, tried: list[Lane]) -> Lane:
         """One that is well, best one not tried yet; where none is, the first that comes back."""
-        lanes = self._plant.lanes if first is None else [first, *self._plant.lanes]
+        lanes = self._setting.lanes if first is None else [first, *self._setting.lanes]
         well = [lane for lane in lanes if lane.well]
         fresh = [lane for lane in well if lane not in tried]
         if well:
             return (fresh or well)[0]
-        return await first_fit(self._plant.lanes, self._plant.patience_s)
+        return await first_fit(self._setting.lanes, self._setting.patience_s)

@@ -69,7 +69,7 @@ Publish = Callable[[Built, tuple[Blocks, ...]], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plant:
+class DispatchSetting:
     """What a dispatcher works with. budget: evaluations over all sessions; None: no bound.
 
     patience_s: without any device that is well. profiles: None where none are made. revised:

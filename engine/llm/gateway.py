@@ -20,7 +20,7 @@ from engine.store.calls import (
     GivenUp,
     TurnedAway,
 )
-from engine.store.spending import CallBudget, CallHistory, Ledger, Spending
+from engine.store.spending import CallBudget, CallHistory, Spending, SpendingTotals
 from operators.llm.call import NoReply, most_tokens
 from operators.llm.question import (
     FATAL,
@@ -64,7 +64,7 @@ class Gateway:
         self._config = config
         self._journal = journal
         self._budget = budget
-        self._ledger = Ledger()
+        self._totals = SpendingTotals()
         self._endpoints = endpoints(config, environment)
         self._last_s: dict[Endpoint, float] = {}  # when each last answered anything, monotonic
         self._slots = asyncio.Semaphore(config.concurrency)
@@ -81,8 +81,8 @@ class Gateway:
 
     def restore(self, history: CallHistory) -> None:
         """Go on where former sessions ended. What was in flight is lost, and stays spent."""
-        self._ledger = history.ledger
-        self._ledger.write_off()
+        self._totals = history.totals
+        self._totals.write_off()
         self._outcomes = history.outcomes
         self._counted = history.turned_away
         self._numbers = history.numbers
@@ -102,7 +102,7 @@ class Gateway:
         return str(self._over or "")
 
     def spending(self) -> Spending:
-        return self._ledger.spending()
+        return self._totals.spending()
 
     async def settled(self) -> None:
         """Return when nothing is asked any more: after stop(), that every call is accounted for."""
@@ -163,7 +163,7 @@ class Gateway:
             failure=kind,
             reason=reason,
         )
-        self._ledger.take(event)
+        self._totals.take(event)
         self._journal.post(event)
 
     async def _attempt(self, request: Request) -> Reply | NoReply:
@@ -182,7 +182,7 @@ class Gateway:
                 return failed
             except asyncio.CancelledError:
                 event = CallFailed.of(reserved, Failure.CANCELLED, "the campaign ended first")
-                self._ledger.take(event)
+                self._totals.take(event)
                 self._journal.post(event)
                 raise
             self._last_s[endpoint] = time.monotonic()
@@ -207,8 +207,8 @@ class Gateway:
         tokens = prompt_tokens + model.max_tokens
         dollars = model.dollars(prompt_tokens, model.max_tokens)
         async with self._settled:
-            while shortage := self._ledger.shortage(self._budget, tokens=tokens, dollars=dollars):
-                if not self._ledger.in_flight:
+            while shortage := self._totals.shortage(self._budget, tokens=tokens, dollars=dollars):
+                if not self._totals.in_flight:
                     self._over = self._over or CallsOver(shortage)
                 if self._over:
                     self._settled.notify_all()
@@ -228,14 +228,14 @@ class Gateway:
                 prompt=request.prompt.messages if self._config.keep_prompts else (),
             )
             self._numbers[request.key] += 1
-            self._ledger.take(reserved)
+            self._totals.take(reserved)
             return reserved
 
     async def _settle(self, event: CallReplied | CallFailed) -> None:
         with self._uncut():
             await self._journal.commit(event)
             async with self._settled:
-                self._ledger.take(event)
+                self._totals.take(event)
                 self._settled.notify_all()
 
     @contextmanager
@@ -274,7 +274,7 @@ class Gateway:
         self._too_long[asked] += 1
         return (
             request.role in NEEDED_ROLES
-            and asked not in self._ledger.answered
+            and asked not in self._totals.answered
             and self._too_long[asked] >= TRIES_AT_FIRST_CONTACT
         )
 

@@ -29,7 +29,7 @@ def spent(replay: Replay, budgets: Mapping[str, Any]) -> Spent | None:
     budgets: the section's keys, None for no limit. A budget of calls is also spent when the last
     session ended because the next call did not fit.
     """
-    calls = replay.calls.ledger.spending()
+    calls = replay.calls.totals.spending()
     used = {
         "evaluations": replay.scores.by_status.total(),
         "wall_time_s": replay.searched_s,

@@ -116,7 +116,7 @@ class Replay:
         if isinstance(event, SessionStarted):
             search = event.began_at if event.start_counts else None
             self.sessions.append(Session(event, event.began_at, stored.at, search))
-            self.calls.ledger.write_off()  # what the session before had in flight is lost
+            self.calls.totals.write_off()  # what the session before had in flight is lost
         elif isinstance(event, SearchStarted):
             self.sessions[-1].search_began_at = stored.at
         elif isinstance(event, SessionFinished):

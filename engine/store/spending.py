@@ -42,7 +42,7 @@ class Spending:
     failures: Mapping[str, int]  # by kind
 
 
-class Ledger:
+class SpendingTotals:
     """Told of every call event in order. answered: roles and models that replied once."""
 
     def __init__(self) -> None:
@@ -124,16 +124,16 @@ class Ledger:
 
 
 class CallHistory:
-    """A log's call events folded: its ledger, and the outcomes of questions that may come again."""
+    """A log's call events folded: its totals, and the outcomes of questions that may come again."""
 
     def __init__(self) -> None:
-        self.ledger = Ledger()
+        self.totals = SpendingTotals()
         self.outcomes: dict[str, Reply | Unanswered] = {}  # by the question's key
         self.numbers: Counter[str] = Counter()  # calls reserved, by the question's key
         self.turned_away: set[str] = set()  # questions whose reply could not be used
 
     def take(self, event: CallEvent) -> None:
-        self.ledger.take(event)
+        self.totals.take(event)
         match event:
             case CallReserved():
                 self.numbers[event.request] += 1
@@ -144,7 +144,7 @@ class CallHistory:
             case TurnedAway():
                 self.turned_away.add(event.request)
             case CallFailed():
-                pass  # it changes the ledger only
+                pass  # it changes the totals only
 
     def forget(self, prefix: str) -> None:
         """Drop a finished cycle's: its questions won't be asked again."""

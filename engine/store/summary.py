@@ -68,7 +68,7 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
     worked = [session for session in replay.sessions if session.evaluated]
     worked_s = sum(session.elapsed_s for session in worked)
     busy_s = sum(session.device_s for session in worked)
-    spending = replay.calls.ledger.spending()
+    spending = replay.calls.totals.spending()
     return Summary(
         campaign=run_dir.name,
         run_dir=str(run_dir),

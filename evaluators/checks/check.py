@@ -11,8 +11,8 @@ import numpy as np
 
 from evaluators.checks.compare import on
 from evaluators.checks.inputs import Draw
-from evaluators.checks.judge import HostPristine, Pristine
-from evaluators.checks.memory import Bench
+from evaluators.checks.judge import HostJudge, Judge
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.evaluation import Rejected
 
 Array = np.ndarray[Any, Any]
@@ -42,13 +42,13 @@ class Checked:
 
 
 def check_workload(
-    bench: Bench,
+    memory: WorkloadMemory,
     draws: Sequence[Draw],
     rng: np.random.Generator,
     *,
     deadline_s: float,
     slow_us: float = math.inf,
-    pristine: Pristine | None = None,
+    judge: Judge | None = None,
 ) -> Checked:
     """Run once on each draw, in one session; a draw that comes twice must agree with itself.
 
@@ -56,27 +56,27 @@ def check_workload(
     A kernel whose run takes longer than slow_us runs on the first draw only.
     Raises Rejected: WRONG, or what the run met.
     """
-    pristine = pristine or HostPristine()
+    judge = judge or HostJudge()
     errors: dict[str, float] = {}
     seen: dict[int, Mapping[str, Array]] = {}
     run_us = math.inf
-    with on(bench.workload):
-        pristine.place_shared(bench, draws[0], rng)
-        bench.prepare(deadline_s=deadline_s)
+    with on(memory.workload):
+        judge.place_shared(memory, draws[0], rng)
+        memory.prepare(deadline_s=deadline_s)
         for draw in draws:
-            pristine.place(bench, {0: draw}, rng)
+            judge.place(memory, {0: draw}, rng)
             started = time.perf_counter()
-            bench.session.run(bench.plan, bench.bindings[0], deadline_s=deadline_s)
+            memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
             run_us = min(run_us, (time.perf_counter() - started) * 1e6)
-            pristine.inspect_shared(bench)
+            judge.inspect_shared(memory)
             with _after(len(seen)):
-                judged = pristine.judge(bench, {0: draw})
+                judged = judge.judge(memory, {0: draw})
             for key, error in judged.items():
                 errors[key] = max(error, errors.get(key, 0.0))
             again = draws.count(draw) > 1
-            values = bench.region.values(bench.taken(0)) if again else {}
+            values = memory.region.values(memory.taken(0)) if again else {}
             if seen.get(draw.index):
-                bench.agree(draw, seen[draw.index], values)
+                memory.agree(draw, seen[draw.index], values)
             seen[draw.index] = values
             if run_us > slow_us:
                 break

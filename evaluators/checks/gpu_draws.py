@@ -34,7 +34,7 @@ class Held:
     nbytes: int
 
 
-class DeviceStore:
+class GpuDraws:
     """Draws by workload and index, uploaded when first asked for, the longest unused dropped.
 
     limit_bytes: for all of them, but those of the shape in use are never dropped.

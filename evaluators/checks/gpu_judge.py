@@ -1,14 +1,14 @@
-"""Pristine inputs and masked references kept on a GPU, where results are judged too."""
+"""Judge inputs and masked references kept on a GPU, where results are judged too."""
 
 import secrets
 
 import numpy as np
 
-from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, DeviceStore, Held
+from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Placed
-from evaluators.checks.memory import Bench
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import GUARD_BYTES, SCRATCH_POISON, TAIL_BYTES, Region
 from evaluators.device import Buffer, Device, Session
 from evaluators.device_info import DeviceFault
@@ -17,8 +17,8 @@ from evaluators.tasks.task import Task
 _NOISE_BYTES = GUARD_BYTES + TAIL_BYTES + 4096
 
 
-class DevicePristine:
-    """See pristine.Pristine. Serves every kernel of a task's pool on one GPU."""
+class GpuJudge:
+    """See judge.Judge. Serves every kernel of a task's pool on one GPU."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class DevicePristine:
         limit_bytes: int = LIMIT_BYTES,
         heavy_flops: float = HEAVY_FLOPS,
     ) -> None:
-        """limit_bytes, heavy_flops: see DeviceStore.
+        """limit_bytes, heavy_flops: see GpuDraws.
 
         Raises DeviceFault when the device does not compute a known answer.
         """
@@ -38,7 +38,7 @@ class DevicePristine:
         self._pool = pool
         self._harness = Harness(device, trusted)
         probe(self._harness, device, trusted)
-        self._store = DeviceStore(
+        self._store = GpuDraws(
             device,
             task,
             pool,
@@ -54,78 +54,80 @@ class DevicePristine:
         self._noise = self._memory.alloc(_NOISE_BYTES)
         self._memory.write(self._noise, self._noise_host)
 
-    def place_shared(self, bench: Bench, draw: Draw, rng: np.random.Generator) -> None:
-        if not bench.shared.spans:
+    def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
+        if not memory.shared.spans:
             return
-        held, work = self._held(bench, draw), self._harness.work()
-        for start, stop in bench.shared.guards():
-            guard = bench.shared_buffer.view(start, stop - start)
+        held, work = self._held(memory, draw), self._harness.work()
+        for start, stop in memory.shared.guards():
+            guard = memory.shared_buffer.view(start, stop - start)
             work.copy(guard, self._noise.view(0, guard.nbytes))
-        for span in bench.shared.spans:
-            buffer = bench.shared_buffer.view(span.start, span.nbytes)
+        for span in memory.shared.spans:
+            buffer = memory.shared_buffer.view(span.start, span.nbytes)
             if span.given:
                 work.copy(buffer, held.constants[span.name])
             else:
                 work.fill(buffer, SCRATCH_POISON)
         self._harness.run(work)
 
-    def inspect_shared(self, bench: Bench) -> None:
-        if not bench.shared.spans:
+    def inspect_shared(self, memory: WorkloadMemory) -> None:
+        if not memory.shared.spans:
             return
-        work, after = self._harness.work(), bench.shared_buffer
-        for start, stop in bench.shared.guards():
+        work, after = self._harness.work(), memory.shared_buffer
+        for start, stop in memory.shared.guards():
             noise = self._noise.view(0, stop - start)
             work.unchanged(noise, after.view(start, stop - start), 0)
-        constants = [span for span in bench.shared.spans if span.given]
+        constants = [span for span in memory.shared.spans if span.given]
         if constants:  # the same for every draw
-            held = self._held(bench, self._pool.get(bench.workload, 0))
+            held = self._held(memory, self._pool.get(memory.workload, 0))
             for span in constants:
                 wanted = held.constants[span.name]
                 work.unchanged(wanted, after.view(span.start, span.nbytes), 0)
         (found,) = self._harness.run(work, 1)
         if found.fine:
             return
-        draw = self._pool.get(bench.workload, 0)
-        before = bench.shared.image(draw.inputs, np.random.default_rng())
-        for start, stop in bench.shared.guards():
+        draw = self._pool.get(memory.workload, 0)
+        before = memory.shared.image(draw.inputs, np.random.default_rng())
+        for start, stop in memory.shared.guards():
             before[start:stop] = self._noise_host[: stop - start]
-        bench.shared.inspect(before, _bytes(bench.session, after))
+        memory.shared.inspect(before, _bytes(memory.session, after))
         raise _disagreement(found)
 
-    def place(self, bench: Bench, placed: Placed, rng: np.random.Generator) -> None:
+    def place(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
         work = self._harness.work()
         for copy, draw in placed.items():
-            work.copy(bench.copies[copy], self._held(bench, draw).image)
+            work.copy(memory.copies[copy], self._held(memory, draw).image)
         self._harness.run(work)
 
-    def place_unseen(self, bench: Bench, pool: InputPool, rng: np.random.Generator) -> None:
+    def place_unseen(
+        self, memory: WorkloadMemory, pool: InputPool, rng: np.random.Generator
+    ) -> None:
         """A known draw with every input's elements moved round by a random distance."""
-        (draw,) = pool.draws(bench.workload, rng, 1)
-        image, work = self._held(bench, draw).image, self._harness.work()
-        work.copy(bench.copies[0], image)
-        for span in bench.region.spans:
+        (draw,) = pool.draws(memory.workload, rng, 1)
+        image, work = self._held(memory, draw).image, self._harness.work()
+        work.copy(memory.copies[0], image)
+        for span in memory.region.spans:
             if span.given and span.nbytes:
                 shift = int(rng.integers(span.nbytes // span.dtype.itemsize)) * span.dtype.itemsize
-                buffer = bench.bindings[0][span.name]
+                buffer = memory.bindings[0][span.name]
                 work.rotate(buffer, image.view(span.start, span.nbytes), shift)
         self._harness.run(work)
 
-    def judge(self, bench: Bench, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
         outputs = self._task.outputs
         work = self._harness.work()
         for i, (copy, draw) in enumerate(placed.items()):
-            held, after = self._held(bench, draw), bench.copies[copy]
-            for start, stop in _kept(bench.region):
+            held, after = self._held(memory, draw), memory.copies[copy]
+            for start, stop in _kept(memory.region):
                 before = held.image.view(start, stop - start)
                 work.unchanged(before, after.view(start, stop - start), i * len(outputs))
             for k, output in enumerate(outputs):
                 work.compare(
-                    bench.bindings[copy][output.name],
+                    memory.bindings[copy][output.name],
                     held.references[output.name],
                     dtype=output.dtype,
                     key=held.key,
-                    rtol=output.rtol(bench.workload.dims),
-                    atol=output.atol(bench.workload.dims),
+                    rtol=output.rtol(memory.workload.dims),
+                    atol=output.atol(memory.workload.dims),
                     slot=i * len(outputs) + k,
                 )
         found = self._harness.run(work, len(placed) * len(outputs))
@@ -133,9 +135,9 @@ class DevicePristine:
         for i, (copy, draw) in enumerate(placed.items()):
             each = found[i * len(outputs) : (i + 1) * len(outputs)]
             if not all(one.fine for one in each):
-                self._explain(bench, copy, draw, each)
+                self._explain(memory, copy, draw, each)
             for output, one in zip(outputs, each, strict=True):
-                key = f"{bench.workload.label}/{output.name}"
+                key = f"{memory.workload.label}/{output.name}"
                 errors[key] = max(one.error, errors.get(key, 0.0))
         return errors
 
@@ -144,16 +146,16 @@ class DevicePristine:
         self._memory.close()
         self._harness.close()
 
-    def _held(self, bench: Bench, draw: Draw) -> Held:
-        return self._store.held(bench.workload, bench.region, draw)
+    def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
+        return self._store.held(memory.workload, memory.region, draw)
 
-    def _explain(self, bench: Bench, copy: int, draw: Draw, found: list[Found]) -> None:
+    def _explain(self, memory: WorkloadMemory, copy: int, draw: Draw, found: list[Found]) -> None:
         """The host finds the words for what the device found. Raises Rejected(WRONG)."""
-        held = self._held(bench, draw)
+        held = self._held(memory, draw)
         references = {
-            name: self._store.reference(held, name, bench.workload) for name in held.references
+            name: self._store.reference(held, name, memory.workload) for name in held.references
         }
-        bench.judge(references, _bytes(bench.session, held.image), bench.taken(copy))
+        memory.judge(references, _bytes(memory.session, held.image), memory.taken(copy))
         raise _disagreement(*found)
 
 

@@ -16,7 +16,7 @@ from evaluators.tasks.task import Task
 Array = np.ndarray[Any, Any]
 
 
-class Bench:
+class WorkloadMemory:
     """One workload's memory in a session: the bindings' regions and the one they share.
 
     Memory comes from the caller, so that several workloads may take turns in the same.

@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from evaluators.checks.gpu_judge import DevicePristine
+from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.inputs import InputPool
 from evaluators.device import Device, backend
 from evaluators.device_info import BackendMissing, DeviceFault
@@ -50,14 +50,14 @@ def evaluator_of(device: Device, setting: Setting, pool: InputPool | None) -> Ev
     pool = pool or InputPool(setting.task, secret=setting.secret)
     judge = None
     if setting.trusted is not None:
-        judge = DevicePristine(device, setting.task, pool, setting.trusted)
+        judge = GpuJudge(device, setting.task, pool, setting.trusted)
     return Evaluator(
         task=setting.task,
         device=device,
         secret=setting.secret,
         policy=setting.policy,
         pool=pool,
-        pristine=judge,
+        judge=judge,
     )
 
 

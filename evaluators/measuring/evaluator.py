@@ -11,8 +11,8 @@ import numpy as np
 from evaluators.checks.check import check_workload
 from evaluators.checks.compare import check_limits, on
 from evaluators.checks.inputs import InputPool
-from evaluators.checks.judge import Pristine
-from evaluators.checks.memory import Bench
+from evaluators.checks.judge import Judge
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import ALIGNMENT, Region
 from evaluators.checks.thread_order import check_order
 from evaluators.device import Compiled, Device, backend
@@ -37,7 +37,7 @@ class Evaluator:
     """Checks and times compiled kernels on one device, which it does not own.
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
-    pristine: where data comes from and is judged, by default the host.
+    judge: where data comes from and is judged, by default the host.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Evaluator:
         secret: int,
         policy: TimingPolicy | None = None,
         pool: InputPool | None = None,
-        pristine: Pristine | None = None,
+        judge: Judge | None = None,
     ) -> None:
         self.task = task
         self.device = device
         self.backend = device.info.backend
         self.policy = policy or policy_of(self.backend)
         self.pool = pool or InputPool(task, secret=secret)
-        self._pristine = pristine
+        self._judge = judge
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
@@ -212,7 +212,7 @@ class Evaluator:
             shared_arena = session.alloc(max(shared))
             for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):
                 shift = int(self.rng.integers(SHIFTS)) * ALIGNMENT
-                bench = Bench(
+                memory = WorkloadMemory(
                     session,
                     self.task,
                     workload,
@@ -224,12 +224,12 @@ class Evaluator:
                 first, second = self.pool.draws(workload, self.rng, 2)
                 timed = workload in self.benchmarks
                 checked = check_workload(
-                    bench,
+                    memory,
                     [first, second] if timed else [first, second, first],
                     self.rng,
                     deadline_s=quick if expected is None else self.policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,
-                    pristine=self._pristine,
+                    judge=self._judge,
                 )
                 errors.update(checked.errors)
                 taken_us[workload.label] = checked.run_us
@@ -253,7 +253,7 @@ class Evaluator:
                 kernel,
                 compiled,
                 self.policy,
-                pristine=self._pristine,
+                judge=self._judge,
             )
             lanes = [stack.enter_context(first)]
             if anchor is not None:

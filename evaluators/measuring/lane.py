@@ -8,8 +8,8 @@ import numpy as np
 
 from evaluators.checks.compare import on
 from evaluators.checks.inputs import Draw, InputPool
-from evaluators.checks.judge import HostPristine, Pristine
-from evaluators.checks.memory import Bench
+from evaluators.checks.judge import HostJudge, Judge
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Region
 from evaluators.device import Compiled, Device, Session
 from evaluators.kernel.source import KernelSource
@@ -31,15 +31,15 @@ class Lane:
         policy: TimingPolicy,
         *,
         beside: "Lane | None" = None,
-        pristine: Pristine | None = None,
+        judge: Judge | None = None,
     ) -> None:
         """beside: the lane to race against. Both see the same bytes, where the device can in
-        the same memory; shared memory (scratch) is never the same. pristine: by default the
+        the same memory; shared memory (scratch) is never the same. judge: by default the
         other lane's, or a new one of the host.
         """
         self._policy = policy
-        inherited = beside._pristine if beside is not None else HostPristine()
-        self._pristine: Pristine = pristine or inherited
+        inherited = beside._judge if beside is not None else HostJudge()
+        self._judge: Judge = judge or inherited
         rotates = device.info.judges_on_device
         self._sweep_bytes = 2 * device.info.cache_bytes if rotates else 0
         self._inout = any(argument.role == "inout" for argument in task.arguments)
@@ -62,8 +62,8 @@ class Lane:
             copies_buffers = [self.session.alloc(nbytes) for nbytes in copies]
             if beside is not None:
                 self.session.alloc(beside_bytes)
-            self.benches = {
-                w.label: Bench(
+            self.memories = {
+                w.label: WorkloadMemory(
                     self.session,
                     task,
                     w,
@@ -84,18 +84,18 @@ class Lane:
         """As wanted, as far as a call may hold so many launches, and an inout buffer has a
         pristine copy for each application.
         """
-        bench = self.benches[label]
-        most = self._policy.max_launches // len(bench.plan.steps)
-        return max(1, min(wanted, most, len(bench.copies) if self._inout else most))
+        memory = self.memories[label]
+        most = self._policy.max_launches // len(memory.plan.steps)
+        return max(1, min(wanted, most, len(memory.copies) if self._inout else most))
 
     def prepare(self, label: str, draws: Sequence[Draw], rng: np.random.Generator) -> None:
         """Fill the shared memory and every binding."""
-        bench = self.benches[label]
-        with on(bench.workload):
-            self._pristine.place_shared(bench, draws[0], rng)
-            bench.prepare(deadline_s=self._policy.deadline_cap_s)
-        self._placed[label] = [draws[i % len(draws)] for i in range(len(bench.copies))]
-        self._pristine.place(bench, dict(enumerate(self._placed[label])), rng)
+        memory = self.memories[label]
+        with on(memory.workload):
+            self._judge.place_shared(memory, draws[0], rng)
+            memory.prepare(deadline_s=self._policy.deadline_cap_s)
+        self._placed[label] = [draws[i % len(draws)] for i in range(len(memory.copies))]
+        self._judge.place(memory, dict(enumerate(self._placed[label])), rng)
 
     def call(
         self,
@@ -111,48 +111,48 @@ class Lane:
         draws: the prepared ones, in the order in which the bindings should get them.
         Raises Rejected: WRONG, or what the run met.
         """
-        bench = self.benches[label]
-        used = min(applications, len(bench.copies))
+        memory = self.memories[label]
+        used = min(applications, len(memory.copies))
         self._renew(label, used, draws, rng)
-        bindings = [bench.bindings[i % used] for i in range(applications)]
-        with on(bench.workload):
-            time_us = bench.session.time(bench.plan, bindings, deadline_s=deadline_s)
-            most = max(1, self._policy.verify_bytes // bench.region.nbytes)
+        bindings = [memory.bindings[i % used] for i in range(applications)]
+        with on(memory.workload):
+            time_us = memory.session.time(memory.plan, bindings, deadline_s=deadline_s)
+            most = max(1, self._policy.verify_bytes // memory.region.nbytes)
             chosen = [int(copy) for copy in rng.permutation(used)[:most]]
-            self._pristine.judge(bench, {copy: self._placed[label][copy] for copy in chosen})
+            self._judge.judge(memory, {copy: self._placed[label][copy] for copy in chosen})
         return time_us / applications
 
     def time_once(self, label: str, *, deadline_s: float) -> float:
         """Microseconds of one application to what lies in the first binding, right or not."""
-        bench = self.benches[label]
-        with on(bench.workload):
-            return bench.session.time(bench.plan, bench.bindings[:1], deadline_s=deadline_s)
+        memory = self.memories[label]
+        with on(memory.workload):
+            return memory.session.time(memory.plan, memory.bindings[:1], deadline_s=deadline_s)
 
     def place_met(self, label: str, draw: Draw, rng: np.random.Generator) -> None:
-        self._pristine.place(self.benches[label], {0: draw}, rng)
+        self._judge.place(self.memories[label], {0: draw}, rng)
 
     def place_unmet(self, label: str, pool: InputPool, rng: np.random.Generator) -> None:
-        self._pristine.place_unseen(self.benches[label], pool, rng)
+        self._judge.place_unseen(self.memories[label], pool, rng)
 
     def _renew(
         self, label: str, used: int, draws: Sequence[Draw], rng: np.random.Generator
     ) -> None:
         """New data in every binding where that is cheap, else outputs poisoned again."""
-        bench, placed = self.benches[label], self._placed[label]
-        cheap = len(bench.copies) * bench.region.nbytes <= self._policy.refresh_bytes
+        memory, placed = self.memories[label], self._placed[label]
+        cheap = len(memory.copies) * memory.region.nbytes <= self._policy.refresh_bytes
         if cheap:
             placed[:used] = [draws[copy % len(draws)] for copy in range(used)]
         if cheap or self._inout:
             # Those that a single launch does not use come last, and sweep the first from the
             # cache, so that it finds what it would find in a rotation over all of them.
-            beyond = min(len(placed), -(-self._sweep_bytes // bench.region.nbytes))
+            beyond = min(len(placed), -(-self._sweep_bytes // memory.region.nbytes))
             chosen = placed[: max(used, beyond)]
-            self._pristine.place(bench, dict(enumerate(chosen)), rng)
+            self._judge.place(memory, dict(enumerate(chosen)), rng)
             return
         for copy in range(used):
-            for span in bench.region.spans:
+            for span in memory.region.spans:
                 if span.written:
-                    bench.session.fill(bench.bindings[copy][span.name], span.poison)
+                    memory.session.fill(memory.bindings[copy][span.name], span.poison)
 
     def close(self) -> None:
         self.session.close()

@@ -112,7 +112,7 @@ class Race:
         self._counts: dict[str, list[int]] = {}
         self._draws: dict[str, tuple[Draw, ...]] = {}
         for w in workloads:
-            room = policy.refresh_bytes // lanes[0].benches[w.label].region.nbytes
+            room = policy.refresh_bytes // lanes[0].memories[w.label].region.nbytes
             count = min(pool.size(w), policy.draws, max(2, room))
             self._draws[w.label] = pool.draws(w, rng, count)
 

@@ -18,10 +18,10 @@ from operators.llm.knowledge.digest import knowledge_of
 from operators.llm.prompts.tables import (
     Listing,
     clip,
-    ledger,
     listing,
     profile_lines,
     table,
+    totals,
     verdict,
 )
 from operators.llm.question import Malformed, Message, Prompt, Role
@@ -115,7 +115,7 @@ def designer_prompt(
         "designer",
         base=_listing(scene, base, known),
         reference=_second(scene, reference, base, known),
-        tried=ledger(known, scene.limit(MOST_TRIED)),
+        tried=totals(known, scene.limit(MOST_TRIED)),
         avenues=avenues,
         experiments=experiments,
     )

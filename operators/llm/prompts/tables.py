@@ -97,7 +97,7 @@ def gain_text(one: Individual, known: Mapping[str, Individual]) -> str:
     return f"{gain:+.3g}% (predicted {low:g}..{high:g})"
 
 
-def ledger(known: Mapping[str, Individual], count: int) -> str:
+def totals(known: Mapping[str, Individual], count: int) -> str:
     """The last experiments: what was tried, predicted and measured; failures with their reason."""
     made = [one for one in known.values() if one.experiment is not None]
     lines = []

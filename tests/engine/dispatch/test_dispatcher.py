@@ -8,7 +8,7 @@ import pytest
 
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import Lane, Plant, ProfileLimits
+from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
@@ -141,7 +141,7 @@ def dispatcher(
     toolchain: Toolchain = TOOLCHAIN,
     revised: TellRevised = lambda number, evaluation: None,
 ) -> Dispatcher:
-    plant = Plant(
+    setting = DispatchSetting(
         task_hash=TASK.hash,
         device_class="class",
         toolchain=toolchain,
@@ -156,7 +156,7 @@ def dispatcher(
         profiles=profiles,
         revised=revised,
     )
-    return Dispatcher(plant, scores or Scoreboard())
+    return Dispatcher(setting, scores or Scoreboard())
 
 
 def test_the_seed_is_measured_first_and_becomes_the_anchor() -> None:

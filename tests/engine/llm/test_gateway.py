@@ -143,7 +143,7 @@ def test_replies_of_a_killed_session_are_used_and_lost_calls_stay_spent() -> Non
         assert server.calls == calls + 1
         numbers = [r.number for r in journal.of(CallReserved) if r.request == question(2).key]
         assert numbers == [0]
-        assert len(server.log) == 3  # two stored, one lost, as the ledger says
+        assert len(server.log) == 3  # two stored, one lost, as the totals says
         assert resumed.spending().calls == 3
 
     asyncio.run(go())

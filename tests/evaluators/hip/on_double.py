@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from evaluators.checks.compare import compare
-from evaluators.checks.gpu_judge import DevicePristine
+from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.inputs import InputPool
-from evaluators.checks.memory import Bench
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Region
 from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel
@@ -160,7 +160,7 @@ def reference(folder: Path) -> Any:
     trusted = compile_trusted(task, compiler, "hip")
     device = hip.open_device(0)
     pool = InputPool(task, secret=1)
-    pristine = DevicePristine(device, task, pool, trusted, heavy_flops=0, limit_bytes=1 << 19)
+    judge = GpuJudge(device, task, pool, trusted, heavy_flops=0, limit_bytes=1 << 19)
     source, compiled = compile_kernel(task.naive, task, compiler, "hip")
     errors: dict[str, float] = {}
     for workload in task.workloads("tests", "hip"):
@@ -170,7 +170,7 @@ def reference(folder: Path) -> Any:
             Region.of_shared(task, workload, plan),
         )
         with device.open(compiled, memory_bytes=region.nbytes + shared.nbytes) as session:
-            bench = Bench(
+            memory = WorkloadMemory(
                 session,
                 task,
                 workload,
@@ -179,10 +179,10 @@ def reference(folder: Path) -> Any:
                 shared=session.alloc(shared.nbytes),
             )
             placed = {0: pool.get(workload, 0)}
-            pristine.place(bench, placed, np.random.default_rng(0))
-            session.run(plan, bench.bindings[0], deadline_s=5.0)
-            errors.update(pristine.judge(bench, placed))
-    pristine.close()
+            judge.place(memory, placed, np.random.default_rng(0))
+            session.run(plan, memory.bindings[0], deadline_s=5.0)
+            errors.update(judge.judge(memory, placed))
+    judge.close()
     return errors
 
 

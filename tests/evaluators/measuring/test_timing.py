@@ -123,8 +123,8 @@ def test_calls_are_judged_with_fresh_and_with_kept_data(
                 order = [draws[int(k)] for k in rng.permutation(3)]
                 time_us = one.call(workload.label, 3, order, rng, deadline_s=FOREVER_S)
                 assert time_us > 0
-            bench = first.benches[workload.label]
-            seen.add(first.session.read(bench.bindings[0]["x"], np.dtype("f4"), (3000,))[0])
+            memory = first.memories[workload.label]
+            seen.add(first.session.read(memory.bindings[0]["x"], np.dtype("f4"), (3000,))[0])
     assert len(seen) == 1 if refresh_bytes == 0 else len(seen) > 1
 
 
@@ -132,7 +132,7 @@ def test_an_inout_buffer_gets_a_pristine_copy_for_each_application(
     task: Task, device: Device
 ) -> None:
     with lane(kernel(), task, device) as only:
-        assert only.applications("N=3000", 100) == len(only.benches["N=3000"].copies)
+        assert only.applications("N=3000", 100) == len(only.memories["N=3000"].copies)
     sgemm = load_task("sgemm")
     workload = sgemm.workloads("benchmarks", "cpu")[0]
     with lane(sgemm.naive, sgemm, device) as only:
