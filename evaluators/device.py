@@ -157,6 +157,9 @@ class Backend(Protocol):
     def open_device(self, index: int) -> Device:
         """Raises BackendMissing."""
 
+    def telemetry(self, info: DeviceInfo) -> Telemetry:
+        """Of an open device of this process; where nothing is known, of no readings."""
+
     def warm(self) -> None:
         """Load what takes time and needs no device, in a process that is to open one later."""
 

@@ -18,9 +18,9 @@ from engine.cli.backend_needs import Lack, lack_lines
 from evaluators.acceptance.versions import Level, version_findings
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing
+from evaluators.hip.telemetry import AMDSMI_TODO, broken_amdsmi
 from evaluators.profile.profiler import TOOLS
 from evaluators.profile.run import find_tool
-from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
 from operators.llm.question import ModelUnavailable
 
 if TYPE_CHECKING:

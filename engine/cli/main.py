@@ -106,7 +106,7 @@ def _failures() -> tuple[type[Exception], ...]:
 def _require_ray() -> None:
     """Before it is imported. Raises BackendMissing where another package keeps it from that."""
     from evaluators.device_info import BackendMissing
-    from evaluators.telemetry import AMDSMI_TODO, broken_amdsmi
+    from evaluators.hip.telemetry import AMDSMI_TODO, broken_amdsmi
 
     if why := broken_amdsmi():
         raise BackendMissing(f"Ray can't be imported, as amdsmi can't ({why}): {AMDSMI_TODO}")

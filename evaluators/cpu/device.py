@@ -11,7 +11,7 @@ from evaluators.cpu.emit import ENGINE, LDS_BYTES
 from evaluators.cpu.session import MAX_THREADS, CpuSession
 from evaluators.cpu.thread_order import waits
 from evaluators.cpu.toolchain import cpu_info, runner, toolchain
-from evaluators.device import Compiled, Session
+from evaluators.device import Compiled, Session, Telemetry
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.kernel.source import KernelSource
 
@@ -41,6 +41,11 @@ def oracle(kernel: KernelSource, info: DeviceInfo) -> CpuCompiler | None:
     if not waits(kernel.code):
         return None
     return CpuCompiler(wavefront=info.wavefront, engine=fibers.ENGINE)
+
+
+def telemetry(info: DeviceInfo) -> Telemetry:
+    """A core has none."""
+    return dict
 
 
 def warm() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluators.cuda.errors import cuda_failure
 from evaluators.cuda.nvrtc import WHAT_TO_DO, NvrtcChild
+from evaluators.cuda.telemetry import telemetry
 from evaluators.device import Compiled, Session
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.gpu.compiler import GpuCompiler
@@ -18,6 +19,16 @@ from evaluators.gpu.peaks import peaks_of
 from evaluators.gpu.session import GpuSession
 from evaluators.kernel.plan import LaunchStep
 from evaluators.kernel.source import KernelSource
+
+__all__ = [
+    "compiler",
+    "device_count",
+    "open_device",
+    "oracle",
+    "private_process",
+    "telemetry",
+    "warm",
+]
 
 DEFAULT_ARCH = "sm_90"
 # Shared memory a block may have, by architecture, static and dynamic together (CUDA C++

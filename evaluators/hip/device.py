@@ -16,8 +16,19 @@ from evaluators.hip.clang import AmdChild, amd_child, amd_compiler
 from evaluators.hip.products import pci_id_of, recognise
 from evaluators.hip.rocm import WHAT_TO_DO
 from evaluators.hip.runtime import Runtime
+from evaluators.hip.telemetry import telemetry
 from evaluators.kernel.plan import LaunchStep
 from evaluators.kernel.source import KernelSource
+
+__all__ = [
+    "compiler",
+    "device_count",
+    "open_device",
+    "oracle",
+    "private_process",
+    "telemetry",
+    "warm",
+]
 
 DEFAULT_ARCH = "gfx942"
 LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.inputs import InputPool
-from evaluators.device import Device, backend
+from evaluators.device import Device, Telemetry, backend
 from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.measuring.evaluator import Evaluator, workloads_of
@@ -23,7 +23,6 @@ from evaluators.measuring.told import Teller, ToldDevice
 from evaluators.sandbox.confine import die_with_parent, forbid_core_dumps
 from evaluators.sandbox.frames import Ended, own_pipes, receive
 from evaluators.tasks.arguments import TaskError
-from evaluators.telemetry import Telemetry
 
 
 def warm(requests: int, wanted: Warm) -> InputPool:
@@ -77,7 +76,7 @@ def serve(requests: int, teller: Teller) -> NoReturn:
             match request:
                 case Hello(backend=name, index=index):
                     device = ToldDevice(backend(name).open_device(index), teller)
-                    telemetry = Telemetry(device.info)
+                    telemetry = backend(name).telemetry(device.info)
                     value = device.info
                 case Warm():
                     pool = warm(requests, request)
@@ -87,7 +86,7 @@ def serve(requests: int, teller: Teller) -> NoReturn:
                 case Call() if evaluator is not None:
                     value = getattr(evaluator, request.method)(*request.arguments)
                     if isinstance(value, Evaluation) and telemetry is not None:
-                        value = replace(value, telemetry=telemetry.read())
+                        value = replace(value, telemetry=telemetry())
                 case _:
                     raise ValueError(f"{request!r} came out of turn")
             reply = Reply(value=value, lost=teller.lost)

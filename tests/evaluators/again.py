@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evaluators.cpu import device as cpu
-from evaluators.device import Compiled, Compiler, Device, Session
+from evaluators.device import Compiled, Compiler, Device, Session, Telemetry
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource
@@ -55,6 +55,10 @@ def device_count() -> int:
 
 def open_device(index: int) -> AgainDevice:
     return AgainDevice(cpu.open_device(index))
+
+
+def telemetry(info: DeviceInfo) -> Telemetry:
+    return cpu.telemetry(info)
 
 
 def warm() -> None:

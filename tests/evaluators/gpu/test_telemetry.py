@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
-from evaluators.telemetry import Telemetry
 
 FIRST, FOURTH = "0000:05:00.0", "0000:c1:00.0"
 
@@ -26,6 +26,10 @@ def info(backend: str, pci_address: str) -> DeviceInfo:
     )
 
 
+def read(device: DeviceInfo) -> dict[str, float]:
+    return dict(backend(device.backend).telemetry(device)())
+
+
 class NVMLError(Exception):
     pass
 
@@ -38,7 +42,7 @@ def refuse(*_: object) -> float:
 def test_absent_without_an_error(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)
     monkeypatch.setitem(sys.modules, "amdsmi", None)
-    assert Telemetry(info(backend, FIRST)).read() == {}
+    assert read(info(backend, FIRST)) == {}
 
 
 def nvml(**changed: object) -> SimpleNamespace:
@@ -63,7 +67,7 @@ def test_the_gpu_at_the_address_is_read(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", nvml())
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
-    assert Telemetry(info("cuda", address)).read() == {
+    assert read(info("cuda", address)) == {
         "sm_mhz": 1980.0,
         "power_w": power_w,
         "temperature_c": 41.0,
@@ -73,7 +77,7 @@ def test_the_gpu_at_the_address_is_read(
 @pytest.mark.parametrize("call", ["nvmlInit", "nvmlDeviceGetHandleByPciBusId"])
 def test_a_driver_that_refuses_is_no_error(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", nvml(**{call: refuse}))
-    assert Telemetry(info("cuda", FIRST)).read() == {}
+    assert read(info("cuda", FIRST)) == {}
 
 
 class AmdSmiException(Exception):
@@ -112,7 +116,7 @@ def test_an_amd_gpu_is_found_by_its_address_in_whatever_order_amdsmi_counts(
 ) -> None:
     monkeypatch.setitem(sys.modules, "amdsmi", amdsmi(*order))
     monkeypatch.setenv("ROCR_VISIBLE_DEVICES", "1")
-    assert Telemetry(info("hip", address)).read() == {
+    assert read(info("hip", address)) == {
         "sm_mhz": 2100.0,
         "power_w": power_w,
         "temperature_c": 52.0,
@@ -121,4 +125,4 @@ def test_an_amd_gpu_is_found_by_its_address_in_whatever_order_amdsmi_counts(
 
 def test_an_amd_gpu_that_amdsmi_does_not_know_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "amdsmi", amdsmi(FOURTH))
-    assert Telemetry(info("hip", FIRST)).read() == {}
+    assert read(info("hip", FIRST)) == {}
