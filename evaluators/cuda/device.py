@@ -11,12 +11,11 @@ import numpy as np
 from evaluators.cuda.errors import cuda_failure
 from evaluators.cuda.nvrtc import WHAT_TO_DO, NvrtcChild
 from evaluators.cuda.telemetry import telemetry
-from evaluators.device import Compiled, Session
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.gpu.compiler import GpuCompiler
+from evaluators.gpu.device import GpuDevice
 from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import peaks_of
-from evaluators.gpu.session import GpuSession
 from evaluators.kernel.plan import LaunchStep
 from evaluators.kernel.source import KernelSource
 
@@ -149,18 +148,23 @@ class Runtime:
             raise
 
 
-class CudaDevice:
-    """One NVIDIA GPU in its primary context; see evaluators.device.Device."""
+class CudaDevice(GpuDevice):
+    """One NVIDIA GPU in its primary context."""
 
     def __init__(self, runtime: Runtime, index: int) -> None:
         self._runtime = runtime
         self._device = runtime.call("cuDeviceGet", index)
         context = runtime.call("cuDevicePrimaryCtxRetain", self._device)
         runtime.call("cuCtxSetCurrent", context)
-        name = runtime.call("cuDeviceGetName", 256, self._device).split(b"\0")[0].decode()
+        driver = CudaDriver(runtime, multiprocessors=self._attribute("MULTIPROCESSOR_COUNT"))
+        super().__init__(self._described(), driver)
+
+    def _described(self) -> DeviceInfo:
+        found = self._runtime.call("cuDeviceGetName", 256, self._device)
+        name = found.split(b"\0")[0].decode()
         peaks = peaks_of(name, cache_bytes=self._attribute("L2_CACHE_SIZE"))
         major = self._attribute("COMPUTE_CAPABILITY_MAJOR")
-        self.info = DeviceInfo(
+        return DeviceInfo(
             backend="cuda",
             name=name,
             arch=f"sm_{major}{self._attribute('COMPUTE_CAPABILITY_MINOR')}",
@@ -174,7 +178,6 @@ class CudaDevice:
             peak_bytes_per_s=peaks.bytes_per_s,
             pci_address=self._pci_address(),
         )
-        self._driver = CudaDriver(runtime, multiprocessors=self._attribute("MULTIPROCESSOR_COUNT"))
 
     def _pci_address(self) -> str:
         place = map(self._attribute, ("PCI_DOMAIN_ID", "PCI_BUS_ID", "PCI_DEVICE_ID"))
@@ -184,26 +187,8 @@ class CudaDevice:
         attribute = getattr(self._runtime.cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
         return int(self._runtime.call("cuDeviceGetAttribute", attribute, self._device))
 
-    def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
-    ) -> GpuSession:
-        if compiled.backend != "cuda" or compiled.arch != self.info.arch:
-            raise ValueError(
-                f"compiled for {compiled.backend} {compiled.arch}, this is cuda {self.info.arch}"
-            )
-        if not isinstance(beside, GpuSession | None):
-            raise ValueError("beside must be a session on cuda")
-        return GpuSession(
-            self._driver,
-            compiled,
-            memory_bytes=memory_bytes,
-            lds_bytes=self.info.lds_bytes,
-            threads=self.info.max_threads,
-            beside=beside,
-        )
-
     def close(self) -> None:
-        self._driver.close()
+        super().close()
         self._runtime.call("cuDevicePrimaryCtxRelease", self._device)
 
 

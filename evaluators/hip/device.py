@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.device import Compiled, Session
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.gpu.compiler import GpuCompiler
+from evaluators.gpu.device import GpuDevice
 from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import Peaks
-from evaluators.gpu.session import GpuSession
 from evaluators.hip.clang import AmdChild, amd_child, amd_compiler
 from evaluators.hip.products import pci_id_of, recognise
 from evaluators.hip.rocm import WHAT_TO_DO
@@ -120,36 +119,15 @@ def _info(properties: Any) -> DeviceInfo:
     )
 
 
-class HipDevice:
-    """One AMD GPU; see evaluators.device.Device."""
+class HipDevice(GpuDevice):
+    """One AMD GPU."""
+
+    what_to_do = WHAT_TO_DO
 
     def __init__(self, runtime: Runtime, index: int) -> None:
         runtime.call("hipSetDevice", index)
-        self.info = _info(runtime.properties(index))
-        self._driver = HipDriver(runtime, compute_units=self.info.compute_units)
-
-    def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
-    ) -> GpuSession:
-        if compiled.backend != "hip" or compiled.arch.split(":")[0] != self.info.arch:
-            raise ValueError(
-                f"compiled for {compiled.backend} {compiled.arch}, this is hip {self.info.arch}"
-            )
-        if compiled.inspection_only:
-            raise BackendMissing(f"{compiled.compiler} compiles for inspection only: {WHAT_TO_DO}")
-        if not isinstance(beside, GpuSession | None):
-            raise ValueError("beside must be a session on hip")
-        return GpuSession(
-            self._driver,
-            compiled,
-            memory_bytes=memory_bytes,
-            lds_bytes=self.info.lds_bytes,
-            threads=self.info.max_threads,
-            beside=beside,
-        )
-
-    def close(self) -> None:
-        self._driver.close()
+        info = _info(runtime.properties(index))
+        super().__init__(info, HipDriver(runtime, compute_units=info.compute_units))
 
 
 class HipDriver:

@@ -1,0 +1,45 @@
+"""What the devices of two vendors share: compiled kernels become sessions on one driver."""
+
+from evaluators.device import Compiled, Session
+from evaluators.device_info import BackendMissing, DeviceInfo
+from evaluators.gpu.driver import Driver
+from evaluators.gpu.session import GpuSession
+
+
+class GpuDevice:
+    """One GPU; see evaluators.device.Device.
+
+    what_to_do: where its compiler compiles for inspection only, what brings one for running.
+    """
+
+    what_to_do = ""
+
+    def __init__(self, info: DeviceInfo, driver: Driver) -> None:
+        self.info = info
+        self._driver = driver
+
+    def open(
+        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+    ) -> GpuSession:
+        here = (self.info.backend, self.info.arch)
+        if (compiled.backend, compiled.arch.split(":")[0]) != here:
+            raise ValueError(
+                f"compiled for {compiled.backend} {compiled.arch}, this is {' '.join(here)}"
+            )
+        if compiled.inspection_only:
+            raise BackendMissing(
+                f"{compiled.compiler} compiles for inspection only: {self.what_to_do}"
+            )
+        if not isinstance(beside, GpuSession | None):
+            raise ValueError(f"beside must be a session on {self.info.backend}")
+        return GpuSession(
+            self._driver,
+            compiled,
+            memory_bytes=memory_bytes,
+            lds_bytes=self.info.lds_bytes,
+            threads=self.info.max_threads,
+            beside=beside,
+        )
+
+    def close(self) -> None:
+        self._driver.close()
