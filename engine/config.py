@@ -4,12 +4,14 @@ import copy
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from engine.config_errors import ConfigError, first_problem
 from engine.llm.config import Llm
+from evaluators.device_info import known_backends
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import did_you_mean
 from operators.llm.question import Role
@@ -17,7 +19,15 @@ from operators.llm.question import Role
 Topology = Literal["ring", "full", "random"]
 
 
-BackendChoice = Literal["cpu", "cuda", "hip"]
+def _known_backend(name: str) -> str:
+    if name in known_backends():
+        return name
+    *others, last = map(repr, known_backends())
+    choices = {"expected": f"{', '.join(others)} or {last}"}
+    raise PydanticCustomError("literal_error", "Input should be {expected}", choices)
+
+
+BackendChoice = Annotated[str, AfterValidator(_known_backend)]
 
 
 class _Section(BaseModel):

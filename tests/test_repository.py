@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +15,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
+MOST_FILES = 20
+MOST_MODULES = 30
+"""That importing the evaluator may import of its package: no backend is among them."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-zig.lock")
 # In pieces, so that this file does not hold what it looks for.
@@ -191,3 +195,23 @@ def test_setup_names_the_package_that_brings_venv(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "apt install python3.12-venv" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("folder", ["engine", "operators", "evaluators", "scripts"])
+def test_no_folder_holds_more_files_than_a_person_takes_in(folder: str) -> None:
+    rooms = {file.parent for file in (ROOT / folder).rglob("*.py")}
+    crowded = [str(room) for room in rooms if len(list(room.glob("*.py"))) > MOST_FILES]
+    assert not crowded
+
+
+def test_the_evaluator_drags_in_few_modules() -> None:
+    program = (
+        "import sys, evaluators.measuring.evaluator; "
+        "print(*(name for name in sys.modules if name.split('.')[0] == 'evaluators'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert "evaluators.measuring.evaluator" in loaded
+    assert len(loaded) <= MOST_MODULES, loaded

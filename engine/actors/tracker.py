@@ -1,7 +1,6 @@
 """The actor that follows the store and shows it to MLflow."""
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +29,9 @@ class TrackerActor:
     def open(self, uri: str, experiment: str, run_dir: Path, writer: ActorHandle[Any]) -> None:
         self._writer = writer
         # Imported here: MLflow takes seconds, and a campaign without tracking never needs it.
-        tracking = import_module("engine.tracking.tracker")
-        self._tracker = tracking.Tracker(uri=uri, experiment=experiment, run_dir=run_dir)
+        from engine.tracking.tracker import Tracker
+
+        self._tracker = Tracker(uri=uri, experiment=experiment, run_dir=run_dir)
 
     def catch_up(self) -> str:
         """What is wrong with MLflow, in one sentence; empty when all is well."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from evaluators.device_info import known_backends
 from evaluators.spelling import did_you_mean
 
 PACKAGE = "kernel-scientist"
@@ -32,7 +33,6 @@ EXAMPLES = """examples:
 """
 
 # Written out, so that --help need not import what they are names of; a test compares.
-BACKEND_NAMES = ("cpu", "cuda", "hip")
 SECTION_NAMES = (
     *("device", "contract", "mfma", "rates"),
     *("faults", "together", "noise", "seeds"),
@@ -129,7 +129,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     _add_task(prompts)
     prompts.add_argument("--role", required=True, choices=ROLE_NAMES, help="who is asked")
     prompts.add_argument(
-        "--backend", default="cpu", choices=BACKEND_NAMES, help="whose device is told of (cpu)"
+        "--backend", default="cpu", choices=known_backends(), help="whose device is told of (cpu)"
     )
     prompts.add_argument(
         "--run-dir",
@@ -154,7 +154,9 @@ def _add_device_trial(doctor: ArgumentParser) -> None:
         help="put a device through everything a campaign relies on (10 minutes at most)",
     )
     doctor.add_argument(
-        "--backend", choices=BACKEND_NAMES, help="with --device: whose (default: a GPU's, if any)"
+        "--backend",
+        choices=known_backends(),
+        help="with --device: whose (default: a GPU's, if any)",
     )
     doctor.add_argument(
         "--section",
@@ -195,7 +197,9 @@ def _add_task(command: ArgumentParser) -> None:
 def _add_evaluate_options(command: ArgumentParser) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="a kernel file (.hip)")
     _add_task(command)
-    command.add_argument("--backend", required=True, choices=BACKEND_NAMES, help="where to run it")
+    command.add_argument(
+        "--backend", required=True, choices=known_backends(), help="where to run it"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument(
         "--compile-only",

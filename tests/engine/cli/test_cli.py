@@ -22,7 +22,6 @@ from engine.store.events import Drafted, Evaluated
 from engine.store.replay import replay
 from engine.store.scoreboard import Best
 from engine.store.summary import summarise
-from evaluators.device_info import BACKENDS
 from operators.llm.question import ROLES
 from tests.engine import campaign_log as log
 
@@ -218,7 +217,6 @@ def test_explain_tells_the_regions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_names_written_out_in_the_parser_are_all_there_are() -> None:
-    assert parser.BACKEND_NAMES == BACKENDS
     assert parser.ROLE_NAMES == ROLES
 
 
