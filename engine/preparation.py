@@ -16,7 +16,8 @@ from engine.store.summary import write_results
 from evaluators.kernel.seed_check import check_seeds
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 
 def task_of(config: CampaignConfig) -> Task:

@@ -16,7 +16,8 @@ from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.tasks.arguments import SUITES, TaskError
 from evaluators.tasks.reference import check_reference
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 __all__ = [
     "Anchor",

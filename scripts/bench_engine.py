@@ -18,7 +18,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.measuring.policy import Anchor
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 INFO = DeviceInfo(
     backend="cpu",

@@ -26,7 +26,8 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluate import TimingPolicy
 from evaluators.measuring.policy import policy_of
 from evaluators.tasks.arguments import TaskError
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from scripts.evaluator_kill import killed_evaluator
 from scripts.throughput import Arm, Setting, bare_arm, campaign_arm
 

@@ -36,7 +36,7 @@ from engine.store.events import Added
 from engine.store.spending import CallBudget
 from engine.store.store import Stored, read_events
 from evaluators.measuring.policy import Anchor
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.llm.novelty import Novelty
 from operators.llm.writer import LlmWriter
 from operators.operator import Declined

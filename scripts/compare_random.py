@@ -22,7 +22,7 @@ from engine.store.events import Evaluated
 from engine.store.replay import replay
 from engine.store.scoreboard import Scoreboard
 from engine.store.store import read_events
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 ARMS: Mapping[str, list[dict[str, str]]] = {
     "evolution": [{"kind": "catalog"}],

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from evaluators.evaluate import evaluate_file
-from evaluators.tasks.task import load_task, shipped_tasks
+from evaluators.tasks.task_file import load_task, shipped_tasks
 
 
 def main() -> int:

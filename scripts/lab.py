@@ -10,7 +10,8 @@ from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import Anchor
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 TASK = """
 description: y = x.

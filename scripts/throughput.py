@@ -18,7 +18,7 @@ from engine.dispatch.workbench import Workbench
 from engine.snapshot import Snapshot
 from engine.store.events import Drafted, EpochStarted, Evaluated
 from engine.store.store import read_events
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from scripts.bare_loop import AT_LEAST, Done, Window, bare_loop
 
 PATIENCE_S = 1200.0

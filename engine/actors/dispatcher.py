@@ -23,7 +23,7 @@ from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import toolchain_here
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
 _T = TypeVar("_T")

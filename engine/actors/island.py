@@ -18,7 +18,8 @@ from engine.store.profiles import Profiled
 from engine.store.replay import History
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate, Individual

@@ -13,7 +13,7 @@ from evaluators.evaluate import compile_kernel, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 LOG_LINES = 20
 

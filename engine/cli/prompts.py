@@ -5,7 +5,7 @@ from pathlib import Path
 from engine.campaign import STORE
 from engine.store.replay import Replay, replay
 from evaluators.device import backend
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.individual import Individual
 from operators.llm.preview import preview
 from operators.llm.question import Role

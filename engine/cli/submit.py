@@ -19,7 +19,7 @@ from engine.config import CampaignConfig, load_config
 from engine.searching import require_search
 from evaluators.kernel.seed_check import check_seeds
 from evaluators.tasks.reference import check_reference
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 if TYPE_CHECKING:
     from ray.job_submission import JobSubmissionClient

@@ -15,7 +15,8 @@ from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 
 class Broken(Exception):

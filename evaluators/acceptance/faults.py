@@ -15,7 +15,7 @@ from evaluators.evaluation import Status
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import TimingPolicy
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 TASK = "transpose"
 DEADLINE_S = 1.0

@@ -10,7 +10,7 @@ from evaluators.acceptance.trial import Broken, Setup, Trial
 from evaluators.evaluate import compile_kernel, opened
 from evaluators.measuring.intervals import half_width, speedup
 from evaluators.measuring.policy import Anchor, policy_of
-from evaluators.tasks.task import load_task, shipped_tasks
+from evaluators.tasks.task_file import load_task, shipped_tasks
 
 MOST_OFF, MOST_OFF_CPU = 0.005, 0.05
 """|ln ratio| of a kernel to itself that is too much when it is also significant at 99%."""

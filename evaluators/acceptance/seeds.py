@@ -7,7 +7,7 @@ from pathlib import Path
 from evaluators.acceptance.trial import Broken, Setup, Trial
 from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.measuring.policy import policy_of
-from evaluators.tasks.task import SHIPPED, load_task
+from evaluators.tasks.task_file import SHIPPED, load_task
 
 
 def evaluated(setup: Setup, file: Path) -> str:

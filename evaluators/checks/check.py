@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,11 @@ from evaluators.checks.compare import on
 from evaluators.checks.inputs import Draw
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
-from evaluators.evaluation import Rejected
+from evaluators.device import Compiled, Compiler
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source import KernelSource
+from evaluators.tasks.arguments import Workload
+from evaluators.tasks.task import Task
 
 Array = np.ndarray[Any, Any]
 
@@ -81,3 +85,34 @@ def check_workload(
             if run_us > slow_us:
                 break
     return Checked(errors=errors, run_us=run_us)
+
+
+SMALL_BYTES = 1 << 20
+"""The largest test shape within so many bytes is checked: an oracle is slow."""
+
+
+Check = Callable[[KernelSource, Compiled, Sequence[Workload], Mapping[str, float]], object]
+"""An Evaluator's own: raises Rejected when a compiled kernel is wrong on the shapes."""
+
+
+def check_order(
+    kernel: KernelSource, task: Task, backend: str, oracle: Compiler, check: Check
+) -> None:
+    """Check a kernel once more, on one small shape, with its threads in other orders.
+
+    oracle: see Backend.oracle. Raises Rejected: WRONG or CRASHED. What the oracle can't run,
+    or finish in time, tells nothing.
+    """
+    shapes = task.workloads("tests", backend)
+    nbytes = [sum(a.nbytes(shape.dims) for a in task.arguments) for shape in shapes]
+    fitting = [size for size in nbytes if size <= SMALL_BYTES]
+    shape = shapes[nbytes.index(max(fitting) if fitting else min(nbytes))]
+    try:
+        compiled = oracle.compile(kernel, [kernel.plan(task, shape.dims)])
+        check(kernel, compiled, [shape], {})
+    except Rejected as rejected:
+        if rejected.killed:
+            raise
+        if rejected.status in (Status.WRONG, Status.CRASHED):
+            reason = f"with its threads in another order: {rejected.reason} (a barrier missing?)"
+            raise Rejected(rejected.status, reason, log=rejected.log) from None

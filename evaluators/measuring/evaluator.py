@@ -8,13 +8,12 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
-from evaluators.checks.check import check_workload
+from evaluators.checks.check import check_order, check_workload
 from evaluators.checks.compare import check_limits, on
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import ALIGNMENT, Region
-from evaluators.checks.thread_order import check_order
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource

@@ -13,7 +13,8 @@ from evaluators.device_info import known_backends
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 LAUNCHES = 3
 DEADLINE_S = 120.0

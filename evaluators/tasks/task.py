@@ -1,6 +1,5 @@
-"""Task: what a kernel must compute, on which shapes, how exactly; load_task()."""
+"""Task: what a kernel must compute, on which shapes, how exactly."""
 
-import hashlib
 import importlib.util
 import traceback
 import zlib
@@ -13,8 +12,6 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.expression import Expression
-from evaluators.lined_yaml import YamlError, load
-from evaluators.spelling import did_you_mean
 from evaluators.tasks.arguments import (
     DTYPES,
     Argument,
@@ -24,7 +21,6 @@ from evaluators.tasks.arguments import (
     TaskError,
     Workload,
 )
-from evaluators.tasks.task_file import TaskFile
 
 __all__ = [
     "Argument",
@@ -34,11 +30,7 @@ __all__ = [
     "Task",
     "TaskError",
     "Workload",
-    "load_task",
-    "shipped_tasks",
 ]
-
-SHIPPED = Path(__file__).parents[1] / "tasks"
 
 Reference = Callable[..., Mapping[str, Any]]
 
@@ -92,7 +84,7 @@ class Task:
         numbers of its kind.
         """
         path = self.folder / "reference.py"
-        function = _load_reference(path)
+        function = load_reference(path)
         wide = {name: array.astype(_wide(array.dtype)) for name, array in inputs.items()}
         where = f"{path}: reference() on {workload.label}"
         try:
@@ -171,7 +163,7 @@ def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
 _REFERENCES: dict[tuple[Path, str], Reference] = {}
 
 
-def _load_reference(path: Path) -> Reference:
+def load_reference(path: Path) -> Reference:
     """The function reference of a task's own, trusted reference.py; read once per content."""
     try:
         text = path.read_text()
@@ -199,54 +191,3 @@ def _load_reference(path: Path) -> Reference:
             raise TaskError(f"{path}: has no function reference(**inputs, **dims)")
         _REFERENCES[key] = function
     return _REFERENCES[key]
-
-
-def _references(folder: Path) -> list[str]:
-    """What right means: reference.py and, for large shapes on GPUs, maybe a reference.hip."""
-    on_device = folder / "reference.hip"
-    files = [folder / "reference.py", *([on_device] if on_device.is_file() else [])]
-    return [file.read_text() for file in files]
-
-
-def shipped_tasks() -> tuple[str, ...]:
-    """Names of the tasks in the package."""
-    return tuple(sorted(path.parent.name for path in SHIPPED.glob("*/task.yaml")))
-
-
-def load_task(name_or_path: str | Path) -> Task:
-    """A shipped task by name, or any folder with task.yaml, reference.py and seeds/*.hip.
-
-    Raises TaskError.
-    """
-    folder = SHIPPED / name_or_path if str(name_or_path) in shipped_tasks() else Path(name_or_path)
-    path = folder / "task.yaml"
-    if not path.is_file():
-        shipped = shipped_tasks()
-        guess = did_you_mean(str(name_or_path), shipped)
-        raise TaskError(
-            f"no task {str(name_or_path)!r}{guess}: name one of {', '.join(shipped)}, "
-            "or a folder that holds task.yaml, reference.py and seeds/*.hip"
-        )
-    text = path.read_text()
-    try:
-        tree = load(text)
-    except YamlError as error:
-        raise TaskError(f"{path}, line {error.line}: {error.reason}") from None
-    reference = folder / "reference.py"
-    _load_reference(reference)
-    file = TaskFile(path.resolve(), tree)
-    arguments = file.arguments
-    return Task(
-        name=path.resolve().parent.name,
-        hash=hashlib.sha256("\0".join([text, *_references(folder)]).encode()).hexdigest()[:16],
-        folder=path.resolve().parent,
-        description=str(file.tree.get("description", "")).strip(),
-        dims=file.dims,
-        arguments=arguments,
-        flops=file.optional("flops"),
-        bytes=file.optional("bytes"),
-        compute_dtype=file.compute_dtype(),
-        suites=file.suites(),
-        seeds=file.seeds(),
-        reference_text=reference.read_text(),
-    )

@@ -1,5 +1,6 @@
-"""task.yaml: its keys and their validation."""
+"""Tasks as files: load_task(), and what task.yaml may say."""
 
+import hashlib
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +12,8 @@ from evaluators.expression import (
     Number,
     parse_expression,
 )
-from evaluators.lined_yaml import LinedDict, LinedList, Reader
+from evaluators.lined_yaml import LinedDict, LinedList, Reader, YamlError, load
+from evaluators.spelling import did_you_mean
 from evaluators.tasks.arguments import (
     DTYPES,
     KINDS,
@@ -24,6 +26,7 @@ from evaluators.tasks.arguments import (
     TaskError,
     Workload,
 )
+from evaluators.tasks.task import Task, load_reference
 
 KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", *SUITES)
 ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
@@ -184,3 +187,57 @@ class TaskFile(Reader):
         if not seeds:
             raise TaskError(f"{folder}: holds no *.hip file; the naive kernel goes there")
         return seeds
+
+
+SHIPPED = Path(__file__).parents[1] / "tasks"
+
+
+def _references(folder: Path) -> list[str]:
+    """What right means: reference.py and, for large shapes on GPUs, maybe a reference.hip."""
+    on_device = folder / "reference.hip"
+    files = [folder / "reference.py", *([on_device] if on_device.is_file() else [])]
+    return [file.read_text() for file in files]
+
+
+def shipped_tasks() -> tuple[str, ...]:
+    """Names of the tasks in the package."""
+    return tuple(sorted(path.parent.name for path in SHIPPED.glob("*/task.yaml")))
+
+
+def load_task(name_or_path: str | Path) -> Task:
+    """A shipped task by name, or any folder with task.yaml, reference.py and seeds/*.hip.
+
+    Raises TaskError.
+    """
+    folder = SHIPPED / name_or_path if str(name_or_path) in shipped_tasks() else Path(name_or_path)
+    path = folder / "task.yaml"
+    if not path.is_file():
+        shipped = shipped_tasks()
+        guess = did_you_mean(str(name_or_path), shipped)
+        raise TaskError(
+            f"no task {str(name_or_path)!r}{guess}: name one of {', '.join(shipped)}, "
+            "or a folder that holds task.yaml, reference.py and seeds/*.hip"
+        )
+    text = path.read_text()
+    try:
+        tree = load(text)
+    except YamlError as error:
+        raise TaskError(f"{path}, line {error.line}: {error.reason}") from None
+    reference = folder / "reference.py"
+    load_reference(reference)
+    file = TaskFile(path.resolve(), tree)
+    arguments = file.arguments
+    return Task(
+        name=path.resolve().parent.name,
+        hash=hashlib.sha256("\0".join([text, *_references(folder)]).encode()).hexdigest()[:16],
+        folder=path.resolve().parent,
+        description=str(file.tree.get("description", "")).strip(),
+        dims=file.dims,
+        arguments=arguments,
+        flops=file.optional("flops"),
+        bytes=file.optional("bytes"),
+        compute_dtype=file.compute_dtype(),
+        suites=file.suites(),
+        seeds=file.seeds(),
+        reference_text=reference.read_text(),
+    )

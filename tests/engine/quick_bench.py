@@ -6,7 +6,7 @@ from engine.dispatch.workbench import Built
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.source import kernel_id
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from scripts.bench_engine import InstantWorkbench
 
 

@@ -23,7 +23,7 @@ from engine.store.replay import replay
 from engine.store.store import Store, StoreError
 from evaluators.cpu.device import device_count
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 

@@ -24,7 +24,7 @@ from engine.store.replay import Replay, replay
 from engine.store.store import read_events
 from engine.store.summary import Summary
 from evaluators.evaluation import Evaluation
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.individual import Candidate
 from operators.llm.question import Failure, Reply, Request, Unanswered

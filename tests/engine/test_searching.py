@@ -19,7 +19,8 @@ from engine.store.events import Added, Drafted, Event
 from engine.store.replay import replay
 from evaluators.cpu.device import device_count
 from evaluators.evaluation import Evaluation
-from evaluators.tasks.task import Task, TaskError, load_task
+from evaluators.tasks.task import Task, TaskError
+from evaluators.tasks.task_file import load_task
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate
 from tests.engine.conftest import evaluation_of

@@ -22,10 +22,10 @@ from engine.store.store import Store, read_events
 from engine.store.summary import summarise
 from engine.store.toolchain import toolchain_of
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Status
+from evaluators.evaluation import HARNESS_VERSION, Status
 from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import Anchor
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from scripts.bench_engine import INFO, InstantBench, InstantWorkbench
 
 TASK = load_task("sum_reduction")
@@ -79,8 +79,14 @@ def said(run_dir: Path) -> str:
     return "\n".join(result_lines(summarise(whole, run_dir), whole, None))
 
 
-def test_a_store_of_before_goes_on(of_before: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.store.toolchain.HARNESS_VERSION", "1")  # that of the store
+def test_a_store_of_before_goes_on(of_before: Path) -> None:
+    with sqlite3.connect(of_before / "store.sqlite") as connection:
+        connection.execute(  # as if this harness were the one of then
+            "UPDATE events SET body = json_set(body, '$.harness', ?) "
+            "WHERE kind = 'session_started'",
+            (HARNESS_VERSION,),
+        )
+    connection.close()
     before = list(read_events(of_before / "store.sqlite"))
     resumed = resume_campaign(of_before, budgets={"evaluations": 16}, workbench=workbench())
     assert resumed.evaluations["total"] == 16 and resumed.ended == "the evaluations are spent"
@@ -88,7 +94,7 @@ def test_a_store_of_before_goes_on(of_before: Path, monkeypatch: pytest.MonkeyPa
     assert {one.number for one in events_of(of_before, Evaluated)} == {0}
     assert all(one.link for one in events_of(of_before, EpochStarted)[1:])
     old, new = (one.started for one in replay(of_before / "store.sqlite").sessions)
-    assert (new.harness, new.compiler) == ("1", "none")
+    assert (new.harness, new.compiler) == (HARNESS_VERSION, "none")
     assert toolchain_of(old) == toolchain_of(new)
     assert "toolchain" not in said(of_before)
 

@@ -7,7 +7,8 @@ from evaluators.device import Compiled
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 SHIPPED = Path(evaluators.__file__).parent / "tasks"
 KERNELS = Path(__file__).parents[1] / "kernels"

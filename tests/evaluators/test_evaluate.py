@@ -15,7 +15,8 @@ from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.tasks.arguments import TaskError
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import FRONT, PREPARED, SLOW, kernel, write_task
 
 POLICY = TimingPolicy(budget_s=0.3, interval_us=1000.0, link_budget_s=0.2, deadline_slack_s=1.0)

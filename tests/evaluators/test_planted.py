@@ -9,7 +9,8 @@ from evaluators.cpu.device import CpuDevice, compiler, open_device
 from evaluators.evaluate import Evaluator, TimingPolicy, compile_kernel, failed
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.source import kernel_id
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 PLANTED = Path(__file__).resolve().parents[1] / "kernels" / "planted"
 MARKER = "@MARKER@"

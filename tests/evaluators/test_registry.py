@@ -10,7 +10,7 @@ import pytest
 from evaluators.device import backend, register
 from evaluators.device_info import BACKENDS, FURTHER_BACKENDS, BackendMissing, known_backends
 from evaluators.evaluate import evaluate_file
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators import again
 from tests.evaluators.small_task import write_task
 

@@ -8,7 +8,8 @@ import numpy as np
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate, Experiment, Individual
 from operators.operator import Context
 

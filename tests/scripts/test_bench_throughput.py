@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from scripts import bench_throughput
 from scripts.bare_loop import AT_LEAST
 from scripts.recording import metrics, parameters

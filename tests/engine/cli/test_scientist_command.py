@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from engine.cli import main as cli
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import MODEL, Script
 

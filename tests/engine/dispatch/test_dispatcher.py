@@ -19,7 +19,7 @@ from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import parse_kernel
 from evaluators.profile.profiler import Profile
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
 TASK = load_task("sgemm")

@@ -12,7 +12,7 @@ from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import parse_kernel
 from evaluators.profile.profiler import Profile
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from scripts.bench_engine import INFO
 from tests.engine.dispatch.test_dispatcher import passed
 

@@ -11,7 +11,7 @@ from evaluators.hip.device import LDS_BYTES
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.kernel.plan import LaunchStep, Scalar
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 N = Scalar(value=1 << 26, type="int64")
 STEPS = {

@@ -16,7 +16,7 @@ import evaluators
 from evaluators.gpu.resources import read_resources
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 TASK = Path(__file__).parents[2] / "kernels" / "fp8_mfma_gemm"
 KERNEL = (TASK / "seeds" / "fp8_mfma_gemm.hip").read_text()

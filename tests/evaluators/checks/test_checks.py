@@ -10,7 +10,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep, Plan
 from evaluators.tasks.arguments import Argument, Workload
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 TASK = load_task("sgemm")
 C = TASK.outputs[0]

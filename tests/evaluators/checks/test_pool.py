@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluators.checks.inputs import InputPool
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 TASK = load_task("sgemm")
 WORKLOAD = TASK.workloads("tests", "cpu")[1]

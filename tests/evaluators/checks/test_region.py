@@ -9,7 +9,7 @@ import pytest
 from evaluators.checks.region import ALIGNMENT, GUARD_BYTES, Image, Region, poison_byte
 from evaluators.device import Buffer
 from evaluators.evaluation import Rejected, Status
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 TASK = load_task("sgemm")
 WORKLOAD = TASK.workloads("tests", "cpu")[2]  # ragged

@@ -11,7 +11,7 @@ from evaluators.cpu.device import CpuDevice
 from evaluators.cpu.fission import explain
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.launching import Array, compile_one, launch, run
 
 KERNELS = Path(__file__).parents[2] / "kernels"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from evaluators.checks.thread_order import check_order
+from evaluators.checks.check import check_order
 from evaluators.cpu import device as cpu
 from evaluators.cpu.thread_order import waits
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Rejected, Status
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 
 TILED = """/*---
 launches:

@@ -13,7 +13,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.gpu.resources import read_resources
 from evaluators.kernel.reader import OPTIONS
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.shipped import PORTABLE, SHIPPED, compiled, compiled_seed, name_of
 
 TYPES = """

@@ -24,7 +24,8 @@ from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.measuring.policy import GPU_POLICY, Anchor
 from evaluators.tasks.arguments import DTYPES
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import kernel, write_task
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 from tests.hip_double.twins import with_twins

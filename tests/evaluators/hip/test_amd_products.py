@@ -93,9 +93,9 @@ def device(units: int, partition: str) -> DeviceInfo:
 
 
 def test_partitions_of_one_gpu_are_classes_of_their_own_and_other_vendors_keep_theirs() -> None:
-    assert device(304, "SPX").device_class == "hip/a GPU/304 CUs SPX/a/e/c"
-    assert device(38, "CPX").device_class == "hip/a GPU/38 CUs CPX/a/e/c"
-    assert device(0, "").device_class == "cuda/a GPU/a/e/c"  # as in stores of before
+    assert device(304, "SPX").device_class == "hip/a GPU/304 CUs SPX/a/e"
+    assert device(38, "CPX").device_class == "hip/a GPU/38 CUs CPX/a/e"
+    assert device(0, "").device_class == "cuda/a GPU/a/e"
 
 
 def test_the_id_that_sysfs_tells(tmp_path: Path) -> None:

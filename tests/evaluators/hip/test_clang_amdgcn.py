@@ -14,7 +14,7 @@ from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
 from evaluators.kernel.reader import OPTIONS
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.shipped import KERNELS, SEEDS, SHIPPED, compiled, compiled_seed, name_of
 
 MFMA = KERNELS / "fp8_mfma_gemm" / "seeds" / "fp8_mfma_gemm.hip"

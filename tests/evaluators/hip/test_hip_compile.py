@@ -11,7 +11,7 @@ from evaluators.gpu.compiler import GpuCompiler
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.kernel.reader import OPTIONS
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.shipped import KERNELS, SEEDS, SHIPPED, compiled, compiled_seed, name_of
 
 DOUBLE = """/*---

@@ -14,7 +14,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Status
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.hip import test_hip_double
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 

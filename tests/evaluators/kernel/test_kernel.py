@@ -10,7 +10,8 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep, MemsetStep, Scalar
 from evaluators.kernel.reader import KEYS, LAUNCH_KEYS
 from evaluators.kernel.source import kernel_id, parse_kernel
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 
 SPLIT_K = """/*---
 launches:

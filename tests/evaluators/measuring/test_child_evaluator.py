@@ -22,7 +22,8 @@ from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.sandbox.frames import Ended, Overdue, receive, send
 from evaluators.sandbox.kept_waiting import Deadline
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import kernel, write_task
 
 ROOT = Path(__file__).parents[3]

@@ -15,7 +15,8 @@ from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import Race, balanced
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import PREPARED, kernel, write_task
 
 POLICY = TimingPolicy(budget_s=0.2, interval_us=500.0)

@@ -22,7 +22,7 @@ from evaluators.profile.tables import (
     read_rocprof,
 )
 from evaluators.profile.target import shape_of
-from evaluators.tasks.task import SHIPPED, load_task
+from evaluators.tasks.task_file import SHIPPED, load_task
 from scripts.bench_engine import INFO
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -8,7 +8,8 @@ from engine.cli import main as cli
 from evaluators.evaluate import evaluate_file
 from evaluators.evaluation import Status
 from evaluators.tasks.reference import check_reference, smallest
-from evaluators.tasks.task import TaskError, load_task
+from evaluators.tasks.task import TaskError
+from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import REFERENCE, kernel, write_task
 
 WRONG = [

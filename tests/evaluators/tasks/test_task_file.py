@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evaluators.device_info import DeviceInfo
-from evaluators.tasks.task import Task, TaskError, load_task
+from evaluators.tasks.task import Task, TaskError
+from evaluators.tasks.task_file import load_task
 
 TASK = """description: scale and shift
 dims: [R, C]

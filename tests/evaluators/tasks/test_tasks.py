@@ -10,7 +10,8 @@ from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.evaluator import Evaluator, workloads_of
 from evaluators.tasks.arguments import SUITES
-from evaluators.tasks.task import Task, Workload, load_task, shipped_tasks
+from evaluators.tasks.task import Task, Workload
+from evaluators.tasks.task_file import load_task, shipped_tasks
 
 SIGNATURES = {
     "sgemm": (["a", "b", "c"], ("M", "N", "K")),

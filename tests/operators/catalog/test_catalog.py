@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import load_task, shipped_tasks
+from evaluators.tasks.task_file import load_task, shipped_tasks
 from operators.catalog import catalog_operators
 from operators.catalog.designer import AVENUES, EXPERIMENTS, NEWCOMER, TECHNIQUES
 from operators.catalog.families import FAMILIES, families, random_params

@@ -6,7 +6,7 @@ from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families
 
 TASKS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}

@@ -10,7 +10,7 @@ from evaluators.device_info import BACKENDS
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.measuring.evaluator import Evaluator, workloads_of
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families, random_params
 from operators.catalog.random_search import random_candidate
 from operators.catalog.structure import structure

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.tasks.task import Task, load_task
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
 from operators.catalog.search_space import MOST_ENUMERATED, Sweep, search_space
 from operators.operator import Declined
 from tests.evaluators.small_task import kernel, write_task

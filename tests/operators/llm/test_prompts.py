@@ -10,7 +10,7 @@ import pytest
 
 from evaluators.evaluation import Status
 from evaluators.kernel.source import kernel_id
-from evaluators.tasks.task import load_task, shipped_tasks
+from evaluators.tasks.task_file import load_task, shipped_tasks
 from operators.llm.preview import preview
 from operators.llm.prompts.render import (
     Scene,
