@@ -1,5 +1,5 @@
 -- Views for people; the log of events is the truth. They are made anew whenever a campaign's
--- writer opens its store. For an older store at rest: sqlite3 STORE '.read engine/views.sql'
+-- writer opens its store. For an older store at rest: sqlite3 STORE '.read engine/store/views.sql'
 DROP VIEW IF EXISTS lineage;
 DROP VIEW IF EXISTS individuals;
 DROP VIEW IF EXISTS calls;

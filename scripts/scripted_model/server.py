@@ -185,7 +185,7 @@ class ScriptedServer:
         if fault == "server_error":
             return _error(500, "The server had an error.")
         if fault == "timeout":
-            await asyncio.sleep(self.script.hang_s)
+            await _until_left(request, self.script.hang_s)
         if request.transport is not None:
             request.transport.abort()
         return web.Response()
@@ -267,6 +267,13 @@ def _event(body: Mapping[str, Any], delta: Mapping[str, Any], finish: str | None
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
     }
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+async def _until_left(request: web.Request, seconds: float) -> None:
+    """Until whoever asked has gone away, for at most so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and request.transport and not request.transport.is_closing():
+        await asyncio.sleep(0.01)
 
 
 def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
