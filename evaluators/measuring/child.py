@@ -106,7 +106,4 @@ def main() -> NoReturn:
 
 
 if __name__ == "__main__":
-    # What travels is pickled by its module's name, which must not be __main__.
-    from evaluators.measuring import child as gpu_child  # noqa: PLW0406
-
-    gpu_child.main()
+    main()
