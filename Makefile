@@ -33,7 +33,7 @@ format: .venv/.dev  ## format the code, and mend what ruff can mend
 	$(BIN)/ruff format .
 
 bench: .venv/.dev  ## measure the engine's own overheads
-	$(BIN)/python scripts/bench_engine.py
+	$(BIN)/python -m scripts.bench_engine
 
 soak: .venv/.dev  ## run the long tests only: kills, restarts, leaks
 	$(BIN)/python -m pytest -m soak

@@ -25,7 +25,7 @@ import sys
 from pathlib import Path
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.hip.device import device as hip
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 from tests.hip_double.twins import with_twins
 task = load_task(Path(sys.argv[1]))
 compiler = with_twins(hip.compiler(arch="gfx942"))

@@ -33,7 +33,7 @@ POLICY = TimingPolicy(
 HELD = """
 import sys, time
 from evaluators.measuring.child_evaluator import ChildEvaluator
-from evaluators.tasks.task import load_task
+from evaluators.tasks.task_file import load_task
 child = ChildEvaluator(task=load_task(sys.argv[1]), backend_name="cpu", secret=1)
 print(child._child.pid, child._spare.pid, flush=True)
 time.sleep(60)
