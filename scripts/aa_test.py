@@ -250,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BackendMissing as missing:
         print(missing, file=sys.stderr)
         return 2
-    command = shlex.join(["python", "scripts/aa_test.py", *(arguments or sys.argv[1:])])
+    command = shlex.join(["python", "-m", "scripts.aa_test", *(arguments or sys.argv[1:])])
     date = datetime.now(UTC).isoformat(timespec="seconds")
     given.out.write_text(json.dumps({"date": date, "command": command, **result}, indent=1) + "\n")
     for fault in result["faults"]:

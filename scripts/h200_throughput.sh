@@ -29,5 +29,5 @@ case $count in
 esac
 "$python" -c 'import matplotlib' 2>/dev/null && how+=(--plot "$out/throughput_x$count.png") ||
     echo "no matplotlib here: draw later with --import throughput_x$count.json --plot"
-timeout 540 "$python" scripts/bench_throughput.py --backend cuda "${how[@]}" \
+timeout 540 "$python" -m scripts.bench_throughput --backend cuda "${how[@]}" \
     --out "$out/throughput_x$count.json" "${@:2}" 2>&1 | tee "$out/throughput_x$count.log"

@@ -42,6 +42,6 @@ def test_the_whole_of_it_in_small(tmp_path: Path, capsys: pytest.CaptureFixture[
     (kernel,) = found["kernels"]
     assert len(kernel["recorded"]["values"]) == kernel["recorded"]["blocks"] == 6
     assert math.isfinite(kernel["true_gain"]["gain"])
-    assert found["command"].startswith("python scripts/aa_test.py --backend cpu")
+    assert found["command"].startswith("python -m scripts.aa_test --backend cpu")
     assert "200" in found["command"]
     assert str(out) in capsys.readouterr().out
