@@ -148,7 +148,7 @@ def test_an_amdsmi_that_keeps_ray_from_being_imported_is_told(tmp_path: Path) ->
 
 LOOK_AT_AMD = """
 from dataclasses import replace
-from engine.cli.main import doctor
+from engine.cli import doctor
 maker = replace(doctor.MAKERS[0], device_files=("/dev/null",))
 found = doctor._gpu(maker)
 print(found.state, found.found, found.todo, sep="|")

@@ -11,12 +11,12 @@ from tests.evaluators.small_task import write_task
 
 built, double = test_hip_double.built, test_hip_double.double
 ADDRESSES = """
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 for i in range(hip.device_count()):
     print(hip.open_device(i).info.pci_address)
 """
 CLASS = """
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 info = hip.open_device(0).info
 print(info.device_class, info.peak_flops.get("float16"), info.cache_bytes, sep="|")
 """
@@ -24,7 +24,7 @@ GIVEN = """
 import sys
 from pathlib import Path
 from evaluators.measuring.child_evaluator import ChildEvaluator
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 from evaluators.tasks.task_file import load_task
 from tests.hip_double.twins import with_twins
 task = load_task(Path(sys.argv[1]))
@@ -36,14 +36,15 @@ for i in range(2):
 """
 READ_AND_CLOSE = """
 from pathlib import Path
-from evaluators.hip.device import device as hip, profile
+from evaluators.hip import device as hip
+from evaluators.profile import profiler as profile
 from evaluators.device import backend
 hip.compiler()
 profile._info("hip")
 """
 RUNNABLE = """
 from dataclasses import replace
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 from evaluators.acceptance.launching import compile_one, launch
 from evaluators.device import BackendMissing
 from tests.hip_double.twins import with_twins

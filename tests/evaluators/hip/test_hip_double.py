@@ -25,7 +25,7 @@ DOUBLE = ROOT / "tests" / "hip_double"
 ADD = "__global__ void add(int* x) { x[threadIdx.x] += 1; }"
 OPEN = """
 import sys
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 from evaluators.device import BackendMissing
 try:
     hip.open_device(int(sys.argv[1]))
@@ -35,7 +35,7 @@ except BackendMissing as missing:
 EVALUATE = """
 import sys
 from pathlib import Path
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 from evaluators.evaluate import evaluate_file
 from evaluators.measuring.policy import TimingPolicy
 from tests.hip_double.twins import with_twins
@@ -51,7 +51,7 @@ print(made.status, made.reason, made.device_class, *made.times_us, *made.resourc
 ACCEPT = """
 import io, sys
 from pathlib import Path
-from evaluators.acceptance.command import accept_device
+from evaluators.acceptance.report import accept_device
 child = (sys.executable, "-c", sys.argv[2])
 said = io.StringIO()
 sections = ["device", "faults"]
@@ -59,7 +59,7 @@ print(accept_device("hip", Path(sys.argv[1]), said, only=sections, child=child))
 """
 ACCEPT_CHILD = """
 import sys
-from evaluators.hip.device import device as hip
+from evaluators.hip import device as hip
 from evaluators.acceptance import child
 from tests.hip_double.twins import with_twins
 plain = hip.compiler

@@ -19,7 +19,7 @@ from tests.evaluators.hip import test_hip_double
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 
 built, double = test_hip_double.built, test_hip_double.double
-SCRIPT = "from tests.evaluators import on_double; on_double.main()"
+SCRIPT = "from tests.evaluators.hip import on_double; on_double.main()"
 
 
 def asked(question: str, folder: Path, *arguments: str) -> Any:
