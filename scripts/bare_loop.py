@@ -8,7 +8,15 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 
 from engine.dispatch.epochs import EPOCH_GAIN
-from engine.dispatch.workbench import Bench, Built, Workbench
+from engine.dispatch.workbench import (
+    Built,
+    Measured,
+    OpenEvaluator,
+    Workbench,
+    linked,
+    raising_broken,
+    verified,
+)
 from engine.store.events import EpochStarted, Evaluated
 from engine.store.scoreboard import Scoreboard
 from evaluators.device_info import DeviceInfo
@@ -74,16 +82,17 @@ def bare_loop(
     nothing is known from before. workers: compile processes, on cores, or with none named
     anywhere. It goes on until the window is closed. Raises Broken.
     """
-    bench = workbench.open(device)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _begin, (workbench, bench.info, cores)) as pool:
-        loop = _Loop(bench)
-        loop.begin(pool.submit(_compile, naive).result())
-        compiled = _compiled(pool, sources, workers)
-        done: list[Done] = []
-        while not window.closed(done, time.time()):
-            done.append(loop.evaluate(next(compiled)))
-        pool.shutdown(cancel_futures=True)
+    with raising_broken(), workbench.open(device) as evaluator:
+        begun = (workbench, evaluator.device.info, cores)
+        with ProcessPoolExecutor(workers, context, _begin, begun) as pool:
+            loop = _Loop(evaluator)
+            loop.begin(pool.submit(_compile, naive).result())
+            compiled = _compiled(pool, sources, workers)
+            done: list[Done] = []
+            while not window.closed(done, time.time()):
+                done.append(loop.evaluate(next(compiled)))
+            pool.shutdown(cancel_futures=True)
     return done
 
 
@@ -103,15 +112,15 @@ def _compiled(
 class _Loop:
     """Measures one kernel after another; decides on anchors as engine.dispatch.dispatcher does."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, evaluator: OpenEvaluator) -> None:
+        self._evaluator = evaluator
         self._scores = Scoreboard()
         self._anchor: Anchor | None = None
 
     def begin(self, naive: Built | Evaluation) -> None:
         if isinstance(naive, Evaluation):
             raise ValueError(f"the naive seed does not compile: {naive.reason}")
-        measured = self._bench.measure(naive, None, {}, 0.0)
+        measured = self._measure(naive, 0.0)
         self._scores.apply(Evaluated(evaluation=measured.evaluation, verified=measured.verified))
         self._start_epoch(naive, EpochStarted(number=0, anchor_id=naive.kernel_id))
 
@@ -120,16 +129,21 @@ class _Loop:
             self._scores.apply(Evaluated(evaluation=built))
             return Done(at=time.time(), evaluation=built)
         best = self._scores.best.speedup if self._scores.best else 0.0
-        measured = self._bench.measure(built, self._anchor, self._scores.bounds(), best)
+        measured = self._measure(built, best)
         self._scores.apply(Evaluated(evaluation=measured.evaluation, verified=measured.verified))
         done = Done(at=time.time(), evaluation=measured.evaluation)
         if measured.verified and self._anchor is not None and self._outgrown():
-            blocks = self._bench.link(built, self._anchor)
+            blocks = linked(self._evaluator, built, self._anchor)
             if blocks is not None:
                 number = self._scores.epoch + 1
                 event = EpochStarted(number=number, anchor_id=built.kernel_id, link=blocks)
                 self._start_epoch(built, event)
         return done
+
+    def _measure(self, built: Built, best_speedup: float) -> Measured:
+        bounds = self._scores.bounds() or None
+        made = self._evaluator.measure(built.kernel, built.compiled, self._anchor, bounds)
+        return verified(self._evaluator, built, made, best_speedup)
 
     def _outgrown(self) -> bool:
         best = self._scores.best
@@ -145,17 +159,17 @@ class _Loop:
         )
 
 
-_bench: tuple[Workbench, DeviceInfo]
+_work: tuple[Workbench, DeviceInfo]
 
 
 def _begin(workbench: Workbench, info: DeviceInfo, cores: frozenset[int]) -> None:
     """In each compile process, once."""
-    global _bench  # noqa: PLW0603 (a process of this pool does nothing else)
-    _bench = workbench, info
+    global _work  # noqa: PLW0603 (a process of this pool does nothing else)
+    _work = workbench, info
     if cores:
         os.sched_setaffinity(0, cores)
 
 
 def _compile(source: str) -> Built | Evaluation:
-    workbench, info = _bench
+    workbench, info = _work
     return workbench.compile(source, info)

@@ -6,18 +6,21 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.campaign import run_campaign
 from engine.config import parse_config
-from engine.dispatch.workbench import Blocks, Built, Measured
+from engine.dispatch.workbench import Blocks, Built
 from engine.store.replay import replay
 from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation, Status
-from evaluators.kernel.source import kernel_id, parse_kernel
+from evaluators.evaluation import Evaluation, Status, Verdict
+from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.child_evaluator import RemoteDevice
 from evaluators.measuring.policy import Anchor
+from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
 
 INFO = DeviceInfo(
@@ -33,6 +36,7 @@ INFO = DeviceInfo(
     max_threads=1024,
     cache_bytes=1 << 20,
 )
+NOTHING = RemoteDevice(INFO)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,40 +62,43 @@ class InstantWorkbench:
         )
         return Built(kernel=parse_kernel(source), compiled=compiled)
 
-    def open(self, device: int) -> "InstantBench":
-        return InstantBench(workbench=self)
+    def open(self, device: int) -> "AbstractContextManager[InstantEvaluator]":
+        return nullcontext(InstantEvaluator(workbench=self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstantBench:
+class InstantEvaluator:
     workbench: InstantWorkbench
-    info: DeviceInfo = field(default=INFO)
+    device: RemoteDevice = NOTHING
 
     def measure(
         self,
-        built: Built,
+        kernel: KernelSource,
+        compiled: Compiled,
         anchor: Anchor | None,
-        best: Mapping[str, float],
-        best_speedup: float,
-    ) -> Measured:
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
         times_us = {
-            label: 100.0 + int(built.kernel_id[:6], 16) % 997 + place
+            label: 100.0 + int(kernel.id[:6], 16) % 997 + place
             for place, label in enumerate(self.workbench.labels)
         }
-        evaluation = Evaluation(
-            kernel_id=built.kernel_id,
+        info = self.device.info
+        return Evaluation(
+            kernel_id=kernel.id,
             task_hash=self.workbench.task_hash,
-            device_class=self.info.device_class,
+            device_class=info.device_class,
             status=Status.PASSED,
             times_us=times_us,
             blocks=dict.fromkeys(times_us, (0.0,) * 10),
             anchor_id=anchor.kernel_id if anchor else None,
             speedup=1.0 if anchor is None else 1000.0 / min(times_us.values()),
-            device=self.info.name,
+            device=info.name,
         )
-        return Measured(evaluation=evaluation, verified=(evaluation.speedup or 0) > best_speedup)
 
-    def link(self, built: Built, anchor: Anchor) -> Blocks:
+    def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict:
+        return Verdict(status=Status.PASSED)
+
+    def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
         return dict.fromkeys(self.workbench.labels, (0.0,) * 30)
 
 

@@ -22,25 +22,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.campaign import run_campaign
 from engine.config import parse_config
-from engine.dispatch.workbench import Built, Measured
 from engine.llm.config import Llm
 from engine.llm.gateway import Gateway
 from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.events import Added
 from engine.store.spending import CallBudget
 from engine.store.store import Stored, read_events
+from evaluators.device import Compiled
+from evaluators.evaluation import Evaluation
+from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import Anchor
 from evaluators.tasks.task_file import load_task
 from operators.llm.novelty import Novelty
 from operators.llm.writer import LlmWriter
 from operators.operator import Declined
-from scripts.bench_engine import InstantBench, InstantWorkbench
+from scripts.bench_engine import InstantEvaluator, InstantWorkbench
 from scripts.scripted_model.individuals import EXPERIMENT, SEED, TILE, context
 
 ROOT = Path(__file__).parents[1]
@@ -119,24 +121,28 @@ async def measure(given: argparse.Namespace, base_url: str) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SleepingBench(InstantBench):
+class SleepingEvaluator(InstantEvaluator):
     """A device that is asleep for each measurement."""
 
     evaluation_s: float
 
     def measure(
-        self, built: Built, anchor: Anchor | None, best: Mapping[str, float], best_speedup: float
-    ) -> Measured:
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
         time.sleep(self.evaluation_s)
-        return InstantBench.measure(self, built, anchor, best, best_speedup)
+        return InstantEvaluator.measure(self, kernel, compiled, anchor, best)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepingWorkbench(InstantWorkbench):
     evaluation_s: float
 
-    def open(self, device: int) -> SleepingBench:
-        return SleepingBench(workbench=self, evaluation_s=self.evaluation_s)
+    def open(self, device: int) -> AbstractContextManager[SleepingEvaluator]:
+        return nullcontext(SleepingEvaluator(workbench=self, evaluation_s=self.evaluation_s))
 
 
 def measure_engine(given: argparse.Namespace, base_url: str) -> dict[str, float]:

@@ -14,7 +14,6 @@ from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.profiling import limits_of
-from engine.dispatch.quarantine import QuarantinedLane
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, Workbench
 from engine.snapshot import DispatcherState
@@ -48,9 +47,7 @@ class DispatcherActor:
         live_with(driver)
         self._workbench, self._driver = workbench, driver
         self._journal = StoreJournal(writer)
-        self._lanes = [
-            QuarantinedLane(RayLane(workbench, device, driver, gpus)) for device in devices
-        ]
+        self._lanes = [RayLane(workbench, device, driver, gpus) for device in devices]
         self._dispatcher: Dispatcher | None = None
         self._scores = Scoreboard()
         self._islands: Sequence[ActorHandle[Any]] = ()

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import ray
@@ -11,15 +12,19 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from engine.actors.journal import reply
 from engine.actors.lifeline import Driver, live_with
+from engine.dispatch.quarantine import QuarantinedLane
 from engine.dispatch.workbench import (
-    Bench,
     Blameless,
     Blocks,
     Broken,
     Built,
     Displaced,
     Measured,
+    OpenEvaluator,
     Workbench,
+    linked,
+    raising_broken,
+    verified,
 )
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -41,29 +46,35 @@ class EvaluatorActor:
 
     def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
         live_with(driver)
-        self._open = cache(lambda: workbench.open(device))
+        self._opening = partial(workbench.open, device)
+        self._held = ExitStack()  # what is open stays so for as long as this process
         self._anchor: tuple[str, Anchor] | None = None
 
-    @property
-    def _bench(self) -> Bench:
+    @cached_property
+    def _evaluator(self) -> OpenEvaluator:
         """Opened at the first call, where a failure can be told."""
         given = ray.get_runtime_context().get_accelerator_ids().get("GPU")
         if given:
             # Ray sets the variable of the vendor that it detects; this holds for every backend.
             os.environ.update(showing(given))
-        return self._open()
+        return self._held.enter_context(self._opening())
 
     def info(self) -> DeviceInfo:
-        return self._bench.info
+        with raising_broken():
+            return self._evaluator.device.info
 
     def measure(
-        self, built: Built, anchor: "AnchorRef | None", best: dict[str, float], speedup: float
+        self, built: Built, anchor: "AnchorRef | None", best: dict[str, float], best_speedup: float
     ) -> Measured:
         known = self._fetch(anchor) if anchor else None
-        return self._bench.measure(built, known, best, speedup)
+        with raising_broken():
+            made = self._evaluator.measure(built.kernel, built.compiled, known, best or None)
+            return verified(self._evaluator, built, made, best_speedup)
 
     def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
-        return self._bench.link(built, self._fetch(anchor))
+        known = self._fetch(anchor)
+        with raising_broken():
+            return linked(self._evaluator, built, known)
 
     def profile(self, built: Built, task: str) -> Profile:
         """In this actor's turn, so that nothing is measured on the device meanwhile."""
@@ -71,7 +82,7 @@ class EvaluatorActor:
             built.kernel.text,
             task,
             built.compiled.backend,
-            info=self._bench.info,
+            info=self.info(),
             deadline_s=PROFILE_DEADLINE_S,
         )
 
@@ -107,11 +118,11 @@ class _Process:
     ended: bool = False
 
 
-class RayLane:
-    """A device's evaluator as the dispatcher sees it; a dead one is replaced."""
+class RayLane(QuarantinedLane):
+    """A device's evaluator as the dispatcher sees it; a dead one is replaced. See setting.Lane."""
 
     def __init__(self, workbench: Workbench, device: int, driver: Driver, gpus: int) -> None:
-        self.name = f"device {device}"
+        super().__init__(f"device {device}")
         self._arguments = (workbench, 0 if gpus else device, driver)
         self._options = {"num_cpus": 0, "num_gpus": gpus}
         self._process = self._start()
@@ -121,22 +132,24 @@ class RayLane:
         actor = ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
         return _Process(actor)
 
-    async def info(self) -> DeviceInfo:
-        """Once the device is open, and a GPU has computed a known answer. Raises Broken."""
-        return await self._guarded(lambda actor: actor.info.remote())
+    async def probe(self) -> DeviceInfo:
+        return await self._ask(lambda actor: actor.info.remote())
 
     async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
-        return await self._guarded(
-            lambda actor: actor.measure.remote(built, anchor, best, best_speedup)
-        )
+        with self.watched():
+            return await self._ask(
+                lambda actor: actor.measure.remote(built, anchor, best, best_speedup)
+            )
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
-        return await self._guarded(lambda actor: actor.link.remote(built, anchor))
+        with self.watched():
+            return await self._ask(lambda actor: actor.link.remote(built, anchor))
 
     async def profile(self, built: Built, task: str) -> Profile:
-        return await self._guarded(lambda actor: actor.profile.remote(built, task))
+        with self.profiling():
+            return await self._ask(lambda actor: actor.profile.remote(built, task))
 
-    async def _guarded(self, call: Callable[[Any], Awaitable[_T]]) -> _T:
+    async def _ask(self, call: Callable[[Any], Awaitable[_T]]) -> _T:
         """Raises Displaced where the process ended before this call's turn, and Broken."""
         process, ticket = self._process, object()
         process.calls.append(ticket)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
@@ -10,11 +10,12 @@ from typing import Protocol
 from evaluators import evaluate
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
 from evaluators.kernel.source import KernelSource, kernel_id
-from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
+from evaluators.measuring.child_evaluator import DeviceSick
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
+from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 
@@ -74,28 +75,36 @@ class Measured:
     verified: bool = False
 
 
-class Bench(Protocol):
-    """One open device."""
-
+class OpenDevice(Protocol):
     @property
     def info(self) -> DeviceInfo: ...
 
+
+class OpenEvaluator(Protocol):
+    """What is used of an evaluator that has a device open; see evaluators.evaluate.Evaluator.
+
+    Its faults are DeviceSick and AnchorFailed: call it within raising_broken().
+    """
+
+    @property
+    def device(self) -> OpenDevice: ...
+
     def measure(
         self,
-        built: Built,
+        kernel: KernelSource,
+        compiled: Compiled,
         anchor: Anchor | None,
-        best: Mapping[str, float],
-        best_speedup: float,
-    ) -> Measured:
-        """best: ln(anchor time / best time) by label, the early stop's bounds.
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        """best: ln(anchor time / best time) by label, the early stop's bounds."""
 
-        Raises Broken; Blameless, when the kernel is not to blame.
-        """
+    def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict:
+        """Whether it is right on the suite's shapes."""
 
-    def link(self, built: Built, anchor: Anchor) -> Blocks | None:
-        """Paired ln(anchor time / built's time), enough of them for a new anchor.
+    def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
+        """Paired ln(anchor time / kernel time), enough of them for a new anchor.
 
-        None when the kernel, which passed before, now does not.
+        Raises Rejected when the kernel, which passed before, now does not.
         """
 
 
@@ -105,8 +114,8 @@ class Workbench(Protocol):
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         """For a device like info; needs none. An Evaluation is the verdict on what fails."""
 
-    def open(self, device: int) -> Bench:
-        """Raises evaluators.device_info.BackendMissing, Sick."""
+    def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
+        """Raises evaluators.device_info.BackendMissing, DeviceSick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,68 +139,55 @@ class BackendWorkbench:
             return evaluate.failed(kernel_id(source), task.hash, info.device_class, rejected)
         return Built(kernel=kernel, compiled=compiled)
 
-    def open(self, device: int) -> Bench:
-        return DeviceBench(
-            evaluate.opened(
-                _task(self.task), self.backend, index=device, secret=self.secret, policy=self.policy
-            )
+    def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
+        """On a GPU in a child process, which faults end."""
+        return evaluate.opened(
+            _task(self.task), self.backend, index=device, secret=self.secret, policy=self.policy
         )
 
 
-class DeviceBench:
-    """One device of a real backend; a GPU's is in a child process, which faults end."""
+def verified(
+    evaluator: OpenEvaluator, built: Built, evaluation: Evaluation, best_speedup: float
+) -> Measured:
+    """The evaluation that it just made; one that beats the best holds on held-out shapes too.
 
-    def __init__(self, opened: AbstractContextManager[evaluate.Evaluator | ChildEvaluator]) -> None:
-        """Raises Sick, BackendMissing."""
-        self._stack = ExitStack()
-        with _telling():
-            self._evaluator = self._stack.enter_context(opened)
-        self.info = self._evaluator.device.info
-
-    def measure(
-        self,
-        built: Built,
-        anchor: Anchor | None,
-        best: Mapping[str, float],
-        best_speedup: float,
-    ) -> Measured:
-        with _telling():
-            evaluation = self._evaluator.measure(built.kernel, built.compiled, anchor, best or None)
-        if not evaluation.passed or (evaluation.speedup or 0.0) <= best_speedup:
-            return Measured(evaluation=evaluation)
-        # A win is announced only when it holds on shapes that no operator was ever shown.
-        started = time.monotonic()
-        with _telling():
-            verdict = self._evaluator.verify(built.kernel, built.compiled, "held_out")
-        held_s = evaluation.seconds.get("device", 0.0) + time.monotonic() - started
-        seconds = {**evaluation.seconds, "device": held_s}
-        if verdict.passed:
-            return Measured(evaluation=replace(evaluation, seconds=seconds), verified=True)
-        rejected = Rejected(verdict.status, f"held-out shape: {verdict.reason}", log=verdict.log)
-        return Measured(
-            evaluation=evaluate.failed(
-                evaluation.kernel_id,
-                self._evaluator.task.hash,
-                evaluation.device_class,
-                rejected,
-                info=self.info,
-                seconds=seconds,
-            )
+    A win is announced only when it holds on shapes that no operator was ever shown.
+    """
+    if not evaluation.passed or (evaluation.speedup or 0.0) <= best_speedup:
+        return Measured(evaluation=evaluation)
+    started = time.monotonic()
+    verdict = evaluator.verify(built.kernel, built.compiled, "held_out")
+    held_s = evaluation.seconds.get("device", 0.0) + time.monotonic() - started
+    seconds = {**evaluation.seconds, "device": held_s}
+    if verdict.passed:
+        return Measured(evaluation=replace(evaluation, seconds=seconds), verified=True)
+    rejected = Rejected(verdict.status, f"held-out shape: {verdict.reason}", log=verdict.log)
+    return Measured(
+        evaluation=evaluate.failed(
+            evaluation.kernel_id,
+            evaluation.task_hash,
+            evaluation.device_class,
+            rejected,
+            info=evaluator.device.info,
+            seconds=seconds,
         )
+    )
 
-    def link(self, built: Built, anchor: Anchor) -> Blocks | None:
-        try:
-            with _telling():
-                return self._evaluator.link(built.kernel, built.compiled, anchor)
-        except Rejected:
-            return None
 
-    def close(self) -> None:
-        self._stack.close()
+def linked(evaluator: OpenEvaluator, built: Built, anchor: Anchor) -> Blocks | None:
+    """Paired ln(anchor time / built's time), enough of them for a new anchor.
+
+    None when the kernel, which passed before, now does not.
+    """
+    try:
+        return evaluator.link(built.kernel, built.compiled, anchor)
+    except Rejected:
+        return None
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
+def raising_broken() -> Iterator[None]:
+    """What an evaluator says of a device or an anchor, as the Broken that it is to a campaign."""
     try:
         yield
     except DeviceSick as error:

@@ -1,6 +1,7 @@
 """Whole campaigns whose new bests are profiled, or whose devices fall ill."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from engine.cli.prompts import prompt_text
 from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.dispatch.dispatcher import CampaignFailed
-from engine.dispatch.workbench import Built, Measured, Sick
+from engine.dispatch.workbench import Built
 from engine.snapshot import Snapshot
 from engine.store.events import CycleStarted, Drafted, Evaluated, Selected
 from engine.store.profiles import Learned, Profiled
@@ -21,8 +22,8 @@ from engine.store.store import read_events
 from engine.store.summary import summarise
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.measuring.policy import Anchor
-from scripts.bench_engine import InstantBench
+from evaluators.measuring.child_evaluator import DeviceSick
+from scripts.bench_engine import InstantEvaluator
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import campaign_log as log
@@ -196,20 +197,20 @@ class IllWorkbench(QuickWorkbench):
 
     ill: Path
 
-    def open(self, device: int) -> "IllBench":
+    def open(self, device: int) -> "AbstractContextManager[IllEvaluator]":
         if self.ill.exists():
-            raise Sick("it computes 3 where 4 is right")
-        return IllBench(workbench=self, ill=self.ill)
+            raise DeviceSick("it computes 3 where 4 is right")
+        return nullcontext(IllEvaluator(workbench=self, ill=self.ill))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IllBench(InstantBench):
+class IllEvaluator(InstantEvaluator):
     ill: Path
 
-    def measure(self, built: Built, anchor: Anchor | None, *bounds: Any) -> Measured:
+    def measure(self, *arguments: Any) -> Evaluation:
         if self.ill.exists():
-            raise Sick("three kernels in a row met a fault")
-        return InstantBench.measure(self, built, anchor, *bounds)
+            raise DeviceSick("three kernels in a row met a fault")
+        return InstantEvaluator.measure(self, *arguments)
 
 
 def test_a_campaign_whose_devices_stay_ill_ends(tmp_path: Path) -> None:

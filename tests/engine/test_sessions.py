@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from engine.campaign import resume_campaign, run_campaign
 from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.dispatch.dispatcher import CampaignFailed
-from engine.dispatch.workbench import AnchorBroken, Built, Measured
 from engine.snapshot import Snapshot
 from engine.store.events import EpochStarted, Evaluated, Fault
 from engine.store.replay import Replay, replay
@@ -21,12 +21,15 @@ from engine.store.revisions import AnchorWithdrawn, Revised
 from engine.store.store import Store, read_events
 from engine.store.summary import summarise
 from engine.store.toolchain import toolchain_of
+from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import HARNESS_VERSION, Status
-from evaluators.kernel.source import kernel_id
+from evaluators.evaluation import HARNESS_VERSION, Evaluation, Rejected, Status
+from evaluators.kernel.source import KernelSource, kernel_id
+from evaluators.measuring.child_evaluator import RemoteDevice
 from evaluators.measuring.policy import Anchor
+from evaluators.measuring.race import AnchorFailed
 from evaluators.tasks.task_file import load_task
-from scripts.bench_engine import INFO, InstantBench, InstantWorkbench
+from scripts.bench_engine import INFO, InstantEvaluator, InstantWorkbench
 
 TASK = load_task("sum_reduction")
 pytestmark = pytest.mark.timeout(400)  # two starts of Ray, on a machine that may be busy
@@ -42,8 +45,8 @@ class OtherWorkbench(InstantWorkbench):
 
     info: DeviceInfo = INFO
 
-    def open(self, device: int) -> InstantBench:
-        return InstantBench(workbench=self, info=self.info)
+    def open(self, device: int) -> AbstractContextManager[InstantEvaluator]:
+        return nullcontext(InstantEvaluator(workbench=self, device=RemoteDevice(self.info)))
 
 
 def workbench(info: DeviceInfo = INFO) -> OtherWorkbench:
@@ -146,17 +149,19 @@ def test_another_device_is_refused(of_before: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpentBench(InstantBench):
+class SpentEvaluator(InstantEvaluator):
     """The first anchor after the seed fails, whatever is timed against it."""
 
     bad_anchor: Path  # holds its id
 
-    def measure(self, built: Built, anchor: Anchor | None, *bounds: Any) -> Measured:
+    def measure(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor | None, best: Any = None
+    ) -> Evaluation:
         if anchor is not None and anchor.kernel_id != NAIVE_ID and not self.bad_anchor.exists():
             self.bad_anchor.write_text(anchor.kernel_id)
         if anchor is not None and self._bad() == anchor.kernel_id:
-            raise AnchorBroken(Status.WRONG, "WRONG: y[0] is 0, expected 2")
-        return InstantBench.measure(self, built, anchor, *bounds)
+            raise AnchorFailed(Rejected(Status.WRONG, "y[0] is 0, expected 2"))
+        return InstantEvaluator.measure(self, kernel, compiled, anchor, best)
 
     def _bad(self) -> str:
         return self.bad_anchor.read_text() if self.bad_anchor.exists() else ""
@@ -166,8 +171,8 @@ class SpentBench(InstantBench):
 class SpentWorkbench(OtherWorkbench):
     bad_anchor: Path
 
-    def open(self, device: int) -> InstantBench:
-        return SpentBench(workbench=self, bad_anchor=self.bad_anchor)
+    def open(self, device: int) -> AbstractContextManager[SpentEvaluator]:
+        return nullcontext(SpentEvaluator(workbench=self, bad_anchor=self.bad_anchor))
 
 
 def test_a_campaign_whose_anchor_fails_goes_on_without_it(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from engine.dispatch.workbench import BackendWorkbench, Bench, Built, DeviceBench
+from engine.dispatch.workbench import BackendWorkbench, Built
 from evaluators.device import Compiler
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluate import compile_kernel, failed
@@ -25,16 +25,14 @@ class TwinWorkbench(BackendWorkbench):
             return failed(kernel_id(source), task.hash, info.device_class, rejected)
         return Built(kernel=kernel, compiled=compiled)
 
-    def open(self, device: int) -> Bench:
-        return DeviceBench(
-            ChildEvaluator(
-                task=load_task(self.task),
-                backend_name="hip",
-                index=device,
-                secret=self.secret,
-                policy=self.policy,
-                compiler=_compiler(),
-            )
+    def open(self, device: int) -> ChildEvaluator:
+        return ChildEvaluator(
+            task=load_task(self.task),
+            backend_name="hip",
+            index=device,
+            secret=self.secret,
+            policy=self.policy,
+            compiler=_compiler(),
         )
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.patience import wait_for_devices
-from engine.dispatch.quarantine import QuarantinedLane
 from engine.dispatch.workbench import Sick
 from engine.store.events import Evaluated
 from evaluators.device_info import DeviceInfo
@@ -18,6 +17,7 @@ from tests.engine.dispatch.test_dispatcher import (
     dispatcher,
     kernel,
 )
+from tests.engine.dispatch.watched_lane import WatchedLane
 
 NEVER = 10_000
 
@@ -40,7 +40,7 @@ class SickLane(ScriptedLane):
 def test_devices_that_stay_sick_end_the_campaign() -> None:
     async def scenario() -> None:
         lane, journal = SickLane(NEVER), MemoryJournal()
-        quarantined = QuarantinedLane(lane, first_probe_s=0.01)
+        quarantined = WatchedLane(lane, first_probe_s=0.01)
         busy = dispatcher(quarantined, journal, patience_s=0.2)
         await busy.begin(SEED)
         with pytest.raises(CampaignFailed) as caught:
@@ -63,7 +63,7 @@ def test_devices_that_stay_sick_end_the_campaign() -> None:
 
 def test_a_device_that_comes_back_in_time_goes_on() -> None:
     async def scenario() -> None:
-        lane = QuarantinedLane(SickLane(3), first_probe_s=0.01)
+        lane = WatchedLane(SickLane(3), first_probe_s=0.01)
         busy = dispatcher(lane, MemoryJournal(), patience_s=30.0)
         await busy.begin(SEED)
         evaluation = await asyncio.wait_for(busy.evaluate(*kernel(1)), timeout=60)
@@ -105,7 +105,7 @@ def test_a_waiting_kernel_goes_to_no_device_that_fell_ill() -> None:
 
     async def scenario() -> None:
         lane, journal = SickLane(NEVER), MemoryJournal()
-        quarantined = QuarantinedLane(lane, first_probe_s=60.0)
+        quarantined = WatchedLane(lane, first_probe_s=60.0)
         busy = dispatcher(quarantined, journal)
         await busy.begin(SEED)
         first = asyncio.ensure_future(busy.evaluate(*kernel(1)))

@@ -9,7 +9,6 @@ import pytest
 from engine.config import parse_config
 from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.profiling import FAILURES, limits_of
-from engine.dispatch.quarantine import QuarantinedLane
 from engine.dispatch.setting import ProfileLimits
 from engine.dispatch.workbench import Broken, Built
 from engine.store.events import Evaluated, Fault, from_row, to_row
@@ -27,6 +26,7 @@ from tests.engine.dispatch.test_dispatcher import (
     dispatcher,
     kernel,
 )
+from tests.engine.dispatch.watched_lane import WatchedLane
 
 KERNEL = KernelProfile(kernel="gemm", launches=3, time_us=10.0, memory=80.0, compute=30.0)
 SEEN = Profile(kernels=(KERNEL,), seconds=0.001)
@@ -206,7 +206,7 @@ async def being_profiled() -> tuple[ProfiledLane, World]:
     """A device with a profiler at its first new best, until lane.watching is set."""
     lane = ProfiledLane(RISING)
     lane.watching = asyncio.Event()
-    world = World(lane, wrap=QuarantinedLane)
+    world = World(lane, wrap=WatchedLane)
     await world.busy.begin(SEED)
     await world.evaluate(1)
     return lane, world

@@ -1,0 +1,105 @@
+"""The seam to the evaluators: few hands on the way, wins that hold, faults told as Broken."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from engine.dispatch.workbench import (
+    AnchorBroken,
+    BackendWorkbench,
+    Broken,
+    Built,
+    Sick,
+    linked,
+    raising_broken,
+    verified,
+)
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.measuring.child_evaluator import DeviceSick
+from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.race import AnchorFailed
+from tests.evaluators.small_task import kernel, write_task
+
+ROOT = Path(__file__).parents[3]
+QUICK = TimingPolicy(budget_s=0.3, interval_us=1000.0, link_budget_s=0.2, deadline_slack_s=1.0)
+
+
+@pytest.fixture(scope="module")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> BackendWorkbench:
+    task = write_task(tmp_path_factory.mktemp("task") / "small")
+    return BackendWorkbench(task=str(task), backend="cpu", secret=7, policy=QUICK)
+
+
+def measuring_classes(package: str) -> set[str]:
+    """Those with a measure() of their own; protocols say what one is, and hand on nothing."""
+    found = set()
+    for path in (ROOT / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and "Protocol" not in map(ast.unparse, node.bases):
+                methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+                if any(isinstance(one, methods) and one.name == "measure" for one in node.body):
+                    found.add(node.name)
+    return found
+
+
+def test_measure_is_handed_on_four_times() -> None:
+    """From the dispatcher: to its lane, the actor, the child's evaluator, the one in the child."""
+    assert measuring_classes("engine") == {"RayLane", "EvaluatorActor"}
+    assert measuring_classes("evaluators") == {"ChildEvaluator", "Evaluator"}
+
+
+@pytest.mark.parametrize("wrong_from", [100_000, 6000])
+def test_a_win_must_hold_on_held_out_shapes(workbench: BackendWorkbench, wrong_from: int) -> None:
+    with workbench.open(0) as evaluator:
+        source = kernel(before=f"if (N > {wrong_from}) return;")
+        built = workbench.compile(source, evaluator.device.info)
+        assert isinstance(built, Built)
+        made = evaluator.measure(built.kernel, built.compiled, None)
+        assert made.passed and made.speedup == 1.0
+        best, win = (verified(evaluator, built, made, speedup) for speedup in (1.0, 0.5))
+    assert best.evaluation == made and not best.verified
+    assert win.evaluation.seconds["device"] > made.seconds["device"]
+    assert win.verified == (wrong_from > 7000)
+    if not win.verified:
+        assert win.evaluation.status is Status.WRONG and win.evaluation.times_us == {}
+        assert win.evaluation.reason.startswith("held-out shape: ")
+        assert win.evaluation.reason.endswith("on N=7000")
+
+
+def test_a_link_of_a_kernel_that_now_fails_is_none(workbench: BackendWorkbench) -> None:
+    with workbench.open(0) as evaluator:
+        right, wrong = (
+            workbench.compile(kernel(before=before), evaluator.device.info)
+            for before in ("", "if (N > 2) return;")
+        )
+        assert isinstance(right, Built) and isinstance(wrong, Built)
+        anchor = Anchor(kernel_id=right.kernel_id, kernel=right.kernel, compiled=right.compiled)
+        assert linked(evaluator, wrong, anchor) is None
+        assert set(linked(evaluator, right, anchor) or {}) == {"N=3000", "N=5001"}
+
+
+def test_a_source_that_does_not_compile_has_its_verdict(workbench: BackendWorkbench) -> None:
+    with workbench.open(0) as evaluator:
+        made = workbench.compile(kernel(before="int i = sum;"), evaluator.device.info)
+    assert isinstance(made, Evaluation) and made.status is Status.COMPILE_ERROR
+
+
+WRONG = Rejected(Status.WRONG, "y[0] is 0, expected 2")
+
+
+@pytest.mark.parametrize(
+    ("raised", "told", "said"),
+    [
+        (DeviceSick("it computes 3 where 4 is right"), Sick, "it computes 3 where 4 is right"),
+        (AnchorFailed(WRONG), AnchorBroken, "the anchor failed while a kernel was timed against"),
+    ],
+)
+def test_faults_are_told_in_a_campaigns_terms(
+    raised: Exception, told: type[Broken], said: str
+) -> None:
+    with pytest.raises(told) as caught, raising_broken():
+        raise raised
+    assert str(caught.value).startswith(said)
+    if isinstance(caught.value, AnchorBroken):
+        assert (caught.value.status, caught.value.reason) == (Status.WRONG, str(WRONG))

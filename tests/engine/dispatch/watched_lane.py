@@ -1,0 +1,39 @@
+"""A scripted lane that is watched, and probed, as the lane of a real device is."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from engine.dispatch.quarantine import FIRST_PROBE_S, QuarantinedLane
+from engine.dispatch.setting import Lane
+from engine.dispatch.workbench import Blocks, Built, Measured
+from evaluators.device_info import DeviceInfo
+from evaluators.profile.profiler import Profile
+
+
+class Probed(Lane, Protocol):
+    async def info(self) -> DeviceInfo: ...
+
+
+class WatchedLane(QuarantinedLane):
+    """Does what the scripted lane does."""
+
+    def __init__(self, scripted: Probed, *, first_probe_s: float = FIRST_PROBE_S) -> None:
+        super().__init__(scripted.name, first_probe_s=first_probe_s)
+        self._scripted = scripted
+
+    async def probe(self) -> DeviceInfo:
+        return await self._scripted.info()
+
+    async def measure(
+        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
+    ) -> Measured:
+        with self.watched():
+            return await self._scripted.measure(built, anchor, best, best_speedup)
+
+    async def link(self, built: Built, anchor: Any) -> Blocks | None:
+        with self.watched():
+            return await self._scripted.link(built, anchor)
+
+    async def profile(self, built: Built, task: str) -> Profile:
+        with self.profiling():
+            return await self._scripted.profile(built, task)
