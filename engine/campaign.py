@@ -165,8 +165,9 @@ class _Session:
         """Everything is stored: a Ctrl-C from here on cuts short what it waits for."""
         try:
             states = actors.states()
-            self._doing = "telling MLflow the rest"
-            self._show("stopping", *states)
+            if self._config.tracking_uri is not None:
+                self._doing = "telling MLflow the rest"
+                self._show("stopping", *states)
             self._trouble = actors.finish_tracking()
             self._doing = "ending Ray"
             self._show("finished", *states)

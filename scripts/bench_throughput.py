@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None, *, make: MakeWorkbench = real_workbe
         else:
             found = {}
             given = sys.argv[1:] if argv is None else argv
-            found["command"] = shlex.join(["python", "scripts/bench_throughput.py", *given])
+            found["command"] = shlex.join(["python", "-m", "scripts.bench_throughput", *given])
             for more in measure(arguments, make):
                 found |= more
                 if arguments.out is not None:

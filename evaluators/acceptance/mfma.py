@@ -10,11 +10,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-import evaluators
 from evaluators.acceptance.launching import DEADLINE_S, MEMORY_BYTES, compile_one, launch, plan
 from evaluators.acceptance.trial import Broken, Setup, Skipped, Trial
 
-TABLE = Path(evaluators.__file__).parent / "data" / "mfma.csv"
+TABLE = Path(__file__).parent / "data" / "mfma.csv"
 LANES = 64
 ARCHITECTURES = ("gfx942",)
 DIGIT = 8

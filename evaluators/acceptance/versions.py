@@ -10,7 +10,7 @@ from typing import Literal
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from evaluators.cuda import device as cuda
+from evaluators.cuda.runtime import Runtime as CudaRuntime
 from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Rejected
 from evaluators.hip.rocm import Toolchain, find_toolchain
@@ -190,7 +190,7 @@ def _nvidia_driver() -> str:
 def _driver_cuda() -> str:
     """The driver packs it as major * 1000 + minor * 10."""
     try:
-        packed = int(cuda.Runtime().call("cuDriverGetVersion"))
+        packed = int(CudaRuntime().call("cuDriverGetVersion"))
     except (BackendMissing, DeviceFault, Rejected):
         return ""
     return f"{packed // 1000}.{packed % 1000 // 10}"

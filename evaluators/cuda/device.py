@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.cuda.errors import cuda_failure
-from evaluators.cuda.nvrtc import WHAT_TO_DO, NvrtcChild
+from evaluators.cuda.nvrtc import NvrtcChild
+from evaluators.cuda.runtime import Runtime
 from evaluators.cuda.telemetry import telemetry
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.gpu.compiler import GpuCompiler
@@ -101,51 +101,6 @@ def open_device(index: int) -> "CudaDevice":
     if not 0 <= index < count:
         raise BackendMissing(f"there is no CUDA device {index}: {count} are visible, from 0")
     return CudaDevice(runtime, index)
-
-
-class Runtime:
-    """libcuda through cuda-bindings: an error is raised, not returned."""
-
-    def __init__(self) -> None:
-        try:
-            from cuda.bindings import driver
-        except ImportError as error:
-            raise BackendMissing(
-                f"cuda-bindings is not installed ({error}): {WHAT_TO_DO}"
-            ) from None
-        self.cuda = driver
-        try:
-            self.call("cuInit", 0)
-        except DeviceFault as fault:
-            if fault.code != "CUDA_ERROR_NO_DEVICE":
-                raise
-
-    def call(self, name: str, *values: Any) -> Any:
-        """The one value that the call returns after its status, or a tuple, or None.
-
-        Raises Rejected, DeviceFault, and BackendMissing when there is no driver.
-        """
-        try:
-            status, *returned = getattr(self.cuda, name)(*values)
-        except RuntimeError as error:  # cuda-bindings, when libcuda is not there
-            said = " ".join(str(error).split())[:200]
-            raise BackendMissing(f"no CUDA driver ({said}): install NVIDIA's driver") from None
-        if status != self.cuda.CUresult.CUDA_SUCCESS:
-            raise self.failure(name, status)
-        return returned[0] if len(returned) == 1 else tuple(returned) or None
-
-    def failure(self, call: str, status: Any) -> Exception:
-        text = self.cuda.cuGetErrorString(status)[-1]
-        said = text.decode() if isinstance(text, bytes) else str(text or "")
-        return cuda_failure(call, status.name, said)
-
-    def device_count(self) -> int:
-        try:
-            return int(self.call("cuDeviceGetCount"))
-        except DeviceFault as fault:
-            if fault.code in ("CUDA_ERROR_NO_DEVICE", "CUDA_ERROR_NOT_INITIALIZED"):
-                return 0
-            raise
 
 
 class CudaDevice(GpuDevice):

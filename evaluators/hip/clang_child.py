@@ -21,7 +21,7 @@ from evaluators.gpu.resources import amdgpu_metadata
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 _LONGEST_S = 3600.0  # the parent's deadline comes first: it ends this process and what it started
-_INCLUDE = f"{Path(__file__).parent / 'include'}/"
+_INCLUDE = f"{Path(__file__).parents[1] / 'include'}/"
 _ENTRY = "ks_entry_"
 R_AMDGPU_RELATIVE64 = 13
 

@@ -20,7 +20,7 @@ from evaluators.tasks.task_file import load_task
 
 TASK = Path(__file__).parents[2] / "kernels" / "fp8_mfma_gemm"
 KERNEL = (TASK / "seeds" / "fp8_mfma_gemm.hip").read_text()
-TABLE = Path(evaluators.__file__).parent / "data" / "mfma.csv"
+TABLE = Path(evaluators.__file__).parent / "acceptance" / "data" / "mfma.csv"
 BITS = {"fp8": 8, "i8": 8, "f16": 16, "bf16": 16, "xf32": 32, "f32": 32}
 INSTRUCTIONS = (
     "f32_32x32x16_fp8_fp8",
