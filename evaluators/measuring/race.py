@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from statistics import median
+from statistics import median, median_low
 
 import numpy as np
 
@@ -192,12 +192,12 @@ class Race:
                 met.append(lane.time_once(label, deadline_s=deadline_s))
                 lane.place_unmet(label, self.pool, self.rng)
                 unmet.append(lane.time_once(label, deadline_s=deadline_s))
-            if min(unmet) > REMEMBERS * max(met) + REMEMBERS_US:
+            known = median_low(met)  # a busy machine makes single calls slower, never quicker
+            if min(unmet) > REMEMBERS * known + REMEMBERS_US:
                 raise Rejected(
                     Status.WRONG,
-                    f"takes {min(unmet):.3g} us or more on new data but at most {max(met):.3g} "
-                    f"us on data that it has met before on {label}: it keeps results between "
-                    "launches",
+                    f"takes {min(unmet):.3g} us or more on new data but {known:.3g} us on data "
+                    f"that it has met before on {label}: it keeps results between launches",
                 )
 
     def round(self) -> None:
