@@ -12,7 +12,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from engine.actors.clear_up import cleared_up
 from engine.actors.lifeline import Driver
-from engine.actors.ray_address import address_of, look_for_ray
+from engine.actors.ray_address import address_of, answering
 from engine.actors.ray_messages import to_file
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
@@ -98,8 +98,8 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
 def _joined(key: str, address: str) -> Iterator[None]:
     try:
         with _told(lambda why: ConfigError(f"{key}: Ray at {address} can't be used: {why}")):
-            look_for_ray(key, address)
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            found = answering(key, address)
+            ray.init(address=found, log_to_driver=False, logging_level=logging.ERROR)
         yield
     finally:
         ray.shutdown()

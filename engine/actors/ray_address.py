@@ -22,17 +22,24 @@ def address_of(config: CampaignConfig, environment: Mapping[str, str]) -> tuple[
     return key, "" if address == "local" else address
 
 
-def look_for_ray(key: str, address: str) -> None:
-    """Raises ConfigError when nothing listens at host:port; "auto" is for Ray to resolve."""
-    from ray._private.services import canonicalize_bootstrap_address_or_die
+def answering(key: str, address: str) -> str:
+    """The host:port of the cluster that is meant.
 
-    try:
-        found = canonicalize_bootstrap_address_or_die(address)
-    except ConnectionError:
+    "auto" is the one that 'ray start' made here: Ray would also join the Ray that another
+    campaign started for itself, and be gone with it. Raises ConfigError when nothing listens there.
+    """
+    from ray._private.services import canonicalize_bootstrap_address, find_bootstrap_address
+
+    started = find_bootstrap_address(None) if address == "auto" else address
+    if started is None:
         raise ConfigError(
             f"{key}: no Ray cluster runs on this machine; start one with 'ray start --head', "
             "or leave the address out"
-        ) from None
+        )
+    try:
+        found = canonicalize_bootstrap_address(started) or ""
+    except (ValueError, OSError):  # no host:port, or a host that has no address
+        found = ""
     host, _, port = found.rpartition(":")
     if not host or not port.isdigit():
         raise ConfigError(
@@ -46,3 +53,4 @@ def look_for_ray(key: str, address: str) -> None:
             f"{key}: no Ray cluster answers at {found} ({error}); start one there, or leave the "
             "address out"
         ) from None
+    return found

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from ray._private.services import find_gcs_addresses
 
 from engine.cli import main as cli
 from engine.ending import SIGNALS, Stop
@@ -172,7 +173,8 @@ def told_by(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[i
     code = cli.main(arguments)
     said = capsys.readouterr()
     assert said.out == ""
-    [sentence] = [line for line in said.err.splitlines() if "starting Ray" not in line]
+    sentence, *more = [line for line in said.err.splitlines() if "starting Ray" not in line]
+    assert more == []
     assert sentence.startswith("kernel-scientist: ")
     return code, sentence
 
@@ -194,6 +196,7 @@ def test_a_ray_that_does_not_answer_is_one_sentence_and_leaves_nothing(
 ) -> None:
     address = f"127.0.0.1:{closed_port()}" if address == "a closed port" else address
     arguments = ["run", str(config_of(tmp_path))]
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))  # where 'ray start' leaves its address
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     if by == "RAY_ADDRESS":
         monkeypatch.setenv("RAY_ADDRESS", address)
@@ -203,6 +206,24 @@ def test_a_ray_that_does_not_answer_is_one_sentence_and_leaves_nothing(
     assert code == 2
     assert f"{by}: " in sentence
     assert not (tmp_path / "runs" / "it").exists()
+
+
+def test_auto_does_not_join_the_ray_of_another_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.socket() as gcs:
+        gcs.bind(("127.0.0.1", 0))
+        gcs.listen()
+        address = f"127.0.0.1:{gcs.getsockname()[1]}"
+        command = ["raylet", "-c", "import sys; sys.stdin.read()", f"--gcs-address={address}"]
+        with subprocess.Popen(command, executable=sys.executable, stdin=subprocess.PIPE):
+            find_gcs_addresses.cache_clear()
+            assert address in find_gcs_addresses()
+            code, sentence = told_by(["run", str(config_of(tmp_path)), "ray.address=auto"], capsys)
+    assert code == 2
+    assert sentence.startswith("kernel-scientist: ray.address: no Ray cluster runs on this machine")
 
 
 def config_of(folder: Path) -> Path:
