@@ -1,18 +1,22 @@
-"""What tests of several packages share: what compiles for gfx942."""
+"""What tests of several packages share: what compiles for gfx942, and the HIP runtime double."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from evaluators.cpu.toolchain import NATIVE
 from evaluators.device_info import BackendMissing
 from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
+from tests.hip_double.twins import FOLDER
 
 ROOT = Path(__file__).parents[1]
+DOUBLE = ROOT / "tests" / "hip_double"
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +64,46 @@ def clang_amdgcn(clang_folder: Path) -> Iterator[ClangChild]:
     assert isinstance(found, ClangToolchain)
     with ClangChild(found) as child:
         yield child
+
+
+@pytest.fixture(scope="session")
+def double_rocm(gfx942: HiprtcChild, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as ROCM_PATH would name it, with the HIP runtime double for a runtime."""
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    assert compiler, "no C compiler (gcc or clang) on PATH: install one to run the tests"
+    root = tmp_path_factory.mktemp("rocm")
+    (root / "lib").mkdir()
+    subprocess.run(
+        [
+            *(compiler, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"),
+            *("-pthread", "-D__HIP_PLATFORM_AMD__", f"-I{gfx942.toolchain.include}", f"-I{NATIVE}"),
+            *("-o", str(root / "lib" / "libamdhip64.so"), *map(str, DOUBLE.glob("*.c")), "-ldl"),
+        ],
+        check=True,
+        timeout=60,
+    )
+    return root
+
+
+@pytest.fixture
+def double(
+    double_rocm: Path,
+    gfx942: HiprtcChild,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[pytest.MonkeyPatch]:
+    """Children started while this is in use find the double; all processes of a run share twins."""
+    if gfx942.toolchain.loader is None:
+        pytest.skip("ROCm is installed here: its own runtime is what tests should use")
+    base = tmp_path_factory.getbasetemp()
+    twins = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "twins"
+    twins.mkdir(exist_ok=True)
+    monkeypatch.setenv("ROCM_PATH", str(double_rocm))
+    monkeypatch.setenv("KERNEL_SCIENTIST_ROCM", str(gfx942.toolchain.loader.parents[4]))
+    monkeypatch.setenv(FOLDER, str(twins))
+    for vendor in ("CUDA", "HIP", "ROCR"):
+        monkeypatch.delenv(f"{vendor}_VISIBLE_DEVICES", raising=False)
+    yield monkeypatch
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

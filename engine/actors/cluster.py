@@ -3,6 +3,7 @@
 import logging
 import os
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from engine.actors.clear_up import cleared_up
 from engine.actors.lifeline import Driver
-from engine.actors.ray_address import address_of, answering
+from engine.actors.ray_address import TOKEN_NEEDED, address_of, check_answers
 from engine.actors.ray_messages import to_file
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
@@ -98,8 +99,8 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
 def _joined(key: str, address: str) -> Iterator[None]:
     try:
         with _told(lambda why: ConfigError(f"{key}: Ray at {address} can't be used: {why}")):
-            found = answering(key, address)
-            ray.init(address=found, log_to_driver=False, logging_level=logging.ERROR)
+            check_answers(key, address)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         yield
     finally:
         ray.shutdown()
@@ -155,7 +156,8 @@ def _told(sentence: Callable[[str], Exception]) -> Iterator[None]:
         raise
     except Exception as error:
         said = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise sentence(said.rstrip(". ")) from error
+        refused = "InvalidAuthToken" in "".join(traceback.format_exception(error))
+        raise sentence(TOKEN_NEEDED if refused else said.rstrip(". ")) from error
 
 
 @contextmanager

@@ -22,11 +22,17 @@ def address_of(config: CampaignConfig, environment: Mapping[str, str]) -> tuple[
     return key, "" if address == "local" else address
 
 
-def answering(key: str, address: str) -> str:
-    """The host:port of the cluster that is meant.
+TOKEN_NEEDED = (
+    "it asks for a token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the one of its head "
+    "(~/.ray/auth_token there)"
+)
 
-    "auto" is the one that 'ray start' made here: Ray would also join the Ray that another
-    campaign started for itself, and be gone with it. Raises ConfigError when nothing listens there.
+
+def check_answers(key: str, address: str) -> None:
+    """Raises ConfigError when nothing listens there.
+
+    "auto" is the cluster that 'ray start' made here: where none is, Ray would join the Ray that
+    another campaign started for itself, and end with it.
     """
     from ray._private.services import canonicalize_bootstrap_address, find_bootstrap_address
 
@@ -53,4 +59,3 @@ def answering(key: str, address: str) -> str:
             f"{key}: no Ray cluster answers at {found} ({error}); start one there, or leave the "
             "address out"
         ) from None
-    return found

@@ -1,11 +1,12 @@
-"""Individuals and evaluations made by hand."""
+"""Individuals and evaluations made by hand; campaigns in one process."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
 from evaluators.evaluation import Evaluation, Status
 from operators.individual import Candidate, Individual
+from tests.engine.local_ray import local_ray
 
 MakeIndividual = Callable[..., Individual]
 
@@ -34,6 +35,13 @@ def evaluation_of(
         speedup=speedup,
         ci95=(speedup * 0.99, speedup * 1.01),
     )
+
+
+@pytest.fixture
+def in_this_process() -> Iterator[None]:
+    """Campaigns of this test start no Ray."""
+    with local_ray():
+        yield
 
 
 @pytest.fixture

@@ -33,7 +33,6 @@ from tests.evaluators.hip import test_hip_double
 from tests.evaluators.profile.test_profile import ROCPROFV3, put_tool
 
 ROOT = Path(__file__).parents[2]
-built, double = test_hip_double.built, test_hip_double.double
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +53,11 @@ from dataclasses import fields
 from pathlib import Path
 from engine.campaign import resume_campaign, run_campaign
 from engine.config import parse_config
+from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 from tests.engine.test_device_campaigns import HipWorkbench
 
-if __name__ == "__main__":
+with local_ray():
     values = json.loads(sys.argv[1])
     quick = quick_workbench()
     workbench = HipWorkbench(**{one.name: getattr(quick, one.name) for one in fields(quick)})
@@ -76,7 +76,7 @@ def values(folder: Path, base_url: str, **changes: Any) -> dict[str, Any]:
         "name": "it",
         "runs_dir": str(folder),
         "tracking": "none",
-        "budgets": {"evaluations": 60},
+        "budgets": {"evaluations": 40},
         "operators": [{"kind": "llm", "mutation": 0, "crossover": 1}],
         "islands": {"count": 2, "cycles_in_flight": 2, "patience": 1000},
         "profiles": {"most": 2, "share": 1.0},
@@ -95,7 +95,6 @@ def of(events: list[Any], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.timeout(1200)
 def test_new_bests_are_profiled_and_prompts_show_it(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -110,7 +109,7 @@ def test_new_bests_are_profiled_and_prompts_show_it(
         assert 1 <= len(profiled) <= 2
         assert {one.reason for one in profiled} == {""}
         check_profiled(events, whole, server)
-        settings["budgets"] = {"evaluations": 90}
+        settings["budgets"] = {"evaluations": 60}
         asked = len(server.log)
         later, again = run(settings)
     assert later[: len(events)] == events
@@ -120,7 +119,8 @@ def test_new_bests_are_profiled_and_prompts_show_it(
     assert again.scores.profiles.keys() >= whole.scores.profiles.keys()
     assert len(again.sessions) == 2
     # What the first session learned is in the prompts of the second.
-    assert any(profiled[0].advice[0] in one.prompt for one in server.log[asked:])
+    learned = {one.advice[0] for one in profiled}
+    assert any(advice in one.prompt for advice in learned for one in server.log[asked:])
     check_recomputed(later, again, server, settings)
 
 
@@ -159,7 +159,6 @@ def check_recomputed(
     assert compared > 0
 
 
-@pytest.mark.timeout(1200)
 def test_without_the_tool_a_campaign_is_what_it_was(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -170,9 +169,9 @@ def test_without_the_tool_a_campaign_is_what_it_was(
     (note,) = of(events, Profiled)
     assert note.reason == "rocprofv3 is not on PATH, so there is no profile"
     assert of(events, Learned) == [] and whole.scores.profiles == {}
-    assert whole.scores.by_status.total() == 60 and whole.faults == 0
+    assert whole.scores.by_status.total() == 40 and whole.faults == 0
     assert not any("profiler" in prompt for prompt in prompts)
-    assert len(of(events, Drafted)) > 60
+    assert len(of(events, Drafted)) > 40
 
 
 def test_the_result_and_the_preview_show_a_profile(tmp_path: Path) -> None:
@@ -213,6 +212,7 @@ class IllEvaluator(InstantEvaluator):
         return InstantEvaluator.measure(self, *arguments)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_campaign_whose_devices_stay_ill_ends(tmp_path: Path) -> None:
     ill = tmp_path / "ill"
     quick = quick_workbench()

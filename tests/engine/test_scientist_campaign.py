@@ -34,6 +34,7 @@ from scripts.bench_engine import INFO
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS
 from scripts.scripted_model.server import Script, ScriptedServer
+from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 
 SECRET = "sk-of-this-test-0123456789"
@@ -103,7 +104,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory, key: None) -> Run:
     script = Script(fail=0.2, malform=0.2, seed=5, key=SECRET, latency_s=0.02)
     with serving(script) as server:
         chosen = config(tmp_path_factory.mktemp("faulty"), server.base_url)
-        summary = run_campaign(chosen, workbench=quick_workbench())
+        with local_ray():
+            summary = run_campaign(chosen, workbench=quick_workbench())
         while server.in_flight:  # until the endpoint has noted what was cut off
             time.sleep(0.01)
         return run_of(summary, server, chosen)
@@ -278,6 +280,7 @@ def test_decisions_follow_from_the_stored_replies(faulty: Run) -> None:
 # --- budgets and ends ---------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_budget_in_dollars_ends_a_campaign(tmp_path: Path) -> None:
     with serving(Script(key=SECRET, latency_s=0.02)) as server:
         chosen = config(tmp_path, server.base_url, budgets={"evaluations": 10_000, "dollars": 0.3})

@@ -32,7 +32,7 @@ from evaluators.tasks.task_file import load_task
 from scripts.bench_engine import INFO, InstantEvaluator, InstantWorkbench
 
 TASK = load_task("sum_reduction")
-pytestmark = pytest.mark.timeout(400)  # two starts of Ray, on a machine that may be busy
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 NAIVE_ID = kernel_id(TASK.naive)
 STORED = Path(__file__).parent / "data" / "store_of_20edbf1.jsonl"

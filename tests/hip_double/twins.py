@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pickle
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,8 +32,16 @@ class TwinCompiler:
         self._compiler = compiler
 
     def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        """Once for all processes that share the folder: two compilations take 2 s."""
+        toolchain = os.environ["KERNEL_SCIENTIST_ROCM"]
+        asked = repr((toolchain, kernel, plans)).encode()
+        kept = Path(os.environ[FOLDER]) / (hashlib.sha256(asked).hexdigest() + ".compiled")
+        if kept.exists():
+            made: Compiled = pickle.loads(kept.read_bytes())
+            return made
         compiled = self._compiler.compile(kernel, plans)
         add_twins(compiled, kernel, plans)
+        _write(kept, pickle.dumps(compiled))
         return compiled
 
 
@@ -46,8 +55,8 @@ def add_twins(compiled: Compiled, kernel: KernelSource, plans: Sequence[Plan]) -
     for defines, binary in compiled.binaries.items():
         library = twin.binaries[defines]
         name = hashlib.sha256(library.data).hexdigest()[:16] + ".so"
-        if not (folder / name).exists():  # else this process may have it mapped
-            (folder / name).write_bytes(library.data)
+        if not (folder / name).exists():
+            _write(folder / name, library.data)
         lines = [f"library {name}"]
         launches = [s for plan in plans if plan.defines == defines for s in plan.launches]
         for resources in read_resources(binary.data):
@@ -60,7 +69,14 @@ def add_twins(compiled: Compiled, kernel: KernelSource, plans: Sequence[Plan]) -
                 if binary.symbols[launch.entry] == resources.symbol
             }
             lines += [_entry(launch, library.symbols) for launch in wanted.values()]
-        (folder / _hash(binary.data)).write_text("\n".join(lines) + "\n")
+        _write(folder / _hash(binary.data), ("\n".join(lines) + "\n").encode())
+
+
+def _write(file: Path, data: bytes) -> None:
+    """At once: other processes may be reading it, or have it mapped."""
+    partial = file.with_name(f"{file.name}.{os.getpid()}")
+    partial.write_bytes(data)
+    partial.rename(file)
 
 
 def _entry(launch: LaunchStep, symbols: Mapping[str, str]) -> str:

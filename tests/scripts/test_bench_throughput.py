@@ -14,7 +14,6 @@ from tests.engine.quick_bench import quick_workbench
 from tests.evaluators.hip import test_hip_double
 
 ROOT = Path(__file__).parents[2]
-built, double = test_hip_double.built, test_hip_double.double
 SCRIPT = """
 import sys
 from tests.scripts import double_throughput as double

@@ -49,7 +49,7 @@ def test_what_ray_is_shown(
         raise ConnectionError
 
     monkeypatch.setattr(ray, "init", init)
-    monkeypatch.setattr("engine.actors.cluster.answering", lambda key, address: address)
+    monkeypatch.setattr("engine.actors.cluster.check_answers", lambda key, address: None)
     config = load_config(CONFIG, ["backend=hip"])
     with pytest.raises((CampaignFailed, ConfigError)), ray_session(config, PLAN):
         pass

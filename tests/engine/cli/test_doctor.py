@@ -18,7 +18,6 @@ from tests.evaluators.hip import test_hip_double
 from tests.evaluators.profile.test_profile import put_tool
 
 BIN = Path(sys.executable).parent
-built, double = test_hip_double.built, test_hip_double.double
 
 
 def by_name(findings: list[Finding]) -> dict[str, Finding]:

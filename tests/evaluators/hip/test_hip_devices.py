@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluators.hip import test_hip_double
 from tests.evaluators.hip.test_hip_double import ADD, python
 from tests.evaluators.small_task import write_task
 
-built, double = test_hip_double.built, test_hip_double.double
 ADDRESSES = """
 from evaluators.hip import device as hip
 for i in range(hip.device_count()):

@@ -2,23 +2,18 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from evaluators.cpu.toolchain import NATIVE
 from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
 from evaluators.hip.errors import hip_failure
-from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.in_child import outcome
 from tests.evaluators.launching import launch
 from tests.evaluators.small_task import write_task
-from tests.hip_double.twins import FOLDER
 
 ROOT = Path(__file__).parents[3]
 DOUBLE = ROOT / "tests" / "hip_double"
@@ -66,41 +61,6 @@ plain = hip.compiler
 hip.compiler = lambda **k: with_twins(plain(**k))
 sys.exit(child.main(sys.argv[1:]))
 """
-
-
-@pytest.fixture(scope="module")
-def built(gfx942: HiprtcChild, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as ROCM_PATH would name it, with the double for a runtime."""
-    compiler = shutil.which("gcc") or shutil.which("clang")
-    assert compiler, "no C compiler (gcc or clang) on PATH: install one to run the tests"
-    root = tmp_path_factory.mktemp("rocm")
-    (root / "lib").mkdir()
-    (root / "twins").mkdir()
-    subprocess.run(
-        [
-            *(compiler, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"),
-            *("-pthread", "-D__HIP_PLATFORM_AMD__", f"-I{gfx942.toolchain.include}", f"-I{NATIVE}"),
-            *("-o", str(root / "lib" / "libamdhip64.so"), *map(str, DOUBLE.glob("*.c")), "-ldl"),
-        ],
-        check=True,
-        timeout=60,
-    )
-    return root
-
-
-@pytest.fixture
-def double(
-    built: Path, gfx942: HiprtcChild, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[pytest.MonkeyPatch]:
-    """Children started while this is in use find the double."""
-    if gfx942.toolchain.loader is None:
-        pytest.skip("ROCm is installed here: its own runtime is what tests should use")
-    monkeypatch.setenv("ROCM_PATH", str(built))
-    monkeypatch.setenv("KERNEL_SCIENTIST_ROCM", str(gfx942.toolchain.loader.parents[4]))
-    monkeypatch.setenv(FOLDER, str(built / "twins"))
-    for vendor in ("CUDA", "HIP", "ROCR"):
-        monkeypatch.delenv(f"{vendor}_VISIBLE_DEVICES", raising=False)
-    yield monkeypatch
 
 
 def python(code: str, *arguments: str, timeout_s: float = 580) -> str:

@@ -18,7 +18,6 @@ from evaluators.tasks.task_file import load_task
 from tests.evaluators.hip import test_hip_double
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 
-built, double = test_hip_double.built, test_hip_double.double
 SCRIPT = "from tests.evaluators.hip import on_double; on_double.main()"
 
 

@@ -1,0 +1,237 @@
+"""Ray's actors and tasks in threads of this process, for campaigns whose subject is not Ray.
+
+A campaign's own processes take 10 s to start and end. What crosses from one to another is
+pickled here too, and what is raised there comes wrapped as Ray wraps it. Starting, killing and
+losing processes, GPUs, and all that a command shows are tested on Ray itself.
+"""
+
+import asyncio
+import concurrent.futures
+import inspect
+import itertools
+import threading
+import traceback
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import ray.cloudpickle as pickle
+from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
+
+from engine.actors.cluster import Layout
+from engine.actors.lifeline import Driver
+from engine.config import CampaignConfig
+
+USERS = ("campaign_actors", "dispatcher", "evaluator", "tracker", "cluster")
+"""The modules of engine.actors that import ray."""
+
+_known: dict[int, Any] = {}
+_numbers = itertools.count()
+
+
+def _number(one: Any) -> int:
+    number = next(_numbers)
+    _known[number] = one
+    return number
+
+
+def _of_number(number: int) -> Any:
+    return _known[number]
+
+
+def _copied(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+class Ref:
+    """What a call, or put(), stands for."""
+
+    def __init__(self) -> None:
+        self.future: Future[Any] = Future()
+        self._number = _number(self)
+
+    def __reduce__(self) -> tuple[Callable[[int], Any], tuple[int]]:
+        return _of_number, (self._number,)
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return asyncio.wrap_future(self.future).__await__()
+
+    def settle(self, call: Callable[[], Any]) -> None:
+        try:
+            self.answer(call())
+        except Exception as error:  # noqa: BLE001 - any, as in Ray
+            self.fail(error)
+
+    def answer(self, value: Any) -> None:
+        if not self.future.done():
+            self.future.set_result(_copied(value))
+
+    def fail(self, error: Exception) -> None:
+        """As Ray does: with where it was raised, and without what can't leave a process."""
+        if not self.future.done():
+            said = "".join(traceback.format_exception(error))
+            self.future.set_exception(RayTaskError("a call", said, _copied(error)))
+
+    def lose(self) -> None:
+        if not self.future.done():
+            self.future.set_exception(RayActorError())
+
+
+class Actor:
+    """One thread with an event loop. Methods that are no coroutines block it, as in Ray."""
+
+    def __init__(self, kind: type[Any], arguments: tuple[Any, ...]) -> None:
+        self._number = _number(self)
+        self._loop = asyncio.new_event_loop()
+        self._waiting: set[Ref] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._dead = False
+        self._thread = threading.Thread(target=self._live, daemon=True)
+        self._thread.start()
+        copies = _copied(arguments)
+        self._made = Ref()
+        self._loop.call_soon_threadsafe(self._made.settle, lambda: self._make(kind, copies))
+
+    def _live(self) -> None:
+        self._loop.run_forever()
+        left = asyncio.all_tasks(self._loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self._loop.run_until_complete(asyncio.wait(left))
+        self._loop.close()
+
+    def _make(self, kind: type[Any], arguments: tuple[Any, ...]) -> None:
+        self._inner = kind(*arguments)
+
+    def __reduce__(self) -> tuple[Callable[[int], Any], tuple[int]]:
+        return _of_number, (self._number,)
+
+    def __getattr__(self, method: str) -> Any:
+        if method.startswith("_"):
+            raise AttributeError(method)
+        return SimpleNamespace(remote=lambda *arguments: self._call(method, arguments))
+
+    def _call(self, method: str, arguments: tuple[Any, ...]) -> Ref:
+        ref, copies = Ref(), _copied(arguments)
+        if self._dead:
+            ref.lose()
+        else:
+            self._waiting.add(ref)
+            ref.future.add_done_callback(lambda _: self._waiting.discard(ref))
+            self._loop.call_soon_threadsafe(self._begin, ref, method, copies)
+        return ref
+
+    def _begin(self, ref: Ref, method: str, arguments: tuple[Any, ...]) -> None:
+        if self._made.future.exception() is not None:
+            ref.lose()  # it never came to life
+            return
+        call = getattr(self._inner, method)
+        if inspect.iscoroutinefunction(call):
+            task = self._loop.create_task(self._answer(ref, call(*arguments)))
+            self._tasks.add(task)  # asyncio itself keeps none alive
+            task.add_done_callback(self._tasks.discard)
+        else:
+            ref.settle(lambda: call(*arguments))
+
+    async def _answer(self, ref: Ref, call: Awaitable[Any]) -> None:
+        try:
+            ref.answer(await call)
+        except Exception as error:  # noqa: BLE001 - any, as in Ray
+            ref.fail(error)
+
+    def kill(self) -> None:
+        if self._dead:
+            return
+        self._dead = True
+        for ref in list(self._waiting):
+            ref.lose()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+        _known.pop(self._number, None)
+
+
+class Local:
+    """Stands where the engine's modules have imported ray."""
+
+    ObjectRef = Ref
+
+    def __init__(self) -> None:
+        self._actors: list[Actor] = []
+        self._pool = ThreadPoolExecutor(max_workers=4)
+
+    def remote(self, what: Any = None, **_: Any) -> Any:
+        if what is None:
+            return self.remote
+        if not inspect.isclass(what):
+            return SimpleNamespace(remote=lambda *arguments: self._run(what, arguments))
+        start = SimpleNamespace(remote=lambda *arguments: self._start(what, arguments))
+        return SimpleNamespace(options=lambda **_: start, remote=start.remote)
+
+    def _run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ref:
+        ref, copies = Ref(), _copied(arguments)
+        self._pool.submit(ref.settle, lambda: function(*copies))
+        return ref
+
+    def _start(self, kind: type[Any], arguments: tuple[Any, ...]) -> Actor:
+        actor = Actor(kind, arguments)
+        self._actors.append(actor)
+        return actor
+
+    def put(self, value: Any) -> Ref:
+        ref = Ref()
+        ref.answer(value)
+        return ref
+
+    def get(self, refs: Any, timeout: float | None = None) -> Any:
+        if isinstance(refs, Sequence):
+            return [self.get(ref, timeout) for ref in refs]
+        try:
+            return refs.future.result(timeout)
+        except concurrent.futures.TimeoutError as error:
+            raise GetTimeoutError from error
+
+    def wait(
+        self, refs: Sequence[Ref], *, num_returns: int = 1, timeout: float | None = None
+    ) -> tuple[list[Ref], list[Ref]]:
+        assert num_returns in (1, len(refs))
+        until = "ALL_COMPLETED" if num_returns == len(refs) else "FIRST_COMPLETED"
+        concurrent.futures.wait([ref.future for ref in refs], timeout, until)
+        done = [ref for ref in refs if ref.future.done()][:num_returns]
+        return done, [ref for ref in refs if ref not in done]
+
+    def kill(self, actor: Actor) -> None:
+        actor.kill()
+
+    def get_runtime_context(self) -> Any:
+        return SimpleNamespace(get_accelerator_ids=dict, get_node_id=lambda: "0" * 56)
+
+    def close(self) -> None:
+        for actor in self._actors:
+            actor.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        _known.clear()
+
+
+@contextmanager
+def local_ray() -> Iterator[None]:
+    """Every campaign meanwhile runs in this process."""
+
+    @contextmanager
+    def session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
+        local = Local()
+        with pytest.MonkeyPatch.context() as patch:
+            for user in USERS:
+                patch.setattr(f"engine.actors.{user}.ray", local)
+            try:
+                yield Driver.here()
+            finally:
+                local.close()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.campaign.ray_session", session)
+        yield
