@@ -24,6 +24,7 @@ from engine.store.store import Store, StoreError
 from evaluators.cpu.device import device_count
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task_file import load_task
+from tests.engine.local_ray import local_ray
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 
@@ -202,7 +203,8 @@ def test_kill_9_loses_nothing_and_resume_repeats_nothing(
     stored = replay(run_dir / "store.sqlite")
     best, done = stored.scores.best, evaluated_ids(run_dir)
     assert best is not None
-    summary = resume_campaign(run_dir, budgets={"evaluations": len(done) + 4})
+    with local_ray():
+        summary = resume_campaign(run_dir, budgets={"evaluations": len(done) + 4})
     after = evaluated_ids(run_dir)
     assert after[: len(done)] == done
     assert len(after) == len(set(after)) == len(done) + 4

@@ -101,7 +101,7 @@ def test_a_campaign_that_can_search_nothing_is_refused_before_it_starts(tmp_path
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 def test_a_campaign_ends_with_its_space_and_tells_so_everywhere(task: Task, tmp_path: Path) -> None:
     lines: list[str] = []

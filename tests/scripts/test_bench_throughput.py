@@ -10,10 +10,17 @@ from scripts import bench_throughput
 from scripts.bare_loop import AT_LEAST
 from scripts.recording import metrics, parameters
 from scripts.throughput import Setting, bare_arm, campaign_arm
+from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 from tests.evaluators.hip import test_hip_double
+from tests.evaluators.small_task import FRONT, kernel, write_task
 
 ROOT = Path(__file__).parents[2]
+VALUES = list(range(1, 65))
+SPACE = f"params: {{P: 1, Q: 1}}\nspace: {{P: {VALUES}, Q: {VALUES}}}\n---*/"
+SEED = kernel(front=FRONT.replace("---*/", SPACE))
+"""Of which there are more than a throughput measurement draws."""
+
 SCRIPT = """
 import sys
 from tests.scripts import double_throughput as double
@@ -35,7 +42,8 @@ def test_all_arms_on_two_devices(
     out = tmp_path / "found.json"
     script(
         *("--backend", "hip", "--gpus", "2", "--rounds", "1", "--seconds", "1", "--warm-up", "0.1"),
-        *("--size", "24", "--gpu-ms", "1", "--compile-workers", "1", "--out", str(out)),
+        *("--task", str(write_task(tmp_path / "small", seed=SEED)), "--size", "24"),
+        *("--gpu-ms", "1", "--compile-workers", "1", "--out", str(out)),
     )
     found = json.loads(out.read_text())
     campaign, bare = found["floor"]["arms"]
@@ -72,7 +80,8 @@ def test_no_machine_is_too_slow_for_the_seconds_asked_for() -> None:
         task=load_task("sgemm").folder, backend="cpu", compile_workers=1, warm_up_s=0.0
     )
     workbench = quick_workbench()
-    campaign = campaign_arm(setting, workbench, devices=1, seconds=1e-6)
+    with local_ray():
+        campaign = campaign_arm(setting, workbench, devices=1, seconds=1e-6)
     bare = bare_arm(setting, workbench, sources=campaign.sources, seconds=1e-6)
     for arm in (campaign, bare):
         assert arm.candidates == sum(arm.by_status.values()) >= AT_LEAST

@@ -15,6 +15,7 @@ from engine.cli import main as cli
 from evaluators.tasks.task_file import load_task
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import MODEL, Script
+from tests.engine.local_ray import local_ray
 
 BUDGET_DOLLARS = 0.06
 
@@ -80,7 +81,7 @@ def spent(run_dir: Path) -> dict[str, Any]:
 
 
 def test_a_budget_in_dollars_ends_with_a_clear_last_line_that_says_how_to_go_on(
-    campaign: Path, tmp_path: Path
+    campaign: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_dir = tmp_path / "runs" / "it"
     with serving(Script(latency_s=0.05)) as server:
@@ -100,23 +101,28 @@ def test_a_budget_in_dollars_ends_with_a_clear_last_line_that_says_how_to_go_on(
         assert (before["in_flight"], before["lost"]) == (0, 0)
         assert "cancelled" not in before["failures"]  # what was in flight came home
 
-        resumed = run(*shlex.split(command))  # as it stands
-        assert resumed.returncode == 0, resumed.stderr
+        program, *arguments = shlex.split(command)  # as it stands
+        assert Path(program).name == "kernel-scientist"
+        with local_ray():
+            assert cli.main(arguments) == 0
+        resumed = capsys.readouterr()
         after = spent(run_dir)
         assert BUDGET_DOLLARS < after["dollars"] <= 2 * BUDGET_DOLLARS
         assert after["calls"] == server.calls
-        assert f"budgets.dollars={4 * BUDGET_DOLLARS}" in resumed.stdout.splitlines()[-1]
+        assert f"budgets.dollars={4 * BUDGET_DOLLARS}" in resumed.out.splitlines()[-1]
 
 
-def test_a_context_that_no_prompt_fits_is_one_sentence(campaign: Path) -> None:
-    with serving(Script(context_characters=3000)) as server:
-        ended = run(COMMAND, "run", campaign, f"llm.base_url={server.base_url}")
-    assert ended.returncode == 1
-    assert "Traceback" not in ended.stderr
-    last = ended.stderr.splitlines()[-1]
+def test_a_context_that_no_prompt_fits_is_one_sentence(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(Script(context_characters=3000)) as server, local_ray():
+        assert cli.main(["run", str(campaign), f"llm.base_url={server.base_url}"]) == 1
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    last = said.err.splitlines()[-1]
     assert last.startswith(f"kernel-scientist: the prompt is too long for '{MODEL}' (This model's ")
     assert last.endswith("serve it with a longer context, or lower its max_tokens in llm.models")
-    assert ended.stdout == ""
+    assert said.out == ""
 
 
 @pytest.mark.parametrize("command", ["run", "doctor"])
