@@ -106,6 +106,11 @@ def double(
     yield monkeypatch
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long ones first: processes that share the rest end together."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many shipped kernels were compiled for MI300, so that fewer than all is seen."""
     name = "test_every_kernel_shipped_compiles_for_gfx942"

@@ -125,6 +125,7 @@ def driver(task: Path, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     process.stdout.close()
 
 
+@pytest.mark.long
 def test_a_campaign_from_start_to_end(
     task: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -177,6 +178,7 @@ def test_a_campaign_from_start_to_end(
         run_campaign(config(task, tmp_path))
 
 
+@pytest.mark.long
 def test_ctrl_c_finishes_what_is_measured(driver: "subprocess.Popen[str]", tmp_path: Path) -> None:
     os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to the whole group
     output, _ = driver.communicate(timeout=580)
@@ -187,6 +189,7 @@ def test_ctrl_c_finishes_what_is_measured(driver: "subprocess.Popen[str]", tmp_p
     assert count(tmp_path / "it", "session_finished") == 1
 
 
+@pytest.mark.long
 def test_kill_9_loses_nothing_and_resume_repeats_nothing(
     driver: "subprocess.Popen[str]", tmp_path: Path
 ) -> None:

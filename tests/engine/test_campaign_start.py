@@ -123,6 +123,7 @@ def test_a_driver_killed_while_ray_starts_leaves_a_store_and_no_process(
     assert (whole.ended, whole.scores.by_status.total()) == ("killed", 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["starting Ray", "opening the device", "measuring the naive"])
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_before_the_search_ends_with_the_command_that_goes_on(
@@ -141,6 +142,7 @@ def test_ctrl_c_before_the_search_ends_with_the_command_that_goes_on(
     assert replay(campaign.run_dir / STORE).campaign.config["name"] == "it"
 
 
+@pytest.mark.long
 def test_ctrl_c_in_the_search_ends_in_order_with_results(start: Callable[..., Started]) -> None:
     campaign = start()
     campaign.wait_for(" evaluations (")

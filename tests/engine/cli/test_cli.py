@@ -127,6 +127,7 @@ def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> N
 # --- run --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
     script = (
         "import sys\n"

@@ -246,6 +246,7 @@ def submit(head: Head, *arguments: str, **environment: str) -> subprocess.Comple
     )
 
 
+@pytest.mark.long
 def test_a_campaign_runs_as_a_job_on_a_head_that_asks_for_a_token(
     head: Head, tmp_path: Path
 ) -> None:

@@ -319,6 +319,7 @@ def test_refused_options_cost_a_call_each_and_no_retry() -> None:
 # --- many at once -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_fifth_of_failing_calls_leaves_nothing_unsettled() -> None:
     async def go() -> None:
         journal = MemoryJournal()

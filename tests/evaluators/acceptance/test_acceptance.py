@@ -53,6 +53,7 @@ def test_sections_are_named_once_and_fit_the_budget() -> None:
             assert not trial.todo.endswith(".")
 
 
+@pytest.mark.long
 def test_the_cpu_is_accepted_for_what_does_not_depend_on_its_speed(tmp_path: Path) -> None:
     out, said = tmp_path / "new" / "report.md", io.StringIO()
     code = accept_device("cpu", out, said, only=["device", "mfma", "faults"])

@@ -91,6 +91,7 @@ def contract(*options: str) -> str:
         del os.environ["KERNEL_SCIENTIST_CONTRACT"]
 
 
+@pytest.mark.long
 def test_the_whole_contract(double: pytest.MonkeyPatch) -> None:
     said = contract()
     passed = re.search(r"(\d+) passed in", said.splitlines()[-1])
@@ -111,6 +112,7 @@ def test_the_whole_cascade(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "'waves_per_simd': 8.0" in said
 
 
+@pytest.mark.long
 def test_recovery_from_faults(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As doctor --device tries it; how long it takes is nothing to ask of the double."""
     double.setenv("HIP_DOUBLE_DEVICES", "2")

@@ -26,6 +26,7 @@ def asked(question: str, folder: Path, *arguments: str) -> Any:
     return json.loads(said.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_every_wrong_kernel_is_told_in_the_same_words(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_reference_on_the_device_is_checked_and_judges(
     assert 0 < max(errors.values()) < 0.1
 
 
+@pytest.mark.long
 def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
