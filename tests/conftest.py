@@ -107,7 +107,7 @@ def double(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long ones first: processes that share the rest end together."""
+    """Files with long ones first: processes that share the rest end together."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 

@@ -37,7 +37,7 @@ from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("faulty")]  # one campaign for all
+pytestmark = pytest.mark.long
 
 SECRET = "sk-of-this-test-0123456789"
 
