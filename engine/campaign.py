@@ -10,13 +10,13 @@ from engine.actors.campaign_actors import CampaignActors, answer, ended
 from engine.actors.cluster import fitted, layout, ray_session
 from engine.actors.gateway import look_at_endpoints
 from engine.actors.lifeline import Driver
-from engine.config import CampaignConfig, parse_config
+from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Workbench
 from engine.ending import Stop
 from engine.islands.island import EXHAUSTED
-from engine.preparation import campaign_started, refuse_spent, settled, task_of
+from engine.preparation import campaign_started, refuse_spent, settled, stored_config, task_of
 from engine.searching import describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot
 from engine.store.events import SearchStarted, SessionFinished, SessionStarted
@@ -28,8 +28,6 @@ from engine.store.summary import Summary, write_best, write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
-
-__all__ = ["STORE", "Observer", "resume_campaign", "run_campaign"]
 
 LOOK_EVERY_S = 0.25
 
@@ -78,11 +76,7 @@ def resume_campaign(
     """
     run_dir = run_dir.resolve()
     before = replay(run_dir / STORE)
-    values = dict(before.campaign.config)
-    values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
-    values["budgets"] = {**before.budgets, **(budgets or {})}
-    changed = " ".join(f"budgets.{key}={value}" for key, value in (budgets or {}).items())
-    config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    config = stored_config(before, run_dir, budgets or {})
     refuse_spent(before, config, run_dir)
     task = task_of(config)
     if task.hash != before.campaign.task_hash:

@@ -1,17 +1,19 @@
 """What is settled and checked before a campaign starts anything that takes its time."""
 
 import platform
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from engine.commands import resume_command
-from engine.config import CampaignConfig
+from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.store.budget import figure, spent
 from engine.store.events import CampaignStarted
 from engine.store.replay import Replay
+from engine.store.run_folder import STORE
 from engine.store.summary import write_results
 from evaluators.kernel.seed_check import check_seeds
 from evaluators.kernel.source import kernel_id
@@ -26,6 +28,18 @@ def task_of(config: CampaignConfig) -> Task:
     check_reference(task, config.backend)
     check_seeds(task, config.backend)
     return task
+
+
+def stored_config(before: Replay, run_dir: Path, budgets: Mapping[str, Any]) -> CampaignConfig:
+    """The configuration that a campaign goes on with. budgets: keys of that section to change.
+
+    Raises ConfigError.
+    """
+    values = dict(before.campaign.config)
+    values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
+    values["budgets"] = {**before.budgets, **budgets}
+    changed = " ".join(f"budgets.{key}={value}" for key, value in budgets.items())
+    return parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
 
 
 def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.campaign import STORE, resume_campaign, run_campaign
+from engine.campaign import resume_campaign, run_campaign
 from engine.config import parse_config
 from engine.store.events import Evaluated
 from engine.store.replay import replay
+from engine.store.run_folder import STORE
 from engine.store.scoreboard import Scoreboard
 from engine.store.store import read_events
 from evaluators.tasks.task_file import load_task

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.actors.cluster import layout
-from engine.campaign import STORE, run_campaign
+from engine.campaign import run_campaign
 from engine.config import BackendChoice, CampaignConfig, parse_config
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Workbench
 from engine.snapshot import Snapshot
 from engine.store.events import Drafted, EpochStarted, Evaluated
+from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.tasks.task_file import load_task
 from scripts.bare_loop import AT_LEAST, Done, Window, bare_loop

@@ -1,20 +1,19 @@
 """What this machine has for campaigns, what it lacks, and what to do about it."""
 
 import asyncio
-import json
 import os
 import platform
 import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from engine.cli.backend_needs import Lack, lack_lines
+from engine.cli.findings import Finding, State
 from evaluators.acceptance.versions import Level, version_findings
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing
@@ -26,23 +25,10 @@ from operators.llm.question import ModelUnavailable
 if TYPE_CHECKING:
     from engine.config import CampaignConfig
 
-State = Literal["ok", "absent", "broken"]
-"""absent: needed only for what the finding names; broken: no campaign can run."""
-
 OLDEST_PYTHON = (3, 11)
 FREE_BYTES = 2 << 30
 """A long campaign's store, Ray's session and MLflow's files together stay well below this."""
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "9p", "lustre", "ceph", "beegfs"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing looked at. todo: one sentence; empty when there is nothing to do."""
-
-    what: str
-    state: State
-    found: str
-    todo: str = ""
 
 
 def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
@@ -73,37 +59,6 @@ def find_models(config: "CampaignConfig") -> Finding:
         return Finding(what="models", state="broken", found="missing", todo=str(unavailable))
     names = sorted({model.model for model in config.llm.models.values()})
     return Finding(what="models", state="ok", found=f"{', '.join(names)} answer")
-
-
-def print_findings(
-    findings: Sequence[Finding], stream: IO[str], *, as_json: bool, lacks: Sequence[Lack] = ()
-) -> int:
-    """The exit code: 1 when something is broken."""
-    broken = [one for one in findings if one.state == "broken"]
-    if as_json:
-        values = {"ready": not broken, "findings": [asdict(one) for one in findings]}
-        print(json.dumps({**values, "lacks": [*map(asdict, lacks)]}, indent=2), file=stream)
-    else:
-        for line in _lines(findings, lacks):
-            print(line, file=stream)
-    return 1 if broken else 0
-
-
-def _lines(findings: Iterable[Finding], lacks: Iterable[Lack]) -> Iterator[str]:
-    marks: Mapping[State, str] = {"ok": "ok  ", "absent": "--  ", "broken": "FAIL"}
-    broken = []
-    for one in findings:
-        yield f"{marks[one.state]}  {one.what:16}  {one.found}"
-        if one.todo:
-            yield f"{'':24}{one.todo}"
-        if one.state == "broken":
-            broken.append(one.what)
-    yield from lack_lines(lacks)
-    yield ""
-    if broken:
-        yield f"No campaign can run before this is mended: {', '.join(broken)}."
-    else:
-        yield "Campaigns can run here: kernel-scientist run configs/quickstart.yaml"
 
 
 def _python() -> Finding:

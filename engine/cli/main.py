@@ -8,10 +8,10 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.cli.parser import WRONG_USAGE, Command, build_parser
-from evaluators.lined_yaml import YamlError, load
+from engine.cli.usage import UsageError, budget_change
 
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ OK, FAILED, INTERRUPTED, UNREAD = 0, 1, 130, 141
 """Exit codes: done; it did not work out; Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
 
 AS_JSON = "--json"
-
-
-class UsageError(Exception):
-    """What was asked for can't be done. One sentence: what, where, what to do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,7 +134,7 @@ def _run(arguments: Namespace) -> int:
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
     _require_ray()
-    budgets = dict(_budget(text) for text in arguments.budgets)
+    budgets = dict(budget_change(text) for text in arguments.budgets)
 
     def campaign(observer: "Observer") -> "Summary":
         from engine.campaign import resume_campaign
@@ -146,16 +142,6 @@ def _resume(arguments: Namespace) -> int:
         return resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
 
     return _watched(campaign, arguments.run_dir)
-
-
-def _budget(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
-    try:
-        return key.removeprefix("budgets."), load(value)
-    except YamlError:
-        raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
 
 
 def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = None) -> int:
@@ -265,7 +251,8 @@ def _doctor(arguments: Namespace) -> int:
     if arguments.backend or arguments.section or arguments.out:
         raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.cli.backend_needs import find_lacks
-    from engine.cli.doctor import examine, find_models, print_findings
+    from engine.cli.doctor import examine, find_models
+    from engine.cli.findings import print_findings
 
     findings = examine()
     if arguments.config is not None:

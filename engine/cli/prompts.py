@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from engine.campaign import STORE
 from engine.store.replay import Replay, replay
+from engine.store.run_folder import STORE
 from evaluators.device import backend
 from evaluators.tasks.task_file import load_task
 from operators.individual import Individual

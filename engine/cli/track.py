@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from engine.campaign import STORE
 from engine.config import parse_config
 from engine.config_errors import ConfigError
 from engine.store.replay import replay
+from engine.store.run_folder import STORE
 from engine.store.store import read_events
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured
-from engine.store.events import Journal
+from engine.store.journal import Journal
 from engine.store.profiles import Profiled
 from engine.store.revisions import TellRevised
 from engine.store.toolchain import Toolchain

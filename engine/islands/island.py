@@ -20,6 +20,7 @@ from engine.islands.cycle import (
 )
 from engine.islands.memory import Memory
 from engine.islands.migration import destinations
+from engine.islands.population import island_state
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
@@ -102,16 +103,8 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        best = next(iter(self._memory.population), None)
-        return IslandState(
-            index=self.index,
-            cycles=self._last_cycle,
-            evaluations=self._evaluations,
-            population=len(self._memory.population),
-            diversity=self._memory.population.diversity(),
-            best_id=best.id if best else "",
-            best_speedup=(best.evaluation.speedup or 0.0) if best else 0.0,
-        )
+        done = self._evaluations
+        return island_state(self._memory.population, self.index, self._last_cycle, done)
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
         """Replay this island's own events, each with the individuals it speaks of."""

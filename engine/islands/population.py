@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from engine.snapshot import IslandState
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
 
@@ -196,4 +197,18 @@ def _dominates(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
         first.keys() == second.keys()
         and all(first[label] <= second[label] for label in first)
         and any(first[label] < second[label] for label in first)
+    )
+
+
+def island_state(population: Population, index: int, cycles: int, evaluations: int) -> IslandState:
+    """What a snapshot shows of the island with this population."""
+    best = next(iter(population), None)
+    return IslandState(
+        index=index,
+        cycles=cycles,
+        evaluations=evaluations,
+        population=len(population),
+        diversity=population.diversity(),
+        best_id=best.id if best else "",
+        best_speedup=(best.evaluation.speedup or 0.0) if best else 0.0,
     )

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from engine.config import CampaignConfig
 from engine.islands.cycle import RandomCandidate
-from engine.store.events import Journal
+from engine.store.journal import Journal
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task

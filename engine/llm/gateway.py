@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from engine.llm.backoff import backoff_s
 from engine.llm.config import Llm
 from engine.llm.preflight import endpoints
 from engine.store.calls import (
@@ -36,9 +36,6 @@ from operators.llm.question import (
 if TYPE_CHECKING:
     from operators.llm.endpoint import Endpoint
 
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 60.0
-LONGEST_RETRY_AFTER_S = 600.0
 TRIES_AT_FIRST_CONTACT = 3
 NEEDED_ROLES = frozenset({"designer", "writer"})
 """Where even their shortest prompts are too long from the start, a campaign is of no use."""
@@ -150,7 +147,7 @@ class Gateway:
             elif outcome.kind not in RETRIED or failed >= self._config.retries:
                 return await self._give_up(request, outcome, failed + 1)
             failed += 1
-            await asyncio.sleep(_wait_s(failed, outcome.retry_after_s))
+            await asyncio.sleep(backoff_s(failed, outcome.retry_after_s))
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         """Count a reply that an operator could not use; once, also when it is read again."""
@@ -295,10 +292,3 @@ def _cancelled_itself() -> bool:
     """Whether the running task is to end, not only what it waits for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _wait_s(failures: int, retry_after_s: float | None) -> float:
-    """Exponential with jitter; at least what the endpoint asked for."""
-    grown = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (failures - 1))
-    asked = min(retry_after_s or 0.0, LONGEST_RETRY_AFTER_S)
-    return max(asked, grown * random.uniform(0.5, 1.0))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Protocol, get_args
+from typing import Any, ClassVar, get_args
 
 from pydantic import TypeAdapter
 
@@ -274,16 +274,6 @@ Event = (
     | ProfileEvent
     | RevisionEvent
 )
-
-
-class Journal(Protocol):
-    """Where events go; both ways keep the order of the calls."""
-
-    def post(self, event: Event) -> None:
-        """Store it soon."""
-
-    async def commit(self, event: Event) -> None:
-        """Return when it is stored, and all events before it."""
 
 
 KINDS: Mapping[str, type[Event]] = {kind.kind: kind for kind in get_args(Event)}

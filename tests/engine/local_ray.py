@@ -43,7 +43,7 @@ def _of_number(number: int) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    return pickle.loads(pickle.dumps(value))
+    return pickle.loads(pickle.dumps(value))  # type: ignore[no-untyped-call]
 
 
 class Ref:
@@ -73,7 +73,8 @@ class Ref:
         """As Ray does: with where it was raised, and without what can't leave a process."""
         if not self.future.done():
             said = "".join(traceback.format_exception(error))
-            self.future.set_exception(RayTaskError("a call", said, _copied(error)))
+            wrapped = RayTaskError("a call", said, _copied(error))  # type: ignore[no-untyped-call]
+            self.future.set_exception(wrapped)
 
     def lose(self) -> None:
         if not self.future.done():
@@ -131,15 +132,17 @@ class Actor:
             return
         call = getattr(self._inner, method)
         if inspect.iscoroutinefunction(call):
-            task = self._loop.create_task(self._answer(ref, call(*arguments)))
+            task = self._loop.create_task(self._answer(ref, call, arguments))
             self._tasks.add(task)  # asyncio itself keeps none alive
             task.add_done_callback(self._tasks.discard)
         else:
             ref.settle(lambda: call(*arguments))
 
-    async def _answer(self, ref: Ref, call: Awaitable[Any]) -> None:
+    async def _answer(
+        self, ref: Ref, call: Callable[..., Awaitable[Any]], arguments: tuple[Any, ...]
+    ) -> None:
         try:
-            ref.answer(await call)
+            ref.answer(await call(*arguments))
         except Exception as error:  # noqa: BLE001 - any, as in Ray
             ref.fail(error)
 

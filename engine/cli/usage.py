@@ -1,0 +1,20 @@
+"""What was asked for and can't be done."""
+
+from typing import Any
+
+from evaluators.lined_yaml import YamlError, load
+
+
+class UsageError(Exception):
+    """What was asked for can't be done. One sentence: what, where, what to do."""
+
+
+def budget_change(text: str) -> tuple[str, Any]:
+    """The key of the section budgets, and its new value. Raises UsageError."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
+    try:
+        return key.removeprefix("budgets."), load(value)
+    except YamlError:
+        raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
