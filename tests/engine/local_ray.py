@@ -1,4 +1,4 @@
-"""Ray's actors and tasks in threads of this process, for campaigns whose subject is not Ray.
+"""Ray's actors and tasks on one thread of this process, for campaigns whose subject is not Ray.
 
 A campaign's own processes take 10 s to start and end. What crosses from one to another is
 pickled here too, and what is raised there comes wrapped as Ray wraps it. Starting, killing and
@@ -9,11 +9,12 @@ import asyncio
 import concurrent.futures
 import inspect
 import itertools
+import os
 import threading
 import traceback
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,44 +67,35 @@ class Ref:
             self.fail(error)
 
     def answer(self, value: Any) -> None:
-        if not self.future.done():
+        with suppress(InvalidStateError):  # it was lost meanwhile
             self.future.set_result(_copied(value))
 
     def fail(self, error: Exception) -> None:
         """As Ray does: with where it was raised, and without what can't leave a process."""
-        if not self.future.done():
-            said = "".join(traceback.format_exception(error))
-            wrapped = RayTaskError("a call", said, _copied(error))  # type: ignore[no-untyped-call]
+        said = "".join(traceback.format_exception(error))
+        wrapped = RayTaskError("a call", said, _copied(error))  # type: ignore[no-untyped-call]
+        with suppress(InvalidStateError):
             self.future.set_exception(wrapped)
 
     def lose(self) -> None:
-        if not self.future.done():
+        with suppress(InvalidStateError):
             self.future.set_exception(RayActorError())
 
 
 class Actor:
-    """One thread with an event loop. Methods that are no coroutines block it, as in Ray."""
+    """Its calls, on the event loop of all. Methods that are no coroutines block it."""
 
-    def __init__(self, kind: type[Any], arguments: tuple[Any, ...]) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, kind: type[Any], arguments: tuple[Any, ...]
+    ) -> None:
         self._number = _number(self)
-        self._loop = asyncio.new_event_loop()
+        self._loop = loop
         self._waiting: set[Ref] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._dead = False
-        self._thread = threading.Thread(target=self._live, daemon=True)
-        self._thread.start()
-        copies = _copied(arguments)
         self._made = Ref()
-        self._loop.call_soon_threadsafe(self._made.settle, lambda: self._make(kind, copies))
-
-    def _live(self) -> None:
-        self._loop.run_forever()
-        left = asyncio.all_tasks(self._loop)
-        for task in left:
-            task.cancel()
-        if left:
-            self._loop.run_until_complete(asyncio.wait(left))
-        self._loop.close()
+        copies = _copied(arguments)
+        loop.call_soon_threadsafe(self._made.settle, lambda: self._make(kind, copies))
 
     def _make(self, kind: type[Any], arguments: tuple[Any, ...]) -> None:
         self._inner = kind(*arguments)
@@ -118,17 +110,14 @@ class Actor:
 
     def _call(self, method: str, arguments: tuple[Any, ...]) -> Ref:
         ref, copies = Ref(), _copied(arguments)
-        if self._dead:
-            ref.lose()
-        else:
-            self._waiting.add(ref)
-            ref.future.add_done_callback(lambda _: self._waiting.discard(ref))
-            self._loop.call_soon_threadsafe(self._begin, ref, method, copies)
+        self._waiting.add(ref)
+        ref.future.add_done_callback(lambda _: self._waiting.discard(ref))
+        self._loop.call_soon_threadsafe(self._begin, ref, method, copies)
         return ref
 
     def _begin(self, ref: Ref, method: str, arguments: tuple[Any, ...]) -> None:
-        if self._made.future.exception() is not None:
-            ref.lose()  # it never came to life
+        if self._dead or self._made.future.exception() is not None:
+            ref.lose()
             return
         call = getattr(self._inner, method)
         if inspect.iscoroutinefunction(call):
@@ -147,25 +136,35 @@ class Actor:
             ref.fail(error)
 
     def kill(self) -> None:
-        if self._dead:
-            return
         self._dead = True
+        for task in list(self._tasks):
+            self._loop.call_soon_threadsafe(task.cancel)
         for ref in list(self._waiting):
             ref.lose()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        if self._thread is not threading.current_thread():
-            self._thread.join(timeout=10)
-        _known.pop(self._number, None)
 
 
 class Local:
-    """Stands where the engine's modules have imported ray."""
+    """Stands where the engine's modules have imported ray.
+
+    One thread for all: Python 3.11's ast.parse() fails now and then where two use it.
+    """
 
     ObjectRef = Ref
 
     def __init__(self) -> None:
         self._actors: list[Actor] = []
-        self._pool = ThreadPoolExecutor(max_workers=4)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._live, daemon=True)
+        self._thread.start()
+
+    def _live(self) -> None:
+        self._loop.run_forever()
+        left = asyncio.all_tasks(self._loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self._loop.run_until_complete(asyncio.wait(left))
+        self._loop.close()
 
     def remote(self, what: Any = None, **_: Any) -> Any:
         if what is None:
@@ -177,11 +176,19 @@ class Local:
 
     def _run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ref:
         ref, copies = Ref(), _copied(arguments)
-        self._pool.submit(ref.settle, lambda: function(*copies))
+
+        def call() -> Any:
+            cores = os.sched_getaffinity(0)
+            try:
+                return function(*copies)
+            finally:
+                os.sched_setaffinity(0, cores)  # a task may keep its process off some
+
+        self._loop.call_soon_threadsafe(ref.settle, call)
         return ref
 
     def _start(self, kind: type[Any], arguments: tuple[Any, ...]) -> Actor:
-        actor = Actor(kind, arguments)
+        actor = Actor(self._loop, kind, arguments)
         self._actors.append(actor)
         return actor
 
@@ -193,6 +200,8 @@ class Local:
     def get(self, refs: Any, timeout: float | None = None) -> Any:
         if isinstance(refs, Sequence):
             return [self.get(ref, timeout) for ref in refs]
+        if threading.current_thread() is self._thread and not refs.future.done():
+            raise RuntimeError("an actor that waits like this needs a process: use Ray")
         try:
             return refs.future.result(timeout)
         except concurrent.futures.TimeoutError as error:
@@ -216,7 +225,8 @@ class Local:
     def close(self) -> None:
         for actor in self._actors:
             actor.kill()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
         _known.clear()
 
 

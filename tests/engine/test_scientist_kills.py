@@ -19,6 +19,7 @@ from operators.llm.question import Failure
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer
 from tests.engine import test_scientist_campaign
+from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 from tests.engine.test_scientist_campaign import SECRET, Run, config, run_of
 
@@ -28,6 +29,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from engine.campaign import resume_campaign, run_campaign
+from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 from tests.engine.test_scientist_campaign import config
 
@@ -52,7 +54,8 @@ def killed_and_resumed(folder: Path, *, kills: int, evaluations: int) -> Run:
         # The kills may have come after many evaluations; some are left to do in any case.
         done = replay(folder / "it" / "store.sqlite").scores.by_status.total()
         budgets = {"evaluations": max(evaluations, done + 5), "calls": 1000}
-        summary = resume_campaign(folder / "it", budgets=budgets, workbench=quick_workbench())
+        with local_ray():
+            summary = resume_campaign(folder / "it", budgets=budgets, workbench=quick_workbench())
         time.sleep(0.6)
         return run_of(summary, server, chosen)
 

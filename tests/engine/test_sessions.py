@@ -14,6 +14,7 @@ from engine.campaign import resume_campaign, run_campaign
 from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.dispatch.dispatcher import CampaignFailed
+from engine.dispatch.workbench import Blocks
 from engine.snapshot import Snapshot
 from engine.store.events import EpochStarted, Evaluated, Fault
 from engine.store.replay import Replay, replay
@@ -157,14 +158,20 @@ class SpentEvaluator(InstantEvaluator):
     def measure(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor | None, best: Any = None
     ) -> Evaluation:
-        if anchor is not None and anchor.kernel_id != NAIVE_ID and not self.bad_anchor.exists():
-            self.bad_anchor.write_text(anchor.kernel_id)
-        if anchor is not None and self._bad() == anchor.kernel_id:
-            raise AnchorFailed(Rejected(Status.WRONG, "y[0] is 0, expected 2"))
+        self._race(anchor)
         return InstantEvaluator.measure(self, kernel, compiled, anchor, best)
 
-    def _bad(self) -> str:
-        return self.bad_anchor.read_text() if self.bad_anchor.exists() else ""
+    def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
+        self._race(anchor)
+        return InstantEvaluator.link(self, kernel, compiled, anchor)
+
+    def _race(self, anchor: Anchor | None) -> None:
+        if anchor is None or anchor.kernel_id == NAIVE_ID:
+            return
+        if not self.bad_anchor.exists():
+            self.bad_anchor.write_text(anchor.kernel_id)
+        if self.bad_anchor.read_text() == anchor.kernel_id:
+            raise AnchorFailed(Rejected(Status.WRONG, "y[0] is 0, expected 2"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
