@@ -1,14 +1,16 @@
 """A reference that can't be used is told in one sentence, before anything is built on it."""
 
+import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.cli import main as cli
 from evaluators.evaluate import evaluate_file
 from evaluators.evaluation import Status
 from evaluators.tasks.reference import check_reference, smallest
-from evaluators.tasks.task import TaskError
+from evaluators.tasks.task import TaskError, load_reference
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import REFERENCE, kernel, write_task
 
@@ -35,6 +37,18 @@ def test_what_a_reference_must_not_do(body: str, told: str, tmp_path: Path) -> N
     assert said.startswith(f"{task.folder / 'reference.py'}: reference() on N=1")
     assert told in said
     assert "\n" not in said
+
+
+def test_an_edit_of_the_same_size_in_the_same_second_counts(tmp_path: Path) -> None:
+    folder = write_task(tmp_path / "mine")
+    file = folder / "reference.py"
+    x = np.ones(3, np.float32)
+    for sign, wanted in (("+", 3.0), ("-", 1.0)):
+        file.write_text(REFERENCE.replace("+", sign))
+        os.utime(file, (1.0, 1.0))
+        made = load_reference(file)(w=x, x=x, t=x, N=3)
+        assert list(made["y"]) == [wanted] * 3
+    assert sorted(one.name for one in folder.iterdir()) == ["reference.py", "seeds", "task.yaml"]
 
 
 def test_the_smallest_shape_of_all_suites_is_tried(tmp_path: Path) -> None:
