@@ -87,6 +87,8 @@ def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's workers would run at nice 15: beside other work they, and what they time, would starve.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     to_file(config.runs_dir / config.name / RAY_LOG)
     key, address = address_of(config, os.environ)

@@ -207,6 +207,7 @@ def head() -> Iterator[Head]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(16),
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",
     }
     environment.pop("RAY_ADDRESS", None)
     # Not pytest's folder: its long name does not fit into that of a socket.
