@@ -143,6 +143,8 @@ class _Session:
         actors = CampaignActors(
             self._config, self._plan, self._workbench, driver, self.run_dir / STORE
         )
+        if self._before:  # a killed session's writer stored on until it gave the lock away
+            self._before = replay(self.run_dir / STORE)
         try:
             self._begin(actors)
             reason = self._search(actors)

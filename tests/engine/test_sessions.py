@@ -2,21 +2,22 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine import campaign
 from engine.campaign import resume_campaign, run_campaign
 from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Blocks
 from engine.snapshot import Snapshot
-from engine.store.events import EpochStarted, Evaluated, Fault
+from engine.store.events import EpochStarted, Evaluated, Fault, to_row
 from engine.store.replay import Replay, replay
 from engine.store.revisions import AnchorWithdrawn, Revised
 from engine.store.store import Store, read_events
@@ -137,6 +138,26 @@ def test_another_harness_does_too(of_before: Path) -> None:
     connection.close()
     resume_campaign(of_before, budgets={"evaluations": 14}, workbench=workbench())
     assert [one.number for one in events_of(of_before, Evaluated) if one.number] == [1, 1]
+
+
+def test_what_a_killed_session_stored_last_counts(
+    of_before: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its writer may outlive it for a moment, after the store was read for the next session."""
+    session = campaign.ray_session
+    last = events_of(of_before, Evaluated)[-1]
+    late = replace(last, evaluation=replace(last.evaluation, kernel_id="f" * 16))
+
+    @contextmanager
+    def begun(*arguments: Any) -> Iterator[Any]:
+        with Store(of_before / "store.sqlite") as store:
+            store.append([to_row(late)])
+        with session(*arguments) as driver:
+            yield driver
+
+    monkeypatch.setattr(campaign, "ray_session", begun)
+    resumed = resume_campaign(of_before, budgets={"evaluations": 16}, workbench=workbench())
+    assert resumed.evaluations["total"] == 16
 
 
 def test_another_device_is_refused(of_before: Path) -> None:
