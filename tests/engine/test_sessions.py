@@ -144,7 +144,8 @@ def test_what_a_killed_session_stored_last_counts(
     of_before: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its writer may outlive it for a moment, after the store was read for the next session."""
-    session = campaign.ray_session
+    module: Any = campaign
+    session = module.ray_session
     last = events_of(of_before, Evaluated)[-1]
     late = replace(last, evaluation=replace(last.evaluation, kernel_id="f" * 16))
 
@@ -155,7 +156,7 @@ def test_what_a_killed_session_stored_last_counts(
         with session(*arguments) as driver:
             yield driver
 
-    monkeypatch.setattr(campaign, "ray_session", begun)
+    monkeypatch.setattr(module, "ray_session", begun)
     resumed = resume_campaign(of_before, budgets={"evaluations": 16}, workbench=workbench())
     assert resumed.evaluations["total"] == 16
 
