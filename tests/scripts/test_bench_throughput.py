@@ -24,7 +24,7 @@ SEED = kernel(front=FRONT.replace("---*/", SPACE))
 SCRIPT = """
 import sys
 from tests.scripts import double_throughput as double
-sys.exit(double.bench_throughput.main(sys.argv[1:], make=double.make))
+sys.exit(double.main(sys.argv[1:]))
 """
 
 
@@ -37,7 +37,10 @@ def script(*arguments: str) -> None:
 def test_all_arms_on_two_devices(
     double: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every evaluator has a child on the GPU that Ray gave it; a killed one's child ends."""
+    """Every evaluator has a child on the GPU that Ray gave it; a killed one's child ends.
+
+    GPUs and kills need Ray itself; the campaign beside the bare loop does not.
+    """
     double.setenv("HIP_DOUBLE_DEVICES", "2")
     double.setenv("HIP_DOUBLE_LOG", str(tmp_path / "launches"))
     out = tmp_path / "found.json"

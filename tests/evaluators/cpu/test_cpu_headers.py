@@ -185,6 +185,44 @@ __global__ void k(float *out) {
     assert found["out"].tolist() == expected
 
 
+@pytest.mark.parametrize(
+    "vector, dtype",
+    [("float", np.float32), ("double", np.float64), ("int", np.int32), ("uchar", np.uint8)],
+)
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_vectors_compute_element_by_element(
+    device: CpuDevice, vector: str, dtype: type[np.generic], count: int
+) -> None:
+    """Also with an element on one side, converted as C++ does; assigned or not."""
+    name = f"{vector}{count}"
+    code = f"""__global__ void k(const {name} *a, {name} *out) {{
+    const {name} x = a[0], y = a[1];
+    out[0] = x + y; out[1] = x - y; out[2] = x * y; out[3] = x / y;
+    out[4] = x + 2; out[5] = 100 - y; out[6] = x * y.x; out[7] = 100 / y;
+    {name} z = x; z += y; z *= 2; z -= x; z /= y; out[8] = z;
+}}"""
+    a = np.array([[90, 81, 73, 60][:count], [2, 3, 4, 7][:count]], dtype)
+    x, y = a
+    divide = np.divide if np.issubdtype(dtype, np.floating) else np.floor_divide
+    two, hundred = np.array([2, 100], dtype)
+    wanted = [x + y, x - y, x * y, divide(x, y), x + two, hundred - y, x * y[0], divide(hundred, y)]
+    wanted.append(divide((x + y) * two - x, y))
+    arrays: dict[str, Array] = {"a": a, "out": np.zeros((9, count), dtype)}
+    found = run(device, COMPILER, code, launch("k", ["a", "out"]), arrays=arrays)
+    np.testing.assert_array_equal(found["out"], wanted)
+
+
+def test_a_kernel_may_bring_an_operator_of_its_own(device: CpuDevice) -> None:
+    code = """
+__device__ float2 operator*(float2 a, float2 b) {
+    return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+__global__ void k(float2 *x) { x[0] = x[0] * x[1]; }"""
+    arrays: dict[str, Array] = {"x": np.array([[1, 2], [3, 4]], np.float32)}
+    found = run(device, COMPILER, code, launch("k", ["x"]), arrays=arrays)
+    assert found["x"][0].tolist() == [-5, 10]
+
+
 def test_atomics_return_what_was_there(device: CpuDevice) -> None:
     code = """
 __global__ void k(int *i, unsigned *u, float *f, double *d, unsigned long long *l, int *old) {

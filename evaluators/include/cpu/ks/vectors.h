@@ -2,35 +2,50 @@
 #ifndef KS_VECTORS_H
 #define KS_VECTORS_H
 
-#define KS_VECTOR_OPERATOR(V, T, sign, e1, e2, e3)                                                \
-    KS_INLINE V operator sign(const V &a, const V &b) { return e1; }                               \
-    KS_INLINE V operator sign(const V &a, T b) { return e2; }                                      \
-    KS_INLINE V operator sign(T a, const V &b) { return e3; }                                      \
+template <typename V> struct KsVector; /* element and count of a vector type; of no other */
+template <typename V> using KsElement = typename KsVector<V>::Element;
+
+template <typename V> KS_INLINE V ks_filled(KsElement<V> x) {
+    if constexpr (KsVector<V>::count == 1) return V{x};
+    else if constexpr (KsVector<V>::count == 2) return V{x, x};
+    else if constexpr (KsVector<V>::count == 3) return V{x, x, x};
+    else return V{x, x, x, x};
+}
+
+/* Templates: written out for each type, a thousand functions would be read with every kernel. */
+#define KS_OPERATOR(sign)                                                                          \
+    template <typename V, typename T = KsElement<V>>                                               \
+    KS_INLINE V operator sign(const V &a, const V &b) {                                            \
+        if constexpr (KsVector<V>::count == 1) return V{(T)(a.x sign b.x)};                        \
+        else if constexpr (KsVector<V>::count == 2)                                                \
+            return V{(T)(a.x sign b.x), (T)(a.y sign b.y)};                                        \
+        else if constexpr (KsVector<V>::count == 3)                                                \
+            return V{(T)(a.x sign b.x), (T)(a.y sign b.y), (T)(a.z sign b.z)};                     \
+        else                                                                                       \
+            return V{(T)(a.x sign b.x), (T)(a.y sign b.y), (T)(a.z sign b.z), (T)(a.w sign b.w)};  \
+    }                                                                                              \
+    template <typename V> KS_INLINE V operator sign(const V &a, KsElement<V> b) {                  \
+        return a sign ks_filled<V>(b);                                                             \
+    }                                                                                              \
+    template <typename V> KS_INLINE V operator sign(KsElement<V> a, const V &b) {                  \
+        return ks_filled<V>(a) sign b;                                                             \
+    }                                                                                              \
+    template <typename V, typename T = KsElement<V>>                                               \
     KS_INLINE V &operator sign##=(V &a, const V &b) { return a = a sign b; }                       \
-    KS_INLINE V &operator sign##=(V &a, T b) { return a = a sign b; }
+    template <typename V> KS_INLINE V &operator sign##=(V &a, KsElement<V> b) {                    \
+        return a = a sign b;                                                                       \
+    }
 
-#define KS_OPERATOR1(V, T, sign) KS_VECTOR_OPERATOR(V, T, sign, \
-    (V{(T)(a.x sign b.x)}), (V{(T)(a.x sign b)}), (V{(T)(a sign b.x)}))
-#define KS_OPERATOR2(V, T, sign) KS_VECTOR_OPERATOR(V, T, sign, \
-    (V{(T)(a.x sign b.x), (T)(a.y sign b.y)}), \
-    (V{(T)(a.x sign b), (T)(a.y sign b)}), \
-    (V{(T)(a sign b.x), (T)(a sign b.y)}))
-#define KS_OPERATOR3(V, T, sign) KS_VECTOR_OPERATOR(V, T, sign, \
-    (V{(T)(a.x sign b.x), (T)(a.y sign b.y), (T)(a.z sign b.z)}), \
-    (V{(T)(a.x sign b), (T)(a.y sign b), (T)(a.z sign b)}), \
-    (V{(T)(a sign b.x), (T)(a sign b.y), (T)(a sign b.z)}))
-#define KS_OPERATOR4(V, T, sign) KS_VECTOR_OPERATOR(V, T, sign, \
-    (V{(T)(a.x sign b.x), (T)(a.y sign b.y), (T)(a.z sign b.z), (T)(a.w sign b.w)}), \
-    (V{(T)(a.x sign b), (T)(a.y sign b), (T)(a.z sign b), (T)(a.w sign b)}), \
-    (V{(T)(a sign b.x), (T)(a sign b.y), (T)(a sign b.z), (T)(a sign b.w)}))
+KS_OPERATOR(+)
+KS_OPERATOR(-)
+KS_OPERATOR(*)
+KS_OPERATOR(/)
 
-#define KS_ARITHMETIC(n, V, T) \
-    KS_OPERATOR##n(V, T, +) KS_OPERATOR##n(V, T, -) \
-    KS_OPERATOR##n(V, T, *) KS_OPERATOR##n(V, T, /)
-
-#define KS_VECTOR_OPERATORS(name, T) \
-    KS_ARITHMETIC(1, name##1, T) KS_ARITHMETIC(2, name##2, T) \
-    KS_ARITHMETIC(3, name##3, T) KS_ARITHMETIC(4, name##4, T)
+#define KS_VECTOR(V, T, n)                                                                         \
+    template <> struct KsVector<V> { using Element = T; static constexpr int count = n; };
+#define KS_VECTOR_OPERATORS(name, T)                                                               \
+    KS_VECTOR(name##1, T, 1) KS_VECTOR(name##2, T, 2)                                              \
+    KS_VECTOR(name##3, T, 3) KS_VECTOR(name##4, T, 4)
 
 #ifdef KS_VECTORS_BUILT_IN /* the compiler has the types, not the operators */
 #define KS_VECTORS(name, T) KS_VECTOR_OPERATORS(name, T)
