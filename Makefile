@@ -25,7 +25,7 @@ test: .venv/.dev  ## run every test, except the soak
 check: .venv/.dev  ## ruff, mypy --strict and the import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(CODE)
+	$(BIN)/mypy --num-workers 2 $(CODE)
 	$(BIN)/lint-imports --no-cache
 
 format: .venv/.dev  ## format the code, and mend what ruff can mend
