@@ -1,13 +1,14 @@
 """The child side of sandbox.run_confined: limits itself, starts the command, dies with its parent.
 
-Started as a script by its path, with `python -I -S`: it may import the standard library only.
+Started as a script by its path, with `python -I -S`, twice for every compilation: it may import the
+standard library only, and imports little of that.
+
+    confine.py PARENT FILE_BYTES MEMORY_BYTES CPU_S NETWORK COMMAND...
 """
 
 import ctypes
 import errno
-import json
 import os
-import platform
 import resource
 import signal
 import struct
@@ -108,7 +109,7 @@ def die_with_parent(libc: ctypes.CDLL, parent: int) -> None:
 
 
 def cut_network(libc: ctypes.CDLL) -> None:
-    program = network_filter(platform.machine())
+    program = network_filter(os.uname().machine)
     buffer = ctypes.create_string_buffer(program, len(program))
     header = ctypes.create_string_buffer(
         struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
@@ -137,27 +138,27 @@ def die_with_group(number: int, frame: object) -> NoReturn:
 
 
 def main() -> int:
-    settings = json.loads(sys.argv[1])
-    command = sys.argv[2:]
+    parent, file_bytes, memory_bytes, cpu_s, network = map(int, sys.argv[1:6])
+    command = sys.argv[6:]
     libc = ctypes.CDLL(None, use_errno=True)
     # The parent-death signal reaches this process only, not what a compiler driver starts:
     # so this one outlives the exec, and takes its whole process group along.
     signal.signal(signal.SIGTERM, die_with_group)
     prctl(libc, PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGTERM))
-    if os.getppid() != settings["parent"]:
+    if os.getppid() != parent:
         return 1
     limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_FSIZE, settings["file_bytes"])
-    limit(resource.RLIMIT_CPU, settings["cpu_s"])
+    limit(resource.RLIMIT_FSIZE, file_bytes)
+    limit(resource.RLIMIT_CPU, cpu_s)
     limit(resource.RLIMIT_NOFILE, 256)
-    if not settings["network"]:
+    if not network:
         cut_network(libc)
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         die_with_parent(libc, supervisor)
-        limit(resource.RLIMIT_AS, settings["memory_bytes"])
+        limit(resource.RLIMIT_AS, memory_bytes)
         try:
             os.execvp(command[0], command)
         except OSError as error:

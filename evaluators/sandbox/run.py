@@ -5,7 +5,6 @@ thread ends, not the process): start them from a thread that lives as long as th
 a Ray actor's main thread, never from a short-lived pool thread.
 """
 
-import json
 import os
 import platform
 import select
@@ -62,17 +61,11 @@ def run_confined(
         raise BackendMissing(
             f"no rule to cut the network off on {platform.machine()}: use x86_64 or aarch64"
         )
-    settings = {
-        "parent": os.getpid(),
-        "file_bytes": file_bytes,
-        "memory_bytes": memory_bytes,
-        "cpu_s": max(1, int(deadline_s) + 1),
-        "network": network,
-    }
+    limits = (os.getpid(), file_bytes, memory_bytes, max(1, int(deadline_s) + 1), int(network))
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_CONFINE), json.dumps(settings), *argv],
+            [sys.executable, "-I", "-S", str(_CONFINE), *map(str, limits), *argv],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
