@@ -210,10 +210,6 @@ class _Session:
         actors.append(SearchStarted(number=self._number))
         self._search_began = time.monotonic()
         self._doing = ""
-        return self._watch(actors)
-
-    def _watch(self, actors: CampaignActors) -> str:
-        """Until the islands have ended; returns why they did."""
         runs = actors.start()
         stopping = False
         while not ended(runs, timeout_s=LOOK_EVERY_S):
