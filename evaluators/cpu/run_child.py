@@ -1,6 +1,7 @@
 """RunChild: the parent's end of one run child; sends commands, takes replies, reads its clock."""
 
 import fcntl
+import math
 import os
 import select
 import signal
@@ -20,6 +21,9 @@ START_DEADLINE_S = 30.0
 SCRIPT_BYTES = 16 << 20
 WALL_FACTOR, WALL_SLACK_S = 10.0, 10.0
 """Deadlines are of processor time; a child that gets none ends after so much more by the wall."""
+
+EMPTY_COMMANDS = 9
+"""Timed before a child's first run; one more is timed before every run."""
 
 _COMMAND = struct.Struct("=IIQQ")
 _REPLY = struct.Struct("=IIqqq96s")
@@ -99,7 +103,7 @@ class RunChild:
         self._clock = (~self._process.pid << 3) | _CPUCLOCK_SCHED
         self._sequence = 0
         self._arena_address = 0
-        self._empty_us: float | None = None
+        self._empty_us = math.inf
         try:
             self._reply(_Reply.READY, self._deadline(START_DEADLINE_S))
         except Rejected as rejected:
@@ -119,18 +123,19 @@ class RunChild:
     def run(self, records: int, deadline_s: float) -> float:
         """Play the script's records; microseconds of processor time that the child took for them.
 
-        What a command without records takes (some 20 us, for the two pipes) is subtracted.
+        The least that a command without records took (some 20 us, for the two pipes) is
+        subtracted: what other work adds to one such command would make a short kernel look
+        quicker than it is.
         deadline_s: of processor time too. Raises Rejected or Fault; then the child is gone.
         """
-        if self._empty_us is None:
-            samples = sorted(self._timed(0, START_DEADLINE_S) for _ in range(9))
-            self._empty_us = samples[len(samples) // 2]
+        # The first command after a pause finds caches and core cold: one without records goes
+        # ahead, so that what a command itself takes is the same each time.
+        self._timed(0, deadline_s)
+        for _ in range(EMPTY_COMMANDS if self._empty_us == math.inf else 1):
+            self._empty_us = min(self._empty_us, self._timed(0, deadline_s))
         return max(self._timed(records, deadline_s) - self._empty_us, 0.1)
 
     def _timed(self, records: int, deadline_s: float) -> float:
-        # The first command after a pause finds caches and core cold: one without records goes
-        # ahead, so that what a command itself takes is the same each time.
-        self._command(_Command.RUN, 0, 0, deadline_s)
         before = time.clock_gettime_ns(self._clock)
         self._command(_Command.RUN, records, 0, deadline_s)
         return (time.clock_gettime_ns(self._clock) - before) / 1e3

@@ -1,5 +1,6 @@
 """The run child on cpu: what it may do, when it counts as done, and its end with its parent."""
 
+import math
 import os
 import signal
 import subprocess
@@ -183,6 +184,25 @@ def test_a_child_that_is_kept_from_its_core_is_waited_for(device: CpuDevice) -> 
         finally:
             go_on.join()
         assert session.read(x, np.dtype(np.int32), (1,))[0] == 7
+
+
+def test_what_other_work_adds_to_an_empty_command_makes_no_kernel_quicker(
+    device: CpuDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short one's microseconds are fewer than what a busy machine adds to a command."""
+    step = launch("k", ["x"])
+    compiled = compile_one(COMPILER, "__global__ void k(int *x) { x[0] = 1; }", step)
+    empty_us = iter([60.0] * 6 + [20.0] + [60.0] * 3)
+    with device.open(compiled, memory_bytes=MEMORY_BYTES) as session:
+        buffers = {"x": session.alloc(4)}
+        session.run(plan(step), buffers, deadline_s=DEADLINE_S)
+
+        def timed(records: int, deadline_s: float) -> float:
+            return 24.0 if records else next(empty_us)
+
+        monkeypatch.setattr(session._child, "_empty_us", math.inf)
+        monkeypatch.setattr(session._child, "_timed", timed)
+        assert session.time(plan(step), [buffers], deadline_s=DEADLINE_S) == 4.0
 
 
 def test_run_children_die_with_a_killed_parent() -> None:
