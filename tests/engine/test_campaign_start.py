@@ -19,6 +19,7 @@ from engine.ending import SIGNALS, Stop
 from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from evaluators.cpu.device import device_count
+from tests.engine.ports import free_port
 from tests.evaluators.small_task import SPACIOUS, write_task
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
@@ -182,12 +183,6 @@ def told_by(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[i
     return code, sentence
 
 
-def closed_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @pytest.mark.parametrize("by", ["ray.address", "RAY_ADDRESS"])
 @pytest.mark.parametrize("address", ["a closed port", "auto", "nowhere"])
 def test_a_ray_that_does_not_answer_is_one_sentence_and_leaves_nothing(
@@ -197,7 +192,7 @@ def test_a_ray_that_does_not_answer_is_one_sentence_and_leaves_nothing(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    address = f"127.0.0.1:{closed_port()}" if address == "a closed port" else address
+    address = f"127.0.0.1:{free_port()}" if address == "a closed port" else address
     arguments = ["run", str(config_of(tmp_path))]
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))  # where 'ray start' leaves its address
     monkeypatch.delenv("RAY_ADDRESS", raising=False)

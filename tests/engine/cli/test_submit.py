@@ -5,7 +5,6 @@ import os
 import secrets
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from engine.cli.submit import SubmitError, is_temporary_copy, plan
 from engine.config import load_config
 from engine.config_errors import ConfigError
 from evaluators.tasks.task import TaskError
+from tests.engine.ports import free_port
 from tests.evaluators.small_task import SPACIOUS, kernel, write_task
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -142,9 +142,7 @@ def test_a_jobs_copy_of_the_code_is_known_by_its_path(folder: str, temporary: bo
 
 
 def test_a_dead_address_costs_one_sentence() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    address = f"http://127.0.0.1:{free_port()}"
     result = subprocess.run(
         [BIN / "kernel-scientist", "submit", "configs/quickstart.yaml", "--address", address],
         cwd=ROOT,
@@ -161,13 +159,6 @@ def test_a_dead_address_costs_one_sentence() -> None:
 class Head:
     address: str
     environment: dict[str, str]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def answers(head: Head) -> bool:

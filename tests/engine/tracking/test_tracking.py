@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from engine.store.store import read_events
 from engine.tracking.samples import ISLAND_METRICS, METRICS, flatten
 from engine.tracking.tracker import Tracker
 from tests.engine import campaign_log as log
+from tests.engine.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -43,9 +43,7 @@ def history(uri: str, run: Run, name: str) -> list[tuple[int, float]]:
 
 
 def dead_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+    return f"http://127.0.0.1:{free_port()}"
 
 
 def tracker(run_dir: Path, uri: str) -> Tracker:
