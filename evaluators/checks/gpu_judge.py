@@ -98,16 +98,21 @@ class GpuJudge:
             work.copy(memory.copies[copy], self._held(memory, draw).image)
         self._harness.run(work)
 
-    def place_unseen(
-        self, memory: WorkloadMemory, pool: InputPool, rng: np.random.Generator
+    def place_afresh(
+        self,
+        memory: WorkloadMemory,
+        pool: InputPool,
+        rng: np.random.Generator,
+        draw: Draw | None = None,
     ) -> None:
-        """A known draw with every input's elements moved round by a random distance."""
-        (draw,) = pool.draws(memory.workload, rng, 1)
-        image, work = self._held(memory, draw).image, self._harness.work()
+        """Inputs never met are a known draw, each input's elements moved round at random."""
+        known = draw or pool.draws(memory.workload, rng, 1)[0]
+        image, work = self._held(memory, known).image, self._harness.work()
         work.copy(memory.copies[0], image)
         for span in memory.region.spans:
             if span.given and span.nbytes:
-                shift = int(rng.integers(span.nbytes // span.dtype.itemsize)) * span.dtype.itemsize
+                count = span.nbytes // span.dtype.itemsize
+                shift = int(rng.integers(count)) * span.dtype.itemsize if draw is None else 0
                 buffer = memory.bindings[0][span.name]
                 work.rotate(buffer, image.view(span.start, span.nbytes), shift)
         self._harness.run(work)

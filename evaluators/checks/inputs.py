@@ -35,6 +35,10 @@ class Draw:
 
     @cached_property
     def inputs(self) -> Mapping[str, Array]:
+        return self.again()
+
+    def again(self) -> Mapping[str, Array]:
+        """The inputs, made once more."""
         return self._inputs(self._workload, self.index)
 
     @cached_property

@@ -25,10 +25,17 @@ class Judge(Protocol):
     def place(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
         """Inputs in place, outputs poisoned, random bytes round them."""
 
-    def place_unseen(
-        self, memory: WorkloadMemory, pool: InputPool, rng: np.random.Generator
+    def place_afresh(
+        self,
+        memory: WorkloadMemory,
+        pool: InputPool,
+        rng: np.random.Generator,
+        draw: Draw | None = None,
     ) -> None:
-        """Into the first binding, inputs that no kernel has met."""
+        """Into the first binding, a draw once more, by default inputs that no kernel has met.
+
+        Both are made in the same way, so that caches hold as much of the one as of the other.
+        """
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
         """The largest errors by "label/output" after runs over bindings placed before.
@@ -57,10 +64,15 @@ class HostJudge:
                 self._images[key] = memory.region.image(draw.inputs, rng)
             memory.write(copy, self._images[key])
 
-    def place_unseen(
-        self, memory: WorkloadMemory, pool: InputPool, rng: np.random.Generator
+    def place_afresh(
+        self,
+        memory: WorkloadMemory,
+        pool: InputPool,
+        rng: np.random.Generator,
+        draw: Draw | None = None,
     ) -> None:
-        memory.write(0, memory.region.image(pool.unseen(memory.workload, rng), rng))
+        inputs = pool.unseen(memory.workload, rng) if draw is None else draw.again()
+        memory.write(0, memory.region.image(inputs, rng))
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
         """A result that was once found right is known again by its bytes."""

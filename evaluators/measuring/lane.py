@@ -128,11 +128,11 @@ class Lane:
         with on(memory.workload):
             return memory.session.time(memory.plan, memory.bindings[:1], deadline_s=deadline_s)
 
-    def place_met(self, label: str, draw: Draw, rng: np.random.Generator) -> None:
-        self._judge.place(self.memories[label], {0: draw}, rng)
-
-    def place_unmet(self, label: str, pool: InputPool, rng: np.random.Generator) -> None:
-        self._judge.place_unseen(self.memories[label], pool, rng)
+    def place_afresh(
+        self, label: str, pool: InputPool, rng: np.random.Generator, draw: Draw | None = None
+    ) -> None:
+        """Into the first binding: a draw made once more, by default inputs never met before."""
+        self._judge.place_afresh(self.memories[label], pool, rng, draw)
 
     def _renew(
         self, label: str, used: int, draws: Sequence[Draw], rng: np.random.Generator

@@ -188,9 +188,9 @@ class Race:
             met: list[float] = []
             unmet: list[float] = []
             for draw in self._draws[label][:2] * 2:
-                lane.place_met(label, draw, self.rng)
+                lane.place_afresh(label, self.pool, self.rng, draw)
                 met.append(lane.time_once(label, deadline_s=deadline_s))
-                lane.place_unmet(label, self.pool, self.rng)
+                lane.place_afresh(label, self.pool, self.rng)
                 unmet.append(lane.time_once(label, deadline_s=deadline_s))
             known = median_low(met)  # a busy machine makes single calls slower, never quicker
             if min(unmet) > REMEMBERS * known + REMEMBERS_US:

@@ -172,7 +172,7 @@ def test_evaluate_prints_the_verdict_as_json_and_exits_0_when_it_passed() -> Non
     result = kernel_scientist(
         "evaluate", NAIVE, "--task", "sum_reduction", "--backend", "cpu", "--json"
     )
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
     verdict = json.loads(result.stdout)
     assert (verdict["status"], verdict["reason"]) == ("PASSED", "")
     low, high = verdict["ci95"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from evaluators.checks.inputs import InputPool
+from evaluators.checks.inputs import Array, InputPool
 from evaluators.checks.region import Region
 from evaluators.device import Device, backend
 from evaluators.device_info import DeviceInfo
@@ -15,6 +15,7 @@ from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import Race, balanced
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import PREPARED, kernel, write_task
@@ -100,6 +101,36 @@ def test_the_order_is_random_and_mirrored_in_pairs(task: Task, device: Device) -
     for first, second in zip(orders[::2], orders[1::2], strict=True):
         assert first == second[::-1]
     assert {tuple(order) for order in orders[::2]} == {(0, 1), (1, 0)}
+
+
+class CountedPool(InputPool):
+    """made: how often inputs were drawn."""
+
+    made = 0
+
+    def _inputs(self, workload: Workload, index: int) -> dict[str, Array]:
+        self.made += 1
+        return super()._inputs(workload, index)
+
+
+def test_data_met_before_is_placed_by_the_same_work_as_new_data(task: Task, device: Device) -> None:
+    """A copy of inputs at hand leaves more of them in the caches: right kernels were refused."""
+    pool, rng = CountedPool(task, secret=1), np.random.default_rng(0)
+    workload = task.workloads("benchmarks", "cpu")[0]
+    (draw,) = pool.draws(workload, rng, 1)
+    with lane(kernel(), task, device) as one:
+        one.prepare(workload.label, [draw], rng)
+        memory = one.memories[workload.label]
+        [x] = [span for span in memory.region.spans if span.name == "x"]
+        placed, drawn = [], []
+        for known in (draw, None, draw, None):
+            before = pool.made
+            one.place_afresh(workload.label, pool, rng, known)
+            drawn.append(pool.made - before)
+            placed.append(memory.taken(0)[x.start : x.stop].tobytes())
+    assert placed[0] == placed[2] == draw.inputs["x"].tobytes()
+    assert len(set(placed)) == 3
+    assert drawn == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("text", [kernel(), kernel(front=PREPARED)], ids=["plain", "prepared"])
