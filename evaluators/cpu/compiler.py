@@ -18,6 +18,7 @@ from evaluators.cpu.library import LibraryFacts, check_library
 from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
@@ -148,10 +149,9 @@ class _Build:
 
     def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
         """The kernel file's own text after the preprocessor."""
-        flags = tuple(f"-D{name}={value}" for name, value in self.defines)
-        code = "\n" * (self.kernel.code_line - 1) + self.kernel.code
-        (folder / KERNEL_FILE).write_text(code, errors="surrogatepass")
-        command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}", *flags))
+        text = compiler_input(self.kernel, self.headers, self.defines)
+        (folder / KERNEL_FILE).write_text(text)
+        command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}",))
         done = self.child(command, folder, deadline_s)
         return own_text(done.stdout.decode(), str(INCLUDE))
 

@@ -1,22 +1,20 @@
 """A GPU backend's compiler: a kernel file to loadable code, with what it takes."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from evaluators.device import Binary, Compiled
-from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.gpu.driver import check_launch
 from evaluators.gpu.resources import Resources, read_resources
+from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_source
-from evaluators.kernel.tokens import tokens
 
 MAX_THREADS = 1024
 DEADLINE_S = 60.0
-_ASSEMBLY = "asm|__asm|__asm__"
 
 
 class GpuCompiler:
@@ -46,22 +44,18 @@ class GpuCompiler:
         Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
         can't fit the compiled kernel. Raises BackendMissing.
         """
-        source = _guarded(kernel)
+        headers = check_source(kernel.code, first_line=kernel.code_line)
         binaries: dict[Defines, Binary] = {}
         resources: list[dict[str, Any]] = []
         logs: list[str] = []
         seconds = 0.0
         for defines, launches in _builds(plans).items():
             made = self._child.compile(
-                source,
+                compiler_input(kernel, headers, defines, _guards()),
                 arch=self.arch,
                 name=KERNEL_FILE,
                 names=tuple(dict.fromkeys(launch.entry for launch in launches)),
-                options=(
-                    *self._always,
-                    *(f"-D{name}={value}" for name, value in defines),
-                    *kernel.options,
-                ),
+                options=(*self._always, *kernel.options),
                 deadline_s=DEADLINE_S,
             )
             kernels = {
@@ -92,19 +86,10 @@ class GpuCompiler:
         self._child.close()
 
 
-def _guarded(kernel: KernelSource) -> str:
-    """The kernel's file behind its headers and macros that stop assembly made by pasting tokens.
-
-    Assembly could read this machine's files (.incbin). Raises Rejected(INVALID).
-    """
-    headers = check_source(kernel.code, first_line=kernel.code_line)
-    for token in tokens(kernel.code, kernel.code_line):
-        if token.kind == "directive" and re.match(rf"undef\s+({_ASSEMBLY})\b", token.text):
-            raise Rejected(Status.INVALID, f"#{token.text} is not allowed", line=token.line)
-    lines = [f"#include <{header}>" for header in ("hip/hip_runtime.h", *headers)]
+def _guards() -> list[str]:
+    """Macros that stop assembly, which could read this machine's files, should any be made."""
     refusal = 'static_assert(false, "inline assembly is not allowed"); void'
-    lines += [f"#define {word} {refusal}" for word in _ASSEMBLY.split("|")]
-    return "\n".join([*lines, f'#line 1 "{KERNEL_FILE}"', kernel.text])
+    return [f"#define {word} {refusal}" for word in ASSEMBLY]
 
 
 def _builds(plans: Sequence[Plan]) -> dict[Defines, list[LaunchStep]]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from evaluators.evaluation import Rejected
 from evaluators.expression import Expression
 from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, Variant, invalid
+from evaluators.kernel.normalise import check_readable, count_lines, normalised
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.planner import Planner, holds, params_for
 from evaluators.kernel.reader import read_front_matter
@@ -17,7 +18,7 @@ from evaluators.tasks.task import Task
 
 OPENING = "/*---"
 CLOSING = "---*/"
-MAX_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 256 << 10
 
 
 def kernel_id(text: str) -> str:
@@ -33,18 +34,17 @@ def parse_kernel(text: str) -> "KernelSource":
     """Read and validate a kernel file. Raises Rejected(INVALID) with line and reason."""
     if len(text) > MAX_CHARACTERS:
         raise invalid(f"the file is longer than {MAX_CHARACTERS} characters", 1)
-    if "\0" in text:
-        raise invalid("the file holds a NUL character", text[: text.index("\0")].count("\n") + 1)
+    check_readable(text)
     start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
     if not text.startswith(OPENING, start):
         raise invalid(f"a kernel file begins with its front matter, {OPENING} ... {CLOSING}", 1)
-    first_line = text.count("\n", 0, start) + 1
+    first_line = count_lines(text[:start]) + 1
     end = text.find(CLOSING, start)
     if end < 0:
         raise invalid(f"the front matter is not closed by {CLOSING}", first_line)
     yaml_text = text[start + len(OPENING) : end]
     if "*/" in yaml_text:
-        line = first_line + yaml_text[: yaml_text.index("*/")].count("\n")
+        line = first_line + count_lines(yaml_text[: yaml_text.index("*/")])
         raise invalid("'*/' inside the front matter would end the comment", line)
     try:
         tree = load(yaml_text)
@@ -91,7 +91,12 @@ class KernelSource:
     @property
     def code_line(self) -> int:
         """The file's line on which code begins."""
-        return self.text.count("\n", 0, self.yaml_end) + 1
+        return count_lines(self.text[: self.yaml_end]) + 1
+
+    @property
+    def normalised(self) -> str:
+        """What every compiler is given: the code, from code_line on. Raises Rejected(INVALID)."""
+        return normalised(self.code, self.code_line)
 
     @property
     def params(self) -> Mapping[str, int]:

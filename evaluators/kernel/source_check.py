@@ -1,11 +1,13 @@
 """What a kernel's source may not hold: other files, assembly, attributes that run or place code."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
-from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
+from evaluators.kernel.normalise import normalised
+from evaluators.kernel.pasting import check_pasting
+from evaluators.kernel.tokens import LINE_MARKER, Token, check_depth, preprocessed_tokens, tokens
 
 HEADERS = (
     "hip/hip_runtime.h",
@@ -51,12 +53,15 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
 
     Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
     """
-    found = list(tokens(code, first_line))
+    found = list(tokens(normalised(code, first_line), first_line))
     headers: list[str] = []
     for token in found:
         if token.kind == "directive" and (header := _check_directive(token)):
             headers.append(header)
     _check_words(found)
+    _check_macros(found)
+    check_pasting(found)
+    check_depth(found)
     check_dynamic_lds(found)
     return tuple(headers)
 
@@ -86,6 +91,7 @@ def check_preprocessed(own: str) -> list[Token]:
     """The kernel's tokens, macros expanded. Raises Rejected(INVALID) as check_source does."""
     found = list(preprocessed_tokens(own))
     _check_words(found)
+    check_depth(found)
     check_dynamic_lds(found)
     return found
 
@@ -99,8 +105,10 @@ def _check_directive(token: Token) -> str | None:
         raise _invalid(f"the directive #{word or token.text[:20]} is not allowed", token)
     if word == "pragma" and not PRAGMAS.fullmatch(token.text):
         raise _invalid(f"#{token.text[:60]} is not allowed: only #pragma unroll is", token)
-    if word in ("define", "if", "elif"):
-        _check_words([Token(t.kind, t.text, token.line) for t in tokens(token.text[len(word) :])])
+    if word in ("define", "undef", "if", "elif", "ifdef", "ifndef"):
+        inside = [*tokens(token.text[len(word) :], token.line)]
+        _check_words(inside)
+        check_depth(inside)
     if word != "include":
         return None
     included = _INCLUDE.fullmatch(token.text)
@@ -114,17 +122,43 @@ def _check_directive(token: Token) -> str | None:
     return header
 
 
+def _check_macros(found: Sequence[Token]) -> None:
+    """A name in an attribute may not be a macro, which could stand for another attribute."""
+    made: dict[str, Token] = {}
+    inside: list[Token] = []
+    for token in found:
+        if token.kind == "directive" and (name := re.match(r"define\s+(\w+)", token.text)):
+            made[name[1]] = token
+            inside += tokens(token.text[name.end() :], token.line)
+    for named in (*_attribute_lists(found), *_attribute_lists(inside)):
+        for token in named:
+            if token.text in made:
+                raise _invalid(
+                    f"the attribute {token.text} is also a macro: give the macro another name",
+                    made[token.text],
+                )
+
+
 def _check_words(found: Sequence[Token]) -> None:
-    for i, token in enumerate(found):
+    for token in found:
         if token.kind == "word":
             if reason := _FORBIDDEN_WORDS.get(token.text):
                 raise _invalid(reason, token)
             if _FORBIDDEN_BUILTIN.match(token.text):
                 raise _invalid(f"{token.text} is not allowed in a kernel", token)
-            if token.text in ("__attribute__", "__attribute", "__declspec"):
-                _check_attributes(_enclosed(found, i + 1, "(", ")"))
+    for named in _attribute_lists(found):
+        _check_attributes(named)
+
+
+def _attribute_lists(found: Sequence[Token]) -> Iterator[list[Token]]:
+    """Each from its outer bracket to the one that closes it."""
+    for i, token in enumerate(found):
+        if token.text in ("__attribute__", "__attribute", "__declspec"):
+            if [t.text for t in found[i + 1 : i + 3]] != ["(", "("]:
+                raise _invalid(f"{token.text} must be followed by ((...))", token)
+            yield _enclosed(found, i + 1, "(", ")")
         elif token.text == "[" and i + 1 < len(found) and found[i + 1].text == "[":
-            _check_attributes(_enclosed(found, i, "[", "]"))
+            yield _enclosed(found, i, "[", "]")
 
 
 def _enclosed(found: Sequence[Token], start: int, opening: str, closing: str) -> list[Token]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from evaluators.cpu.device import compiler
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.normalise import normalised
 from evaluators.kernel.source_check import HEADERS, check_preprocessed, check_source, own_text
 from evaluators.kernel.tokens import tokens
 from tests.evaluators.launching import kernel, launch, plan
@@ -106,7 +107,7 @@ def test_the_second_layer_sees_which_files_were_opened() -> None:
 @given(st.text(alphabet="#inclue <>\"'/*\\\n%:?=(){}[]ab1._", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
-        found = list(tokens(text))
+        found = list(tokens(normalised(text)))
     except Rejected as refused:
         assert refused.status is Status.INVALID
         return

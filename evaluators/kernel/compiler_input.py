@@ -1,0 +1,27 @@
+"""What a compiler is given of a kernel file: headers, then parameters, then the normalised text."""
+
+from collections.abc import Sequence
+
+from evaluators.kernel.plan import Defines
+from evaluators.kernel.source import KernelSource
+from evaluators.kernel.source_check import KERNEL_FILE
+
+
+def compiler_input(
+    kernel: KernelSource, headers: Sequence[str], defines: Defines, guards: Sequence[str] = ()
+) -> str:
+    """Parameters are macros behind the vendor's headers, which may use their names otherwise.
+
+    headers: those that the kernel includes. guards: lines ahead of its own. Raises
+    Rejected(INVALID) for text that can't be normalised.
+    """
+    included = dict.fromkeys(("hip/hip_runtime.h", *headers))
+    return "\n".join(
+        [
+            *(f"#include <{header}>" for header in included),
+            *(f"#define {name} {value}" for name, value in defines),
+            *guards,
+            f'#line {kernel.code_line} "{KERNEL_FILE}"',
+            kernel.normalised,
+        ]
+    )
