@@ -20,6 +20,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.hip.telemetry import AMDSMI_TODO, broken_amdsmi
 from evaluators.profile.profiler import TOOLS
 from evaluators.profile.run import find_tool
+from evaluators.sandbox import landlock
 from operators.llm.question import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
     return [
         _python(),
         _cpu(),
+        _compile_children(),
         *(_gpu(maker) for maker in MAKERS),
         _rocm_compiler(),
         *_versions(),
@@ -81,6 +83,21 @@ def _cpu() -> Finding:
     todo = "" if cores > 1 else "with two or more cores compiling would not disturb measuring"
     found = f"{cores} cores, {toolchain().name}"
     return Finding(what="cpu backend", state="ok", found=found, todo=todo)
+
+
+def _compile_children() -> Finding:
+    """What a kernel's compiler could read of this machine."""
+    version = landlock.version()
+    if version:
+        found = f"they see the toolchain's files only (Landlock {version})"
+        return Finding(what="compile children", state="ok", found=found)
+    return Finding(
+        what="compile children",
+        state="absent",
+        found="this kernel has no Landlock, or does not let this process use it",
+        todo="compilers can read what this user can read: run campaigns as a user who owns no "
+        "secrets, or on Linux 5.13 or newer with Landlock",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

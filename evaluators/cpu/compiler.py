@@ -23,6 +23,7 @@ from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
 from evaluators.kernel.tokens import Token, tokens
+from evaluators.sandbox.log_lines import shown
 from evaluators.sandbox.run import Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
@@ -165,8 +166,10 @@ class _Build:
             env=self.tools.environment(folder),
             deadline_s=deadline_s,
             memory_bytes=self.tools.memory_bytes,
+            reads=self.tools.reads,
+            writes=self.tools.writes,
         )
-        log = done.stderr.decode(errors="replace").replace(f"{INCLUDE}/", "")[:LOG_CHARACTERS]
+        log = shown(done.stderr.decode(errors="replace"), [INCLUDE])[:LOG_CHARACTERS]
         if done.timed_out:
             raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
         if done.returncode != 0:
@@ -180,7 +183,7 @@ class _Build:
             message, file, line = found.groups()
         else:
             how = f"was killed by signal {done.signal}" if done.signal else "failed"
-            first = log.strip().splitlines()[0] if log.strip() else "it said nothing"
+            first = log.partition("\n")[0] or "it said nothing that points at the kernel"
             return Rejected(Status.COMPILE_ERROR, f"{self.tools.name} {how}: {first}", log=log)
         if file == KERNEL_FILE:
             return Rejected(Status.COMPILE_ERROR, message, log=log, line=int(line))

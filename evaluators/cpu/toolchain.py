@@ -81,6 +81,16 @@ class Toolchain:
         """Address space for a compile child; Zig reserves much, and uses little of it."""
         return (8 if self.family == "zig c++" else 3) << 30
 
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """What it needs beside what is installed with it: our headers, the run child's source."""
+        return (INCLUDE, NATIVE)
+
+    @property
+    def writes(self) -> tuple[Path, ...]:
+        """What it keeps from one compilation to the next."""
+        return (_made(cache_folder() / "zig"),) if self.family == "zig c++" else ()
+
     def preprocess(self, source: str, defines: tuple[str, ...]) -> list[str]:
         """Command that prints a source file after the preprocessor, our markers unexpanded."""
         return [
@@ -118,7 +128,7 @@ class Toolchain:
         """What the compiler needs beside PATH; its temporary files go to folder."""
         variables = {"TMPDIR": str(folder), "HOME": str(folder), "LC_ALL": "C"}
         if self.family == "zig c++":
-            variables["ZIG_GLOBAL_CACHE_DIR"] = str(cache_folder() / "zig")
+            variables["ZIG_GLOBAL_CACHE_DIR"] = str(*self.writes)
             variables["ZIG_LOCAL_CACHE_DIR"] = str(folder / "zig")
         return variables
 
@@ -197,10 +207,12 @@ def cache_folder() -> Path:
     """Where built tools and calibrations are kept; made when it is not there."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
-        folder = Path(named)
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(base) / "kernel-scientist"
+        return _made(Path(named))
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return _made(Path(base) / "kernel-scientist")
+
+
+def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -234,6 +246,8 @@ def runner() -> Path:
             env=tools.environment(folder),
             deadline_s=300,  # Zig builds its libc the first time
             memory_bytes=toolchain().memory_bytes,
+            reads=tools.reads,
+            writes=tools.writes,
         )
         if done.returncode != 0:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
@@ -256,6 +270,7 @@ def system_calls() -> dict[int, str]:
             env=toolchain().environment(Path(folder)),
             deadline_s=60,
             memory_bytes=toolchain().memory_bytes,
+            writes=toolchain().writes,
         )
     found = re.findall(r"^#define __NR_(\w+) (\d+)$", done.stdout.decode(errors="replace"), re.M)
     return {int(number): name for name, number in found}

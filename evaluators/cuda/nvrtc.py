@@ -46,13 +46,14 @@ class NvrtcChild(CompileChild):
         spoken = (o if o.startswith(("-D", "-std")) else _OPTIONS.get(o, "") for o in options)
         return [
             f"--gpu-architecture={arch}",
-            f"-I{INCLUDE / 'cuda'}",
-            f"-I{INCLUDE}",
-            f"-I{self._headers}",
+            *(f"-I{folder}" for folder in self.headers()),
             "-default-device",
             "--diag-suppress=177,550,1444,1675",  # unused, deprecated vectors, pragmas
             *filter(None, spoken),
         ]
+
+    def headers(self) -> list[Path]:
+        return [INCLUDE / "cuda", INCLUDE, self._headers]
 
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         if "--gpu-architecture" in log:

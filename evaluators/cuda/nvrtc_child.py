@@ -68,7 +68,7 @@ def main() -> None:
         compiler = Nvrtc()
         return compiler.version, compiler.compile
 
-    serve(start, parent=int(parent), memory_bytes=int(memory_bytes))
+    serve(start, parent=int(parent), memory_bytes=int(memory_bytes), libraries="libnvrtc")
 
 
 if __name__ == "__main__":

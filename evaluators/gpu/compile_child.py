@@ -17,8 +17,10 @@ from typing import Any, Self
 
 from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
+from evaluators.gpu.compile_server import READS
 from evaluators.sandbox.child import Child, Died
 from evaluators.sandbox.frames import MSGPACK, Overdue
+from evaluators.sandbox.log_lines import shown
 
 _HELLO_S = 60.0
 
@@ -80,6 +82,14 @@ class CompileChild(ABC):
         """What the child sees besides scrubbed_environment."""
 
     @abstractmethod
+    def headers(self) -> list[Path]:
+        """Folders of headers that sources may include: messages about them are shown."""
+
+    def reads(self) -> list[Path]:
+        """What the compiler reads beside the system's libraries and those next to its own."""
+        return self.headers()
+
+    @abstractmethod
     def reason(self, log: str, status: str) -> str:
         """A failed compilation in one line."""
 
@@ -135,6 +145,7 @@ class CompileChild(ABC):
         with self._lock:
             self.admit(arch, deadline_s)
             reply = self.ask(request, deadline_s)
+            reply["log"] = shown(reply["log"], self.headers())
             if "error" in reply:
                 self.require(arch, reply["log"], deadline_s)
         if "error" in reply:
@@ -179,7 +190,7 @@ class CompileChild(ABC):
                 raise Rejected(
                     Status.COMPILE_ERROR,
                     f"the compiler itself ended with {died.ending}",
-                    log=died.said,
+                    log=shown(died.said, self.headers()),
                 ) from None
         raise AssertionError("unreachable")
 
@@ -235,6 +246,7 @@ class CompileChild(ABC):
             "TMPDIR": str(self._folder),
             "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
             "PYTHONDONTWRITEBYTECODE": "1",
+            READS: ":".join(map(str, [*self.reads(), *kept.values()])),
         }
 
     def _end_child(self) -> None:

@@ -1,23 +1,38 @@
 """The child's side of evaluators.gpu.compile_child: requests on stdin, replies on stdout."""
 
 import ctypes
+import os
 import resource
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from evaluators.sandbox import landlock
 from evaluators.sandbox.confine import cut_network, die_with_parent
 from evaluators.sandbox.frames import MSGPACK, Ended, own_pipes, receive, send
 
 Compile = Callable[[Mapping[str, Any]], dict[str, Any]]
 
+READS = "KERNEL_SCIENTIST_READS"
+"""The variable that names, with colons between, what the child reads beside its libraries."""
+
 
 def serve(
-    start: Callable[[], tuple[str, Compile]], *, parent: int, memory_bytes: int | None
+    start: Callable[[], tuple[str, Compile]],
+    *,
+    parent: int,
+    memory_bytes: int | None,
+    libraries: str = "",
+    confined: bool = True,
 ) -> None:
     """Answer requests until stdin ends. start: the compiler's version, and what compiles.
 
+    libraries: how the file names begin of those beside which the compiler finds others.
+
     The process dies with its parent, has no network, and at most memory_bytes of address space.
+    Once the compiler is loaded, where confined, it sees only the files in its folder, the system's
+    libraries and headers, those beside the libraries that it has loaded, and what READS names.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     die_with_parent(libc, parent)
@@ -31,10 +46,20 @@ def serve(
     except (ImportError, OSError, RuntimeError) as error:
         send(answers, {"missing": f"{type(error).__name__}: {error}"}, MSGPACK)
         return
+    if confined:
+        named = map(Path, os.environ[READS].split(":"))
+        landlock.restrict([*landlock.system_paths(), *named, *_beside(libraries)], [Path.cwd()])
     send(answers, {"version": version}, MSGPACK)
     with suppress(Ended):
         while True:
             send(answers, _reply(compile_, receive(requests, codec=MSGPACK)), MSGPACK)
+
+
+def _beside(libraries: str) -> Iterable[Path]:
+    """The folders of the libraries of that name that this process has loaded."""
+    rows = Path("/proc/self/maps").read_text().splitlines() if libraries else []
+    files = {Path(row.split(maxsplit=5)[5]) for row in rows if row.count("/") > 1}
+    return {file.parent for file in files if file.name.startswith(libraries)}
 
 
 def _reply(compile_: Compile, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,6 +63,12 @@ class ClangChild(CompileChild):
             *options,
         ]
 
+    def headers(self) -> list[Path]:
+        return [INCLUDE / "amdgcn", INCLUDE]
+
+    def reads(self) -> list[Path]:
+        return [*self.headers(), self.toolchain.bin.parent]
+
     def require(self, arch: str, log: str, deadline_s: float) -> None:
         if "invalid target ID" in log or "unsupported HIP gpu architecture" in log:
             raise BackendMissing(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from evaluators.device_info import BackendMissing
-from evaluators.gpu.compile_server import Compile, serve
+from evaluators.gpu.compile_server import READS, Compile, serve
 from evaluators.gpu.demangle import demangled
 from evaluators.gpu.resources import amdgpu_metadata
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
@@ -40,6 +41,7 @@ class Clang:
             env={"LC_ALL": "C.UTF-8", "TMPDIR": str(folder)},
             deadline_s=_LONGEST_S,
             memory_bytes=self._memory_bytes,
+            reads=[Path(path) for path in os.environ[READS].split(":")],
         )
 
     def version(self) -> str:
@@ -144,7 +146,8 @@ def main() -> None:
         clang = Clang(Path(bin_), int(memory_bytes))
         return clang.version(), clang.compile
 
-    serve(start, parent=int(parent), memory_bytes=None)
+    # Not confined itself: it reads no source, and starts confined processes that do.
+    serve(start, parent=int(parent), memory_bytes=None, confined=False)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,12 @@ class HiprtcChild(CompileChild):
     def flags(self, arch: str, options: Sequence[str]) -> list[str]:
         return [f"--offload-arch={arch}", f"-I{self.toolchain.include}", *_OLD_NAMES, *options]
 
+    def headers(self) -> list[Path]:
+        return [self.toolchain.include]
+
+    def reads(self) -> list[Path]:
+        return [self.toolchain.include, self.toolchain.libraries]
+
     def admit(self, arch: str, deadline_s: float) -> None:
         self.require(arch, "", deadline_s)
 

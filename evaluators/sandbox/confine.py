@@ -1,9 +1,12 @@
 """The child side of sandbox.run_confined: limits itself, starts the command, dies with its parent.
 
-Started as a script by its path, with `python -I -S`, twice for every compilation: it may import the
-standard library only, and imports little of that.
+Started with `python -I -S`, twice for every compilation: it may import the standard library and
+landlock.py only, and imports little.
 
-    confine.py PARENT FILE_BYTES MEMORY_BYTES CPU_S NETWORK COMMAND...
+    main() of: PARENT FILE_BYTES MEMORY_BYTES CPU_S NETWORK READS WRITES COMMAND...
+
+READS, WRITES: folders and files that the command may read, or do everything with, with colons
+between. READS "-": all files are open to it.
 """
 
 import ctypes
@@ -13,8 +16,12 @@ import resource
 import signal
 import struct
 import sys
+from pathlib import Path
 from typing import NoReturn
 
+from evaluators.sandbox import landlock
+
+ALL_FILES = "-"
 PR_SET_PDEATHSIG = 1
 PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
@@ -139,7 +146,7 @@ def die_with_group(number: int, frame: object) -> NoReturn:
 
 def main() -> int:
     parent, file_bytes, memory_bytes, cpu_s, network = map(int, sys.argv[1:6])
-    command = sys.argv[6:]
+    reads, writes, *command = sys.argv[6:]
     libc = ctypes.CDLL(None, use_errno=True)
     # The parent-death signal reaches this process only, not what a compiler driver starts:
     # so this one outlives the exec, and takes its whole process group along.
@@ -158,6 +165,8 @@ def main() -> int:
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         die_with_parent(libc, supervisor)
+        if reads != ALL_FILES:
+            landlock.restrict(*(map(Path, paths.split(":")) for paths in (reads, writes)))
         limit(resource.RLIMIT_AS, memory_bytes)
         try:
             os.execvp(command[0], command)
@@ -171,7 +180,3 @@ def main() -> int:
             signal.signal(number, signal.SIG_DFL)
         os.kill(supervisor, number)
     return os.waitstatus_to_exitcode(status)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,6 +8,7 @@ a Ray actor's main thread, never from a short-lived pool thread.
 import os
 import platform
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,13 +19,16 @@ from pathlib import Path
 from typing import IO
 
 from evaluators.device_info import BackendMissing
-from evaluators.sandbox.confine import DENIED
+from evaluators.sandbox.confine import ALL_FILES, DENIED
 from evaluators.sandbox.kept_waiting import Deadline
+from evaluators.sandbox.landlock import system_paths
 
 OUTPUT_LIMIT = 1 << 20
 """Bytes kept of each output stream: the first of them, since compilers name the cause first."""
 
-_CONFINE = Path(__file__).with_name("confine.py")
+_PACKAGES = str(Path(__file__).resolve().parents[2])
+_CONFINE = f"import sys; sys.path.append({_PACKAGES!r}); import evaluators.sandbox.confine as c; "
+_CONFINE += "sys.exit(c.main())"
 _KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH")
 
 
@@ -48,11 +52,16 @@ def run_confined(
     memory_bytes: int,
     file_bytes: int = 256 << 20,
     network: bool = False,
+    reads: Sequence[Path] | None = (),
+    writes: Sequence[Path] = (),
 ) -> Finished:
     """Run a command in a process group of its own, that ends at the deadline or with this thread.
 
     What it queues for a core is not counted against the deadline.
     It sees PATH, LD_LIBRARY_PATH and env, nothing else; cwd should be a folder of its own.
+    Of files it sees those below cwd and writes, its own; the system's programs, libraries and
+    headers; what was installed beside the command; and what is below reads (None: all that this
+    user may see). Where the kernel has no Landlock it sees all.
     memory_bytes bounds each process's address space, file_bytes each file written, outputs too.
     A command that is not there gives returncode 127.
     Raises BackendMissing when this machine can't cut the network off.
@@ -62,10 +71,14 @@ def run_confined(
             f"no rule to cut the network off on {platform.machine()}: use x86_64 or aarch64"
         )
     limits = (os.getpid(), file_bytes, memory_bytes, max(1, int(deadline_s) + 1), int(network))
+    paths = (
+        ALL_FILES if reads is None else ":".join(map(str, _readable(argv[0], reads))),
+        ":".join(map(str, (cwd, *writes))),
+    )
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_CONFINE), *map(str, limits), *argv],
+            [sys.executable, "-I", "-S", "-c", _CONFINE, *map(str, limits), *paths, *argv],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -85,6 +98,13 @@ def run_confined(
             timed_out=timed_out,
             signal=-returncode if returncode < 0 else None,
         )
+
+
+def _readable(command: str, reads: Sequence[Path]) -> list[Path]:
+    found = shutil.which(command)
+    commands = [Path(sys.executable), *([Path(found).absolute()] if found else [])]
+    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [*system_paths(*commands), *map(Path, filter(None, libraries)), *reads]
 
 
 def _ended(pid: int, deadline_s: float) -> bool:

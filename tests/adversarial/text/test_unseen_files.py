@@ -9,7 +9,6 @@ import pytest
 from engine.cli.doctor import examine
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cuda.nvrtc import NvrtcChild
-from evaluators.evaluation import Rejected
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
@@ -46,15 +45,17 @@ def test_compile_children_can_not_read_it(
 ) -> None:
     arch = "sm_90" if isinstance(child, NvrtcChild) else "gfx942"
     source = planted.put_into(source).replace("@PID@", str(os.getpid()))
-    try:
-        made = child.compile(source + "__global__ void k() {}", arch=arch, names=("k",))
-    except Rejected as rejected:
-        said, code = f"{rejected} {rejected.log}", b""
-    else:
-        said, code = made.log, made.code
-    assert WORD not in said
-    assert VARIABLE not in said
-    assert WORD.encode() not in code
+    child.require(arch, "", 60.0)  # starts it
+    request = {
+        "source": source + "__global__ void k() {}",
+        "name": "kernel.hip",
+        "names": ["k"],
+        "options": child.flags(arch, ()),
+    }
+    reply = child.ask(request, 60.0)
+    assert WORD not in reply["log"]
+    assert VARIABLE not in reply["log"]
+    assert WORD.encode() not in reply.get("code", b"")
 
 
 READS = """
