@@ -68,7 +68,7 @@ def evaluate_file(
     Raises OSError (no such file), TaskError (also for a naive seed or a reference that is wrong),
     BackendMissing, DeviceFault.
     """
-    source = Path(path).read_text(encoding="utf-8", errors="replace")
+    source = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     task = task if isinstance(task, Task) else load_task(task)
     check_reference(task, backend_name)
     with opened(task, backend_name, policy=policy or careful(backend_name)) as evaluator:

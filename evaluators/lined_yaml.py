@@ -105,6 +105,8 @@ def _compose(text: str) -> tuple[_Loader, yaml.Node | None]:
         raise YamlError(f"not YAML: {error.problem}", mark.line + 1 if mark else 1) from None
     except yaml.YAMLError as error:
         raise YamlError(f"not YAML: {str(error).splitlines()[0]}", 1) from None
+    except UnicodeError:
+        raise YamlError("not YAML: the text is not UTF-8", 1) from None
 
 
 def load(text: str) -> Any:

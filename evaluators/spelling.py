@@ -1,4 +1,4 @@
-"""A misspelt name's likely meaning."""
+"""Words in sentences: a misspelt name's likely meaning, text that can be stored, short quotes."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -9,3 +9,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = {name.lower(): name for name in known}
     near = get_close_matches(word.lower(), names, n=1)
     return f" (did you mean {names[near[0]]}?)" if near else ""
+
+
+def storable(text: str) -> str:
+    """text that UTF-8 can hold: halves of surrogate pairs are joined, lone ones are U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def shortened(sentence: str, most: int = 400) -> str:
+    """The sentence without its middle when it is longer, such as for quoting what is huge."""
+    if len(sentence) <= most:
+        return sentence
+    return f"{sentence[: most // 2]} ... {sentence[-most // 3 :]}"

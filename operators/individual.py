@@ -5,17 +5,25 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 from evaluators.evaluation import Evaluation
+from evaluators.spelling import storable
 
 Origin = Literal["seed", "experiment", "crossover", "mutation", "repair", "random"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """Something to evaluate. Format "hip" is one kernel file, under the name "kernel.hip"."""
+    """Something to evaluate. Format "hip" is one kernel file, under the name "kernel.hip".
+
+    Files hold what UTF-8 can: a lone surrogate of a model's reply becomes U+FFFD.
+    """
 
     files: Mapping[str, str]
     params: Mapping[str, int] = field(default_factory=dict)
     format: str = "hip"
+
+    def __post_init__(self) -> None:
+        files = {name: storable(text) for name, text in self.files.items()}
+        object.__setattr__(self, "files", files)
 
     @classmethod
     def from_source(cls, source: str) -> Self:

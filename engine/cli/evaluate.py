@@ -156,7 +156,7 @@ def _compiled_lines(compiled: Compiled) -> Iterator[str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise NoSuchKernel(
             f"{path}: the kernel file can't be read ({error.strerror}); name a .hip file"

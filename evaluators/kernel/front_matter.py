@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evaluators.evaluation import Rejected, Status
 from evaluators.expression import Expression
 from evaluators.kernel.plan import ScalarType
+from evaluators.spelling import shortened, storable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,4 +62,4 @@ class FrontMatter:
 
 
 def invalid(reason: str, line: int | None = None) -> Rejected:
-    return Rejected(Status.INVALID, reason, line=line)
+    return Rejected(Status.INVALID, shortened(storable(reason)), line=line)

@@ -14,6 +14,7 @@ from evaluators.kernel.plan import Plan
 from evaluators.kernel.planner import Planner, holds, params_for
 from evaluators.kernel.reader import read_front_matter
 from evaluators.lined_yaml import YamlError, load, spans
+from evaluators.spelling import storable
 from evaluators.tasks.task import Task
 
 OPENING = "/*---"
@@ -23,6 +24,7 @@ MAX_CHARACTERS = 256 << 10
 
 def kernel_id(text: str) -> str:
     """16 hex digits: of the kernel's meaning where it parses, else of its text."""
+    text = storable(text)
     try:
         return parse_kernel(text).id
     except Rejected:
@@ -175,4 +177,4 @@ def _normalised(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluators.spelling import storable
+
 THINK_OPEN = "<think>"
 THINK_CLOSE = "</think>"
 
@@ -26,15 +28,15 @@ class Completion:
 
     @property
     def content(self) -> str:
-        return "".join(self._content)
+        return storable("".join(self._content))
 
     @property
     def reasoning(self) -> str:
-        return "".join(self._reasoning)
+        return storable("".join(self._reasoning))
 
     @property
     def refusal(self) -> str:
-        return "".join(self._refusal)
+        return storable("".join(self._refusal))
 
     def take_line(self, line: str) -> bool:
         """One line of a server-sent event stream; True when it says that all is said.
@@ -48,7 +50,7 @@ class Completion:
             return True
         try:
             chunk, _ = _decode(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         if isinstance(chunk, dict):
             self.take(chunk, part="delta")

@@ -181,7 +181,7 @@ async def _streamed(lines: AsyncIterator[str]) -> Completion:
 def _whole(data: bytes) -> Completion:
     try:
         return completion_of(json.loads(data))
-    except (ValueError, TypeError, LookupError, AttributeError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise NoReply(
             Failure.BROKEN_BODY,
             f"not a chat completion: {one_line(data[:200].decode(errors='replace'))}",

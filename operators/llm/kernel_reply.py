@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from operators.llm.fences import Edit, edits, fences, without
 from operators.llm.question import Failure, Malformed, Reply
-from operators.llm.replies import FENCE, check_said, cut_off
+from operators.llm.replies import check_said, cut_off
 
 OPENING = "/*---"
 CLOSING = "---*/"
@@ -17,12 +18,6 @@ class KernelReply:
     report: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
-    search: str
-    replace: str
-
-
 def read_kernel(reply: Reply, base: str) -> KernelReply:
     """base: the source that edits apply to. Raises Malformed."""
     check_said(reply)
@@ -30,17 +25,17 @@ def read_kernel(reply: Reply, base: str) -> KernelReply:
     whole = _whole_file(text)
     if whole is not None:
         return KernelReply(source=whole, report=_report(text))
-    edits = find_edits(text)
-    if edits and not _open_edit(text):
-        return KernelReply(source=apply_edits(base, edits), report=_report(text))
+    found, unfinished = edits(text)
+    if found and not unfinished:
+        return KernelReply(source=apply_edits(base, found), report=_report(text))
     if reply.finish == "length":
         raise cut_off(reply)
-    if OPENING in text or _open_edit(text):
+    if OPENING in text or unfinished:
         raise Malformed(
             Failure.TRUNCATED,
             "the kernel file or an edit does not come to its end; give it in one closed fence",
         )
-    if FENCE.search(text):
+    if fences(text):
         raise Malformed(
             Failure.MISSING_FIELDS,
             f"the code has no front matter: a kernel file begins with {OPENING} and its YAML, "
@@ -53,7 +48,7 @@ def read_kernel(reply: Reply, base: str) -> KernelReply:
 
 def _whole_file(text: str) -> str | None:
     """The last complete kernel file: in a closed fence, or else all that follows bare prose."""
-    files = [m["body"] for m in FENCE.finditer(text) if m["body"].lstrip().startswith(OPENING)]
+    files = [f.body for f in fences(text) if f.body.lstrip().startswith(OPENING)]
     if files:
         return files[-1].strip() + "\n"
     start = text.find(OPENING)
@@ -70,28 +65,14 @@ def _balanced(text: str) -> bool:
 
 # --- edits ------------------------------------------------------------------------------------
 
-_EDIT = re.compile(
-    r"^<{5,}[ \t]*SEARCH[^\n]*\n(?P<search>.*?)^={5,}[ \t]*\n(?P<replace>.*?)^>{5,}[^\n]*$",
-    re.MULTILINE | re.DOTALL,
-)
 
-
-def find_edits(text: str) -> list[Edit]:
-    return [Edit(search=m["search"], replace=m["replace"]) for m in _EDIT.finditer(text)]
-
-
-def _open_edit(text: str) -> bool:
-    """Whether an edit begins that does not end."""
-    return len(re.findall(r"^<{5,}[ \t]*SEARCH", text, re.MULTILINE)) > len(find_edits(text))
-
-
-def apply_edits(base: str, edits: list[Edit]) -> str:
+def apply_edits(base: str, found: list[Edit]) -> str:
     """Each edit in turn: at the one exact place, else at the one that differs in blanks only.
 
     Raises Malformed(BAD_EDIT).
     """
     text = base
-    for number, edit in enumerate(edits, start=1):
+    for number, edit in enumerate(found, start=1):
         start, end = _place(text, edit.search, number)
         text = text[:start] + edit.replace + text[end:]
     if text == base:
@@ -152,16 +133,20 @@ def _bare(line: str) -> str:
 
 # --- the report -------------------------------------------------------------------------------
 
-_HEADING = re.compile(r"^\W*report\W*$|^#+\s*report\b[^\n]*$|^\**report\**:\**", re.I | re.M)
+_HEADING = re.compile(
+    r"^[^\w\n]*report[^\w\n]*$|^#+[ \t]*report\b[^\n]*$|^\**report\**:\**", re.I | re.M
+)
 
 
 def _report(text: str) -> str:
     """What stands under a heading "Report", else all prose outside of code."""
-    named = [m["body"] for m in FENCE.finditer(text) if m["name"].strip().lower() == "report"]
-    prose = _EDIT.sub("", FENCE.sub("", text))
+    blocks = fences(text)
+    named = [block.body for block in blocks if block.name.strip().lower() == "report"]
+    outside = without(text, blocks)
+    prose = without(outside, edits(outside)[0])
     heading = _HEADING.search(prose)
     said = named[-1] if named else prose[heading.end() :] if heading else prose
-    if not named and not FENCE.search(text):
+    if not named and not blocks:
         said = said.partition(OPENING)[0] if not heading else said
     lines = [line for line in said.strip().splitlines() if line.strip("`~ ")]
     return "\n".join(lines).strip()[:REPORT_CHARACTERS]

@@ -12,7 +12,7 @@ from operators.individual import Individual
 SHINGLE = 5
 """Tokens taken together; ShinkaEvolve (arXiv 2509.19349) compares embeddings instead."""
 
-_COMMENT = re.compile(r"//[^\n]*|/\*(?!---).*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*(?!---).*?(?:\*/|\Z)", re.DOTALL)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
 
 Shingles = npt.NDArray[np.uint32]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from evaluators.lined_yaml import YamlError, load
+from operators.llm.fences import fences
 from operators.llm.question import Failure, Malformed, Reply
 
 
@@ -142,17 +143,11 @@ def cut_off(reply: Reply) -> Malformed:
     )
 
 
-FENCE = re.compile(
-    r"^[ \t]*(?P<fence>`{3,}|~{3,})(?P<name>[^\n`]*)\n(?P<body>.*?)(?:^[ \t]*(?P=fence)[ \t]*$)",
-    re.MULTILINE | re.DOTALL,
-)
-
-
 def _objects(text: str) -> Iterator[str]:
     """Texts that may be the object, the likeliest first."""
     if text.startswith("{"):
         yield text
-    fenced = [match["body"] for match in FENCE.finditer(text)]
+    fenced = [fence.body for fence in fences(text)]
     yield from reversed(fenced)
     if not fenced and not text.startswith("{") and "{" in text:
         yield text[text.index("{") : text.rindex("}") + 1 if "}" in text else len(text)]
@@ -162,6 +157,8 @@ def _parse(text: str) -> Any:
     """Raises ValueError with one sentence."""
     try:
         return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     except ValueError as error:
         if text.lstrip().startswith("{"):
             raise

@@ -2,7 +2,8 @@
 
 import pytest
 
-from operators.llm.kernel_reply import KernelReply, apply_edits, find_edits, read_kernel
+from operators.llm.fences import edits
+from operators.llm.kernel_reply import KernelReply, apply_edits, read_kernel
 from operators.llm.question import Failure, Malformed
 from tests.operators.llm.test_replies import reply
 
@@ -62,7 +63,7 @@ def test_edits_are_found_exactly_or_but_for_blanks(search: str, replace: str) ->
 
 def test_edits_apply_in_turn_also_within_a_fence() -> None:
     text = "```\n" + edit("block: [64]", "") + "```"
-    assert find_edits(text) == []  # the lines must be whole
+    assert edits(text)[0] == []  # the lines must be whole
     first = edit("  - {kernel: k, grid: [1], block: [64], args: [a]}\n", "  - X\n")
     second = edit("  - X\n", "  - {kernel: k, grid: [2], block: [64], args: [a]}\n")
     read = read_kernel(reply(f"```diff\n{first}{second}```"), FILE)
@@ -86,7 +87,7 @@ def test_a_bad_edit_says_which_and_why(text: str, says: str) -> None:
 
 def test_an_edit_that_fits_twice_is_refused() -> None:
     with pytest.raises(Malformed, match="2 times"):
-        apply_edits("x = 1;\ny;\nx = 1;\n", find_edits(edit("x = 1;\n", "x = 2;\n")))
+        apply_edits("x = 1;\ny;\nx = 1;\n", edits(edit("x = 1;\n", "x = 2;\n"))[0])
 
 
 @pytest.mark.parametrize(
