@@ -13,6 +13,7 @@ from evaluators.cpu import fibers
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
 from evaluators.cpu.fission import PREFIX, Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
+from evaluators.cpu.fission.source import parses
 from evaluators.cpu.fission.unit import emit
 from evaluators.cpu.library import LibraryFacts, check_library
 from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
@@ -20,11 +21,17 @@ from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.plan import Defines, Plan
-from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
+from evaluators.kernel.source import MAX_CHARACTERS, KernelSource
+from evaluators.kernel.source_check import (
+    KERNEL_FILE,
+    check_preprocessed,
+    check_source,
+    check_vector_types,
+    own_text,
+)
 from evaluators.kernel.tokens import Token, tokens
 from evaluators.sandbox.log_lines import shown
-from evaluators.sandbox.run import Finished, run_confined
+from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
 EMITTERS: Mapping[str, Emit] = {ENGINE: emit, fibers.ENGINE: fibers.emit}
@@ -67,6 +74,8 @@ class CpuCompiler:
         tools = toolchain()
         start = time.monotonic()
         headers = check_source(kernel.code, first_line=kernel.code_line)
+        if tools.family == "g++":
+            check_vector_types(kernel.normalised, kernel.code_line, tools.family)
         wanted: dict[Defines, dict[Entry, None]] = {}
         for plan in plans:
             entries = wanted.setdefault(plan.defines, {})
@@ -126,9 +135,7 @@ class _Build:
             folder = Path(name)
             own = self.own(folder, wavefront, deadline_s)
             words = check_preprocessed(own)
-            unit = emit(
-                own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
-            )
+            unit = self.unit(emit, own, words, wavefront, folder)
             (folder / "unit.cpp").write_text(unit)
             waits = any(token.text in COLLECTIVES for token in words)
             command = self.tools.build("unit.cpp", "unit.so", self.kernel.options, waits=waits)
@@ -148,13 +155,43 @@ class _Build:
             for i, key in enumerate(keys)
         ]
 
+    def unit(
+        self, emit: Emit, own: str, words: Sequence[Token], wavefront: int, folder: Path
+    ) -> str:
+        try:
+            return emit(
+                own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
+            )
+        except RecursionError:  # it walks syntax trees, as deep as an expression's operators
+            raise Rejected(
+                Status.UNSUPPORTED,
+                "an expression or statement nests too deeply for cpu: split it into several",
+            ) from None
+        except Rejected as rejected:
+            if rejected.status is Status.UNSUPPORTED and not parses(own):
+                self.check_syntax(own, wavefront, folder)
+            raise
+
+    def check_syntax(self, own: str, wavefront: int, folder: Path) -> None:
+        """Raises Rejected(COMPILE_ERROR) where C++ itself, and not this backend, refuses it."""
+        unit = fibers.plain(own, headers=self.includes(), wavefront=wavefront)
+        (folder / "syntax.cpp").write_text(unit)
+        self.child(self.tools.check_syntax("syntax.cpp"), folder, COMPILE_DEADLINE_S)
+
     def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
         """The kernel file's own text after the preprocessor."""
         text = compiler_input(self.kernel, self.headers, self.defines)
         (folder / KERNEL_FILE).write_text(text)
         command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}",))
         done = self.child(command, folder, deadline_s)
-        return own_text(done.stdout.decode(), str(INCLUDE))
+        own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
+        if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
+            raise Rejected(
+                Status.INVALID,
+                f"the preprocessor makes more than {MAX_CHARACTERS:,} characters of the kernel: "
+                "its macros expand too far",
+            )
+        return own
 
     def includes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))

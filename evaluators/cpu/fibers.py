@@ -11,6 +11,7 @@ from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import read
 from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
+from evaluators.kernel.plan import Dim3
 from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fibers"
@@ -27,14 +28,7 @@ def emit(
     """The C++ unit to compile, with the same entries as the engine that is timed."""
     check_words(words)
     blocks = {entry.block for entry in entries}
-    lines = [f"#define WAVEFRONT {wavefront}"]
-    lines += [f"#include <{header}>" for header in headers]
-    lines.append("#include <ks/fibers.h>")
-    if len(blocks) == 1:
-        lines.append(f"static constexpr KsIndex blockDim{{{_dims(*blocks)}}};")
-    else:
-        lines.append("static KsIndex blockDim;")
-    lines.append(f"alignas(4096) static char ks_dynamic_lds[{LDS_BYTES}];")
+    lines = _prelude(headers, wavefront, *(blocks if len(blocks) == 1 else ()))
     lines.append(own_text(_with_calls(source)))
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
@@ -47,6 +41,23 @@ KS_EXPORT void {ENTRY.format(i)}(const KsLaunch *launch) {{
 }}
 }}""")
     return "\n".join(lines) + "\n"
+
+
+def plain(source: str, *, headers: Sequence[str], wavefront: int) -> str:
+    """The kernel's own text as C++ that says nothing of launches: for a check of its syntax."""
+    return "\n".join([*_prelude(headers, wavefront), own_text(source)]) + "\n"
+
+
+def _prelude(headers: Sequence[str], wavefront: int, *block: Dim3) -> list[str]:
+    """block: of every launch, where there is one for all."""
+    constant = [f"static constexpr KsIndex blockDim{{{_dims(one)}}};" for one in block]
+    return [
+        f"#define WAVEFRONT {wavefront}",
+        *(f"#include <{header}>" for header in headers),
+        "#include <ks/fibers.h>",
+        *(constant or ["static KsIndex blockDim;"]),
+        f"alignas(4096) static char ks_dynamic_lds[{LDS_BYTES}];",
+    ]
 
 
 def _with_calls(source: str) -> str:

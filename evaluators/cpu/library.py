@@ -12,6 +12,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Symbol, SymbolTableSection
 
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.static_memory import check_static_memory
 
 SIGNATURE = {
     "p": "a pointer",
@@ -72,6 +73,7 @@ def check_library(data: bytes, *, entry: str, signature: str, count: int) -> Lib
     exported = {name.format(i) for name in (entry, signature) for i in range(count)}
     try:
         elf = ELFFile(io.BytesIO(data))
+        check_static_memory(elf)
         _check_segments(elf)
         _check_dynamic(elf)
         _check_relocations(elf)

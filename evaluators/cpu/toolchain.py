@@ -100,6 +100,17 @@ class Toolchain:
             *("-include", "hip/hip_runtime.h", source),
         ]
 
+    def check_syntax(self, source: str) -> list[str]:
+        """Command that compiles a C++ unit as far as its errors."""
+        quiet = _GNU_FLAGS[1:] if self.family == "g++" else _CLANG_FLAGS
+        return [
+            *self.command,
+            *("-fsyntax-only", "-std=gnu++17", "-w"),
+            *quiet,
+            *_INCLUDE_FLAGS,
+            source,
+        ]
+
     def build(
         self, source: str, output: str, options: tuple[str, ...], *, waits: bool = False
     ) -> list[str]:

@@ -11,7 +11,7 @@ from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
 from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE, check_source
+from evaluators.kernel.source_check import KERNEL_FILE, check_source, check_vector_types
 
 MAX_THREADS = 1024
 DEADLINE_S = 60.0
@@ -45,6 +45,8 @@ class GpuCompiler:
         can't fit the compiled kernel. Raises BackendMissing.
         """
         headers = check_source(kernel.code, first_line=kernel.code_line)
+        if self.backend == "cuda":
+            check_vector_types(kernel.normalised, kernel.code_line, "nvrtc")
         binaries: dict[Defines, Binary] = {}
         resources: list[dict[str, Any]] = []
         logs: list[str] = []

@@ -21,6 +21,7 @@ from evaluators.gpu.occupancy import (
     registers_for,
     waves_by_registers,
 )
+from evaluators.kernel.static_memory import check_static_memory
 
 NT_AMDGPU_METADATA = 32
 _TYPES = {"int": "int32", "long": "int64", "long long": "int64", "float": "float32"}
@@ -121,12 +122,14 @@ def read_resources(
     mnemonics: Mapping[str, Mapping[str, int]] | None = None,
     signatures: Mapping[str, str] | None = None,
 ) -> tuple[Resources, ...]:
-    """Every kernel of an AMD code object or a cubin. Raises NotACodeObject.
+    """Every kernel of an AMD code object or a cubin. Raises NotACodeObject, and Rejected for one
+    whose global variables take too much memory.
 
     mnemonics: symbol -> mnemonic -> how often it stands in the code, from a disassembler.
     signatures: symbol -> demangled name with parameter types.
     """
     elf = _elf(code)
+    check_static_memory(elf)
     if elf["e_machine"] == "EM_CUDA":
         return tuple(
             _nvidia(kernel, _parameter_types((signatures or {}).get(kernel["symbol"], "")))

@@ -7,8 +7,8 @@ tokens is refused: both names used where one scope holds the other, so never at 
 the two sides of an `if`, and through calls of functions that are defined once.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -21,6 +21,9 @@ _WITH_ARGUMENTS |= {"__declspec", "noexcept", "decltype"}
 _TYPES = {"struct", "class", "union"}
 _BEFORE_A_VALUE = {"return", "else", "case", "do", "sizeof", "throw", "goto", "new", "delete"}
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+_ENOUGH = 3  # names of a function's arrays: two of them in one scope are refused
+_LONGEST_ANGLES = 512  # tokens of a template's parameters
 
 Path = tuple[int, ...]
 """The blocks round a token, from a function's own to the innermost."""
@@ -52,43 +55,66 @@ def check_dynamic_lds(found: Iterable[Token]) -> None:
     functions = list(_functions(_unconditional(found), outer))
     counts = Counter(function.name for function in functions)
     own = [(function, _uses(function, outer)) for function in functions]
-    called = {f.name: uses for f, uses in own if f.name and counts[f.name] == 1}
+    sure = _sure({f.name: uses for f, uses in own if f.name and counts[f.name] == 1})
     for function, uses in own:
-        _check(function, [*_reached(uses, called, frozenset({function.name}))])
+        _check(function, _reached(uses, sure))
 
 
-def _check(function: _Function, uses: Sequence[_Use]) -> None:
-    for i, use in enumerate(uses):
-        for before in uses[:i]:
-            if before.name == use.name or not _nested(before.path, use.path):
-                continue
-            kind = "kernel" if function.is_kernel else "function"
-            raise Rejected(
-                Status.INVALID,
-                f"{kind} {function.name} uses dynamic LDS as {before.name!r} and as "
-                f"{use.name!r}: both are the same bytes, but AMD's compiler takes them for "
-                "different ones and reorders their accesses; declare one extern __shared__ array, "
-                "and cast it or add an offset to it for the other",
-                line=use.token.line,
-            )
+def _check(function: _Function, uses: Iterable[_Use]) -> None:
+    """Two names where one's scope holds the other's: looked up by scope, not pair by pair."""
+    here: defaultdict[Path, set[str]] = defaultdict(set)
+    below: defaultdict[Path, set[str]] = defaultdict(set)
+    for use in uses:
+        if use.name in here[use.path]:
+            continue
+        round_ = [use.path[: i + 1] for i in range(len(use.path))]
+        met = set().union(below[use.path], *(here[path] for path in round_)) - {use.name}
+        if met:
+            raise _two_names(function, min(met), use)
+        here[use.path].add(use.name)
+        for path in round_:
+            below[path].add(use.name)
 
 
-def _nested(a: Path, b: Path) -> bool:
-    shorter = min(len(a), len(b))
-    return a[:shorter] == b[:shorter]
+def _two_names(function: _Function, before: str, use: _Use) -> Rejected:
+    kind = "kernel" if function.is_kernel else "function"
+    return Rejected(
+        Status.INVALID,
+        f"{kind} {function.name} uses dynamic LDS as {before!r} and as {use.name!r}: both are the "
+        "same bytes, but AMD's compiler takes them for different ones and reorders their "
+        "accesses; declare one extern __shared__ array, and cast it or add an offset to it for "
+        "the other",
+        line=use.token.line,
+    )
 
 
-def _reached(
-    uses: Sequence[_Use], called: Mapping[str, Sequence[_Use]], seen: frozenset[str]
-) -> Iterator[_Use]:
+def _sure(called: Mapping[str, Sequence[_Use]]) -> dict[str, set[str]]:
+    """By function, the arrays that it surely uses, itself or through calls; _ENOUGH of them."""
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    waiting: list[tuple[str, str]] = []
+    for name, uses in called.items():
+        for use in uses:
+            if len(use.path) == 1 and use.is_call:
+                callers[use.name].add(name)
+            elif len(use.path) == 1:
+                waiting.append((name, use.name))
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    while waiting:
+        name, array = waiting.pop()
+        if array not in found[name] and len(found[name]) < _ENOUGH:
+            found[name].add(array)
+            waiting += [(caller, array) for caller in callers[name]]
+    return found
+
+
+def _reached(uses: Sequence[_Use], sure: Mapping[str, Collection[str]]) -> Iterator[_Use]:
     """Uses of arrays; those in functions that it surely calls, at the place of the call."""
     for use in uses:
         if not use.is_call:
             yield use
-        elif use.name in called and use.name not in seen:
-            sure = [one for one in called[use.name] if len(one.path) == 1]
-            for one in _reached(sure, called, seen | {use.name}):
-                yield replace(one, path=use.path, token=use.token)
+        else:
+            for name in sorted(sure.get(use.name, ())):
+                yield replace(use, name=name, is_call=False)
 
 
 def _unconditional(found: Iterable[Token]) -> list[Token]:
@@ -179,7 +205,8 @@ def _end(found: Sequence[Token], start: int) -> int | None:
     opening = found[start].text
     closing = _CLOSING[opening]
     depth = parentheses = 0
-    for i in range(start, len(found)):
+    stop = start + _LONGEST_ANGLES if opening == "<" else len(found)
+    for i in range(start, min(stop, len(found))):
         text = found[i].text
         if opening == "<":
             parentheses += (text == "(") - (text == ")")

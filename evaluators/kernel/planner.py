@@ -30,9 +30,10 @@ class Planner:
         self.params = params_for(front, dims)
         self.buffers = {argument.name: argument for argument in task.arguments}
         for name in front.params:
-            if name in dims:
+            if name in dims or name in self.buffers:
+                what = "a dimension" if name in dims else "an argument"
                 raise invalid(
-                    f"parameter {name!r} has the name of a dimension of task {task.name}",
+                    f"parameter {name!r} has the name of {what} of task {task.name}",
                     front.lines.get("params"),
                 )
         for name in front.specialize:

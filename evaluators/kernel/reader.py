@@ -7,6 +7,7 @@ from typing import Any, cast
 from evaluators.evaluation import Rejected
 from evaluators.expression import RESERVED_NAMES, Expression, ExpressionError, parse_expression
 from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, ValueArg, Variant, invalid
+from evaluators.kernel.parameter_names import may_name_parameter
 from evaluators.kernel.plan import ScalarType
 from evaluators.lined_yaml import LinedDict, LinedList, Reader
 
@@ -46,10 +47,8 @@ MAX_LAUNCHES = 32
 MAX_ARGS = 64
 MAX_SPACE_VALUES = 64
 
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,63}")
-_PARAM = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
-_TAKEN_NAMES = frozenset({"WAVEFRONT", "NULL", "INFINITY", "NAN", "EOF", "M_PI"})
-_KERNEL_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w\s,:<>*+\-]*>)?")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_KERNEL_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w ,:<>*+\-\n]*>)?", re.ASCII)
 
 
 def read_front_matter(tree: Any, first_line: int) -> FrontMatter:
@@ -102,10 +101,10 @@ class _FrontMatterReader(Reader):
             raise self.fail(f"{where!r} has {len(tree)} entries (limit 64)", tree.line)
         for name, value in tree.items():
             line = tree.lines[name]
-            if not _PARAM.fullmatch(name) or name in _TAKEN_NAMES:
+            if not may_name_parameter(name):
                 raise self.fail(
-                    f"{where}: {name!r} cannot be a parameter (capitals, digits and _, "
-                    "not a name that the harness defines)",
+                    f"{where}: {name!r} cannot be a parameter (letters, digits and _, no word of "
+                    "C++ or HIP, nor a name that the harness defines)",
                     line,
                 )
             self.integer(value, f"{where}: {name}", line)

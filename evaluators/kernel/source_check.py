@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.brackets import check_brackets, check_depth
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
-from evaluators.kernel.tokens import LINE_MARKER, Token, check_depth, preprocessed_tokens, tokens
+from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
 
 HEADERS = (
     "hip/hip_runtime.h",
@@ -54,6 +55,7 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
     Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
     """
     found = list(tokens(normalised(code, first_line), first_line))
+    check_brackets(found)
     headers: list[str] = []
     for token in found:
         if token.kind == "directive" and (header := _check_directive(token)):
@@ -61,9 +63,21 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
     _check_words(found)
     _check_macros(found)
     check_pasting(found)
-    check_depth(found)
     check_dynamic_lds(found)
     return tuple(headers)
+
+
+def check_vector_types(normalised: str, first_line: int, compiler: str) -> None:
+    """Raises Rejected(UNSUPPORTED) for vector types that only clang has: others ignore the word."""
+    for token in tokens(normalised, first_line):
+        if token.text.strip("_") == "ext_vector_type" or (
+            token.kind == "directive" and "ext_vector_type" in token.text
+        ):
+            raise Rejected(
+                Status.UNSUPPORTED,
+                f"{compiler} has no ext_vector_type: use HIP's vectors, such as float4",
+                line=token.line,
+            )
 
 
 def own_text(preprocessed: str, header_folder: str) -> str:
@@ -90,8 +104,8 @@ def own_text(preprocessed: str, header_folder: str) -> str:
 def check_preprocessed(own: str) -> list[Token]:
     """The kernel's tokens, macros expanded. Raises Rejected(INVALID) as check_source does."""
     found = list(preprocessed_tokens(own))
+    check_brackets(found)
     _check_words(found)
-    check_depth(found)
     check_dynamic_lds(found)
     return found
 
@@ -107,8 +121,8 @@ def _check_directive(token: Token) -> str | None:
         raise _invalid(f"#{token.text[:60]} is not allowed: only #pragma unroll is", token)
     if word in ("define", "undef", "if", "elif", "ifdef", "ifndef"):
         inside = [*tokens(token.text[len(word) :], token.line)]
-        _check_words(inside)
         check_depth(inside)
+        _check_words(inside)
     if word != "include":
         return None
     included = _INCLUDE.fullmatch(token.text)

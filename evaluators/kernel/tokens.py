@@ -1,17 +1,13 @@
 """The C++ tokens of normalised or preprocessed text, with their lines."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.normalise import LITERAL, NUMBER, WORD
 
 Kind = Literal["word", "number", "literal", "sign", "directive"]
-
-MAX_DEPTH = 200
-"""Of brackets within brackets; clang itself refuses more than 256."""
 
 _PIECE = re.compile(
     rf"(?P<newline>\n)|(?P<blank>[ \t\r\v\f]+)|(?P<word>{WORD})|(?P<number>{NUMBER})"
@@ -59,15 +55,3 @@ def preprocessed_tokens(text: str) -> Iterator[Token]:
         else:
             block.append(row)
     yield from tokens("\n".join(block), first_line)
-
-
-def check_depth(found: Iterable[Token]) -> None:
-    """Raises Rejected(INVALID) where brackets nest so deeply that a reader might not end well."""
-    depth = 0
-    for token in found:
-        if token.kind == "sign":
-            depth += (token.text in "([{") - (token.text in ")]}")
-            if depth > MAX_DEPTH:
-                raise Rejected(
-                    Status.INVALID, f"brackets nest too deeply (limit {MAX_DEPTH})", line=token.line
-                )

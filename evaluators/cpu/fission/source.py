@@ -51,6 +51,11 @@ def read(text: str) -> Unit:
     return unit
 
 
+def parses(text: str) -> bool:
+    """Whether a syntax tree of the whole kernel file can be made."""
+    return not any(one.kind == "ERROR" for one in Source(text).root.walk())
+
+
 def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> None:
     for kid in parent.kids:
         if not isinstance(kid, Spanned):
