@@ -22,20 +22,18 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import MAX_CHARACTERS, KernelSource
-from evaluators.kernel.source_check import (
-    KERNEL_FILE,
-    check_preprocessed,
-    check_source,
-    check_vector_types,
-    own_text,
-)
+from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
+from evaluators.kernel.static_memory import MAX_STATIC_BYTES, refuse_more_than, static_bytes
 from evaluators.kernel.tokens import Token, tokens
+from evaluators.kernel.vector_types import check_vector_types
 from evaluators.sandbox.log_lines import shown
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
 EMITTERS: Mapping[str, Emit] = {ENGINE: emit, fibers.ENGINE: fibers.emit}
 LOG_CHARACTERS = 8000
+ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES
+"""Of all builds of a kernel: a run child loads them together."""
 
 _ERROR = re.compile(
     r"^(kernel\.hip|launches):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE
@@ -95,6 +93,7 @@ class CpuCompiler:
             emit = EMITTERS[self.engine]
             binaries[defines], found = build.run(emit, self.wavefront, self.deadline_s)
             resources += found
+        refuse_more_than(ALL_STATIC_BYTES, sum(static_bytes(b.data) for b in binaries.values()))
         return Compiled(
             kernel_id=kernel.id,
             backend="cpu",

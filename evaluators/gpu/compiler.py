@@ -11,7 +11,8 @@ from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
 from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE, check_source, check_vector_types
+from evaluators.kernel.source_check import KERNEL_FILE, check_source
+from evaluators.kernel.vector_types import check_vector_types
 
 MAX_THREADS = 1024
 DEADLINE_S = 60.0

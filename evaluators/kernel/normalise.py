@@ -100,8 +100,9 @@ def _join(code: str) -> _Joined:
         lines.append(taken)
         position += len(row) + 1
         row, taken = "", 0
-    rows.append(row)
-    lines.append(max(taken, 1))
+    if taken:  # the text ends in a splice
+        rows.append(row)
+        lines.append(taken)
     return _Joined(text="\n".join(rows), lines=tuple(lines), loose=tuple(loose))
 
 
@@ -121,7 +122,7 @@ class _Normaliser:
     def text(self) -> str:
         for piece in _PIECE.finditer(self.joined.text):
             self.take(piece)
-        return "".join([*self.written, "\n"])
+        return "".join([*self.written, "\n" * (self.joined.lines[self.row] + self.owed)])
 
     def take(self, piece: re.Match[str]) -> None:
         kind, text = str(piece.lastgroup), piece[0]

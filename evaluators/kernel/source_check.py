@@ -67,19 +67,6 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
     return tuple(headers)
 
 
-def check_vector_types(normalised: str, first_line: int, compiler: str) -> None:
-    """Raises Rejected(UNSUPPORTED) for vector types that only clang has: others ignore the word."""
-    for token in tokens(normalised, first_line):
-        if token.text.strip("_") == "ext_vector_type" or (
-            token.kind == "directive" and "ext_vector_type" in token.text
-        ):
-            raise Rejected(
-                Status.UNSUPPORTED,
-                f"{compiler} has no ext_vector_type: use HIP's vectors, such as float4",
-                line=token.line,
-            )
-
-
 def own_text(preprocessed: str, header_folder: str) -> str:
     """The kernel's own part of a preprocessor's output, with line markers, headers left out.
 

@@ -26,7 +26,7 @@ def test_static_memory_is_bounded(any_compiler: Compiler, init: str) -> None:
 
 
 def test_many_arrays_add_up() -> None:
-    arrays = "".join(f"__device__ volatile int a{i}[1 << 20];\n" for i in range(40))
+    arrays = "".join(f"__device__ volatile int a{i}[1 << 21];\n" for i in range(40))
     uses = "".join(f"a{i}[threadIdx.x] = 1;\n" for i in range(40))
     found = outcome(CpuCompiler(), ABOUT + f"{arrays}__global__ void k() {{ {uses} }}\n")
     assert found.rejected is not None
