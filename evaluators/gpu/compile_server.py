@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from evaluators.kernel.static_memory import MAX_STATIC_BYTES
 from evaluators.sandbox import landlock
 from evaluators.sandbox.confine import cut_network, die_with_parent
 from evaluators.sandbox.frames import MSGPACK, Ended, own_pipes, receive, send
@@ -64,6 +65,10 @@ def _beside(libraries: str) -> Iterable[Path]:
 
 def _reply(compile_: Compile, request: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return compile_(request)
+        reply = compile_(request)
     except RuntimeError as error:
         return {"error": str(error), "log": ""}
+    made = len(reply.get("code", b""))
+    if made > MAX_STATIC_BYTES:
+        return {"error": f"it made {made:,} bytes, more than {MAX_STATIC_BYTES:,},", "log": ""}
+    return reply

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from evaluators.device import Binary, Compiled
+from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.gpu.driver import check_launch
 from evaluators.gpu.resources import Resources, read_resources
@@ -66,7 +67,12 @@ class GpuCompiler:
             }
             binaries[defines] = Binary(data=made.code, symbols=made.symbols)
             for launch in launches:
-                found = kernels[made.symbols[launch.entry]]
+                found = kernels.get(made.symbols.get(launch.entry, ""))
+                if found is None:
+                    raise Rejected(
+                        Status.COMPILE_ERROR,
+                        f"{launch.entry} is no kernel: launch a function that is __global__",
+                    )
                 check_launch(launch, found, lds_bytes=self._lds_bytes, threads=MAX_THREADS)
             resources += _told(defines, launches, kernels, made.symbols)
             if made.log and made.log not in logs:

@@ -10,6 +10,7 @@ import os
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -66,7 +67,8 @@ def restrict(reads: Iterable[Path], writes: Iterable[Path]) -> bool:
     return True
 
 
-def system_paths(*commands: Path) -> list[Path]:
+@cache
+def system_paths(*commands: Path) -> tuple[Path, ...]:
     """What programs of this machine need: programs, libraries and headers, and no one's data.
 
     commands: programs that may lie elsewhere, with what was installed beside them.
@@ -75,7 +77,7 @@ def system_paths(*commands: Path) -> list[Path]:
     for command in commands:
         prefixes += [command.parent.parent, command.resolve().parent.parent]
     paths = [path for prefix in dict.fromkeys(prefixes) for path in _installed(prefix)]
-    return [*dict.fromkeys(paths), *map(Path, _SYSTEM_FILES)]
+    return (*dict.fromkeys(paths), *map(Path, _SYSTEM_FILES))
 
 
 def _installed(prefix: Path) -> Iterator[Path]:
