@@ -11,6 +11,7 @@ from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import read
 from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
+from evaluators.cpu.fission.zones import zone_edits
 from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fibers"
@@ -34,8 +35,8 @@ def emit(
         lines.append(f"static constexpr KsIndex blockDim{{{_dims(*blocks)}}};")
     else:
         lines.append("static KsIndex blockDim;")
-    lines.append(f"alignas(4096) static char ks_dynamic_lds[{LDS_BYTES}];")
-    lines.append(own_text(_with_calls(source)))
+    lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
+    lines.append(own_text(_with_calls(_with_zones(source))))
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
         block = f"blockDim = {{{_dims(entry.block)}}}; " if len(blocks) > 1 else ""
@@ -47,6 +48,17 @@ KS_EXPORT void {ENTRY.format(i)}(const KsLaunch *launch) {{
 }}
 }}""")
     return "\n".join(lines) + "\n"
+
+
+def _with_zones(source: str) -> str:
+    """LDS between guards, as the other engine has it."""
+    unit = read(source)
+    data = unit.source.data
+    out, at = [], 0
+    for start, end, text in sorted(zone_edits(unit, unit.source.root.walk())):
+        out += [data[at:start].decode(), text]
+        at = end
+    return "".join([*out, data[at:].decode()])
 
 
 def _with_calls(source: str) -> str:

@@ -2,7 +2,8 @@
 
 from evaluators.cpu.fission.ir import Barrier, Fixed, Item, Step
 from evaluators.cpu.fission.names import BLOCK_VOTES, SHUFFLES
-from evaluators.cpu.fission.tree import Node, group, leaf, unsupported
+from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, unsupported
+from evaluators.cpu.library_memory import LDS_PREFIX
 
 _ALIGNED = "alignas(64)"
 
@@ -38,10 +39,42 @@ def lds(node: Node) -> list[Item]:
         if "extern" in storage:
             items.append(Fixed(_dynamic(heads, declarator, node.line, "ks_block.lds")))
         else:
-            static = f"{_ALIGNED} static"
-            whole = group("declaration", node.line, static, *heads, declarator, ";")
-            items.append(Fixed(whole, lds=True))
+            items.append(Fixed(zoned(heads, declarator, node.line), lds=True))
     return items
+
+
+def zoned(head: list[Node], declarator: Node, line: int) -> Node:
+    """T name[4]; becomes a reference T (&name)[4] to the inside of a KsZoned (ks/entry.h)."""
+    if any(kid.kind in TYPES and kid.get("body") is not None for kid in head):
+        # a type without a name can't be written twice: such a variable has no zones
+        return group("declaration", line, f"{_ALIGNED} static", *head, declarator, ";")
+    named = declared_name(declarator)
+    object_name = f"{LDS_PREFIX}{line}_{named.text}"
+    shape = declarator.copy()
+    shape.field = None
+    declared_name(shape).become(leaf("", line))
+    types = [kid.copy() for kid in head]
+    named.become(group("reference", line, "( &", named.copy(), ")"))
+    return group(
+        "declaration",
+        line,
+        *(f"{_ALIGNED} static KsZoned <", *types, shape, f"> {object_name} ;"),
+        *(*head, declarator, f"= {object_name} . value ;"),
+    )
+
+
+def zoned_everywhere(node: Node) -> Node:
+    """A __shared__ declaration outside of a kernel: each of its variables with zones."""
+    declarators = node.all("declarator")
+    if node.has_leaf("extern") or not declarators or node.get("value"):
+        return node
+    head = [
+        kid
+        for kid in node.kids
+        if kid.field != "declarator" and kid.kind not in ("storage_class_specifier", ";", ",")
+    ]
+    own = [zoned([kid.copy() for kid in head], one, node.line) for one in declarators]
+    return group("declarations", node.line, *own)
 
 
 def file_lds(node: Node) -> Node:
