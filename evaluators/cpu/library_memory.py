@@ -97,6 +97,12 @@ def lds_name(symbol: str) -> tuple[str, int] | None:
     return name, int(found["line"])
 
 
+def without_zones(symbol: str, nbytes: int) -> int:
+    """Of an object, what the kernel itself declared. A compiler may have left the zones out."""
+    zoned = LDS_PREFIX in symbol and nbytes > 2 * ZONE_BYTES
+    return nbytes - 2 * ZONE_BYTES if zoned else nbytes
+
+
 def _lds(elf: ELFFile) -> Iterator[LdsVariable]:
     for symbol in symbols_of(elf, ".symtab"):
         nbytes = symbol["st_size"] - 2 * ZONE_BYTES

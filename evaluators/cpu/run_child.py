@@ -192,9 +192,7 @@ class RunChild:
             os.close(descriptor)
         self._commands = -1
 
-    def _command(
-        self, kind: _Command, values: tuple[int, int, int], deadline_s: float
-    ) -> None:
+    def _command(self, kind: _Command, values: tuple[int, int, int], deadline_s: float) -> None:
         deadline = self._deadline(deadline_s)
         self._sequence += 1
         try:

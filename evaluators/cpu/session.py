@@ -63,9 +63,7 @@ class CpuSession:
         try:
             os.ftruncate(self._file, max(whole, os.fstat(self._file).st_size))
             self._arena = mmap.mmap(self._file, whole)
-            self._fence = (
-                Fence(np.frombuffer(self._arena, np.uint8), size) if fenced else None
-            )
+            self._fence = Fence(np.frombuffer(self._arena, np.uint8), size) if fenced else None
             self._child = RunChild(
                 binaries,
                 core=core,

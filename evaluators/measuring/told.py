@@ -122,9 +122,7 @@ class ToldDevice:
         fenced: bool = False,
     ) -> ToldSession:
         inner = beside.inner if isinstance(beside, ToldSession) else beside
-        session = self._inner.open(
-            compiled, memory_bytes=memory_bytes, beside=inner, fenced=fenced
-        )
+        session = self._inner.open(compiled, memory_bytes=memory_bytes, beside=inner, fenced=fenced)
         shares = self.info.private_process
         return ToldSession(session, compiled.kernel_id, self._teller, shares=shares)
 

@@ -55,12 +55,8 @@ def zoned(head: list[Node], declarator: Node, line: int) -> Node:
     declared_name(shape).become(leaf("", line))
     types = [kid.copy() for kid in head]
     named.become(group("reference", line, "( &", named.copy(), ")"))
-    return group(
-        "declaration",
-        line,
-        *(f"{_ALIGNED} static KsZoned <", *types, shape, f"> {object_name} ;"),
-        *(*head, declarator, f"= {object_name} . value ;"),
-    )
+    inside: list[Node | str] = [f"{_ALIGNED} static KsZoned <", *types, shape, f"> {object_name} ;"]
+    return group("declaration", line, *inside, *head, declarator, f"= {object_name} . value ;")
 
 
 def zoned_everywhere(node: Node) -> Node:

@@ -16,11 +16,12 @@ def zone_edits(unit: Unit, nodes: Iterable[Node]) -> list[Edit]:
     """Of the __shared__ declarations among the nodes, but for those of dynamic LDS."""
     edits: list[Edit] = []
     for node in nodes:
-        if isinstance(node, Spanned) and node.kind == "shared_declaration":
-            if not node.has_leaf("extern"):
-                out: list[str] = []
-                render(zoned_everywhere(node), out, [UNKNOWN])
-                edits.append((_start(unit, node), node.end, "".join(out) + " "))
+        if not isinstance(node, Spanned) or node.kind != "shared_declaration":
+            continue
+        if not node.has_leaf("extern"):
+            out: list[str] = []
+            render(zoned_everywhere(node), out, [UNKNOWN])
+            edits.append((_start(unit, node), node.end, "".join(out) + " "))
     return edits
 
 

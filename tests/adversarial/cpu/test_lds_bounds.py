@@ -103,7 +103,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 def open_checked(
     device: CpuDevice, engine: str, code: str, step: LaunchStep
 ) -> tuple[CpuSession, dict[str, Buffer]]:
-    compiled = compile_one(CpuCompiler(engine=engine), code, step)  # type: ignore[arg-type]
+    compiled = compile_one(CpuCompiler(engine=engine), code, step)
     session = device.open(compiled, memory_bytes=1 << 20, fenced=True)
     return session, {"x": session.alloc(1 << 16).view(1 << 13, 256)}
 

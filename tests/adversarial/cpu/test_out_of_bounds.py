@@ -66,5 +66,5 @@ def test_a_kernel_keeps_what_prepare_made(task: Task, evaluator: Evaluator) -> N
     text = PREPARED + kernel(front="")
     made, compiled = compile_kernel(text, task, compiler(), "cpu")
     for suite in ("tests", "held_out"):
-        verdict = evaluator.verify(made, compiled, suite)  # type: ignore[arg-type]
+        verdict = evaluator.verify(made, compiled, suite)
         assert verdict.status is Status.PASSED, verdict.reason

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
 
 from evaluators.cpu.device import CpuDevice, compiler, open_device
 from evaluators.cpu.toolchain import runner
@@ -70,12 +72,15 @@ def base(pid: int) -> int:
 def place(symbol: str) -> int:
     """A function's slot in the runner's table of addresses, or a variable, from its base."""
     elf = ELFFile(io.BytesIO(runner().read_bytes()))
-    for name in (".rela.plt", ".rela.dyn"):
-        section = elf.get_section_by_name(name)
-        names = elf.get_section(section["sh_link"]) if section else None
-        for relocation in section.iter_relocations() if section else ():
-            number = relocation["r_info_sym"]
-            if names and number and names.get_symbol(number).name == symbol:
-                return int(relocation["r_offset"])
-    [found] = elf.get_section_by_name(".symtab").get_symbol_by_name(symbol)
-    return int(found["st_value"])
+    for section in elf.iter_sections():
+        if isinstance(section, RelocationSection):
+            names = elf.get_section(section["sh_link"])
+            assert isinstance(names, SymbolTableSection)
+            for relocation in section.iter_relocations():
+                number = relocation["r_info_sym"]
+                if number and names.get_symbol(number).name == symbol:
+                    return int(relocation["r_offset"])
+        if isinstance(section, SymbolTableSection) and section.name == ".symtab":
+            for found in section.get_symbol_by_name(symbol) or ():
+                return int(found["st_value"])
+    raise AssertionError(f"{symbol} is not there")
