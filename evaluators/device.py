@@ -95,8 +95,8 @@ class Session(Protocol):
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
-        """Every step in order (or the prepare steps), then wait.
+    ) -> float:
+        """Every step in order (or the prepare steps), then wait; microseconds, roughly.
 
         Raises Rejected: LAUNCH_ERROR, FORBIDDEN, CRASHED, TIMEOUT. After one the session is dead.
         """

@@ -111,18 +111,21 @@ class CpuSession:
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
+    ) -> float:
         if prepare:
             self.forget()
         if self._fence is None:
-            self._play(plan, (buffers,), deadline_s, prepare)
+            taken_us = self._play(plan, (buffers,), deadline_s, prepare)
         else:
+            taken_us = 0.0
             inside = self._fence.enter(buffers, plan.scratch, self._child, deadline_s)
             for step in plan.prepare if prepare else plan.steps:
-                deadline_s -= self._play_checked(plan, step, inside, deadline_s)
+                left_s = max(deadline_s - taken_us / 1e6, 0.001)
+                taken_us += self._play_checked(plan, step, inside, left_s)
             self._fence.leave()
         if prepare:
             self._variables.remember()
+        return taken_us
 
     def time(self, plan: Plan, bindings: Bindings, *, deadline_s: float) -> float:
         """Processor microseconds of the child, by its own clock, read from here."""
@@ -181,7 +184,7 @@ class CpuSession:
     def _play_checked(
         self, plan: Plan, step: Step, inside: Mapping[str, Buffer], deadline_s: float
     ) -> float:
-        """Seconds of processor time. Raises Rejected(WRONG): an access beyond LDS, or a buffer."""
+        """Microseconds of processor time. Raises Rejected(WRONG): beyond LDS, or a buffer."""
         child, variables = self._child, self._variables
         library = self._packer.library(plan.defines)
         lds_bytes = step.lds_bytes if isinstance(step, LaunchStep) else 0
@@ -191,12 +194,12 @@ class CpuSession:
         self._write_script(records)
         try:
             variables.arm(child, library, lds_bytes, deadline_s)
-            used_s = child.run(self._records, deadline_s) / 1e6
+            taken_us = child.run(self._records, deadline_s)
         except Fault as fault:
             places = chain(self._fence_places(), variables.places(child, lds_bytes))
             raise rejected(fault, places) from None
         variables.check(library, lds_bytes)
-        return used_s
+        return taken_us
 
     def _write_script(self, records: Iterable[bytes]) -> None:
         packed = bytearray()

@@ -108,16 +108,19 @@ class GpuSession:
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
+    ) -> float:
         if prepare:
             self.forget()
         with self._until_fault():
+            started = time.perf_counter()
             self._enqueue(plan, plan.prepare if prepare else plan.steps, buffers)
             self._wait(deadline_s)
+            taken_us = (time.perf_counter() - started) * 1e6
             if prepare:
                 self._prepared = True
                 for module in self._modules.values():
                     module.variables.remember()
+            return taken_us
 
     def time(
         self, plan: Plan, bindings: Sequence[Mapping[str, Buffer]], *, deadline_s: float

@@ -51,9 +51,9 @@ class ToldSession:
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
+    ) -> float:
         with self._told(plan, deadline_s):
-            self.inner.run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
+            return self.inner.run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
 
     def time(self, plan: Plan, bindings: Any, *, deadline_s: float) -> float:
         with self._told(plan, deadline_s):
