@@ -43,8 +43,11 @@ def lds(node: Node) -> list[Item]:
     return items
 
 
-def zoned(head: list[Node], declarator: Node, line: int) -> Node:
-    """T name[4]; becomes a reference T (&name)[4] to the inside of a KsZoned (ks/entry.h)."""
+def zoned(head: list[Node], declarator: Node, line: int, storage: str = "") -> Node:
+    """T name[4]; becomes a reference T (&name)[4] to the inside of a KsZoned (ks/entry.h).
+
+    storage: the reference's own; LDS itself is static.
+    """
     if any(kid.kind in TYPES and kid.get("body") is not None for kid in head):
         # a type without a name can't be written twice: such a variable has no zones
         return group("declaration", line, f"{_ALIGNED} static", *head, declarator, ";")
@@ -56,7 +59,9 @@ def zoned(head: list[Node], declarator: Node, line: int) -> Node:
     types = [kid.copy() for kid in head]
     named.become(group("reference", line, "( &", named.copy(), ")"))
     inside: list[Node | str] = [f"{_ALIGNED} static KsZoned <", *types, shape, f"> {object_name} ;"]
-    return group("declaration", line, *inside, *head, declarator, f"= {object_name} . value ;")
+    return group(
+        "declaration", line, *inside, storage, *head, declarator, f"= {object_name} . value ;"
+    )
 
 
 def zoned_everywhere(node: Node) -> Node:
@@ -69,7 +74,7 @@ def zoned_everywhere(node: Node) -> Node:
         for kid in node.kids
         if kid.field != "declarator" and kid.kind not in ("storage_class_specifier", ";", ",")
     ]
-    own = [zoned([kid.copy() for kid in head], one, node.line) for one in declarators]
+    own = [zoned([kid.copy() for kid in head], one, node.line, "static") for one in declarators]
     return group("declarations", node.line, *own)
 
 
