@@ -16,6 +16,8 @@ KEEPERS = {
     "a variable of a function": "__device__ int next() { static int kept = 40; return kept++; }",
     "a pointer": "__device__ int a = 40, b = 41; __device__ int *kept = &a; "
     "__device__ int next() { int found = *kept; kept = &b; return found; }",
+    "what a launch left on the stack": "__device__ __attribute__((noinline)) int next() "
+    "{ volatile int kept[900]; bool met = kept[7] == 1234; kept[7] = 1234; return 40 + met; }",
     "an array in LDS": "__device__ int next() { __shared__ int kept[1]; "
     "if (kept[0] != 1) { kept[0] = 1; return 40; } return 41; }",
 }
