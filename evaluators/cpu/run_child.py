@@ -23,6 +23,8 @@ SCRIPT_BYTES = 16 << 20
 WALL_FACTOR, WALL_SLACK_S = 10.0, 10.0
 """Deadlines are of processor time; a child that gets none ends after so much more by the wall."""
 
+STACK_BYTES = 8 << 20
+
 EMPTY_COMMANDS = 9
 """Timed before a child's first run, when nothing of its kernel has run yet."""
 
@@ -86,7 +88,7 @@ class RunChild:
         remaps: bool = False,
     ) -> None:
         """arena, data: descriptors of shared memory; the libraries' variables move into data, one
-        after another (see library_memory). remaps: whether pages are still shown and hidden once
+        after another (see library_memory), and behind them lies the kernels' stack. remaps: whether pages are still shown and hidden once
         a kernel has run. Raises RuntimeError when it can't start.
         """
         executable = str(runner())
@@ -98,9 +100,10 @@ class RunChild:
         passed = (command_end, reply_end, arena, self.script, data, *libraries)
         argv = [executable, *map(str, (os.getpid(), core, int(remaps), arena_bytes, SCRIPT_BYTES))]
         argv += map(str, passed[:5])
+        memories = [memory_of(binary.data) for binary in binaries]
+        argv += map(str, (STACK_BYTES, sum(memory.nbytes for memory in memories)))
         offset = 0
-        for descriptor, binary in zip(libraries, binaries, strict=True):
-            memory = memory_of(binary.data)
+        for descriptor, binary, memory in zip(libraries, binaries, memories, strict=True):
             shared = (memory.start, memory.filled, memory.nbytes, offset)
             argv += map(str, (descriptor, len(binary.symbols), *shared))
             offset += memory.nbytes

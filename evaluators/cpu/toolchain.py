@@ -219,7 +219,7 @@ def cache_folder() -> Path:
 def runner() -> Path:
     """The run child's executable, built once for a compiler and a version of its source."""
     tools = toolchain()
-    sources = [NATIVE / name for name in ("runner.c", "rights.h", "launch.h")]
+    sources = [NATIVE / name for name in ("runner.c", "rights.h", "stack.h", "launch.h")]
     built_for = " ".join((tools.name, platform.machine(), *platform.libc_ver()))
     key = hashlib.sha256(built_for.encode() + b"".join(s.read_bytes() for s in sources))
     path = cache_folder() / f"runner-{key.hexdigest()[:16]}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluators.cpu.faults import Place
 from evaluators.cpu.library_memory import ZONE_BYTES, LdsVariable, LibraryMemory
-from evaluators.cpu.run_child import RunChild
+from evaluators.cpu.run_child import STACK_BYTES, RunChild
 from evaluators.cpu.toolchain import PAGE
 from evaluators.evaluation import Rejected, Status
 
@@ -20,7 +20,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 class Variables:
-    """The writable pages of every library, in a file that this process and the child map.
+    """The writable pages of every library and the stack, in a file that both processes map.
 
     So they are restored without a line of the child's code, and a store beyond a variable in LDS
     is seen from here: in a zone on either side lie bytes to compare, and a page that is hidden.
@@ -29,18 +29,17 @@ class Variables:
     def __init__(self, memories: Sequence[LibraryMemory]) -> None:
         self._memories = memories
         self._starts = [sum(m.nbytes for m in memories[:i]) for i in range(len(memories))]
-        self._nbytes = sum(memory.nbytes for memory in memories)
+        self._nbytes = sum(memory.nbytes for memory in memories) + STACK_BYTES
         self.file: int = os.memfd_create("variables")
         os.ftruncate(self.file, self._nbytes)
-        self._map = mmap.mmap(self.file, self._nbytes) if self._nbytes else None
+        self._map = mmap.mmap(self.file, self._nbytes)
         self._kept: list[tuple[int, bytes]] = []
         self._shown: dict[int, int] = {}  # bytes of dynamic LDS that the child sees, by library
         self._armed = False
 
     def close(self) -> None:
-        if self._map is not None:
-            with suppress(BufferError):  # as of the session's own memory
-                self._map.close()
+        with suppress(BufferError):  # as of the session's own memory
+            self._map.close()
         os.close(self.file)
 
     def remember(self) -> None:
@@ -131,7 +130,6 @@ class Variables:
         return self._starts[library] + address - self._memories[library].start
 
     def _view(self, start: int, end: int) -> Bytes:
-        assert self._map is not None
         return np.frombuffer(self._map, np.uint8, end - start, start)
 
     def _written(self) -> Iterator[tuple[int, int]]:

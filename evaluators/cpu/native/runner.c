@@ -1,15 +1,18 @@
 /* The run child on cpu: loads a kernel's libraries, gives up its rights, then serves launches.
  *
- * argv: see the first enum; then for each library its descriptor, its count of entries, and of its
- * data the address, the bytes that come from the file, all bytes and where they go in DATA.
+ * argv: see the first enum (the stack's offset is one in DATA); then for each library its
+ * descriptor, its count of entries, and of its data the address, the bytes that come from the file,
+ * all bytes and where they go in DATA.
  *
  * What steers the runner lies in `fixed` and in the table of entries, which are read-only once a
  * kernel may run, as is every table of addresses (linked with full RELRO); pages of code can't be
  * written, and no call is left that changes that. So a kernel's stray write ends it. A kernel that
- * means harm still owns its own stack, and with a return address every turn that this process
- * takes. It gains nothing by that: the parent alone sends commands, reads this process's
+ * means harm can still find this process's own stack, and with a return address there every turn
+ * that it takes. It gains no time by that: the parent alone sends commands, reads this process's
  * clock from one command's end to the next one's, holds it to be done when it sleeps, and
- * judges the outputs; `sequence` is no more than what an honest reply repeats. */
+ * judges the outputs; `sequence` is no more than what an honest reply repeats. What it hides there,
+ * or in libc's pages, while the parent clears the kernels' own variables and stack, is of
+ * use only where inputs come again. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,9 +27,11 @@
 
 #include "launch.h"
 #include "rights.h"
+#include "stack.h"
 
 enum { PARENT = 1, CORE, REMAPS, ARENA_BYTES, SCRIPT_BYTES, COMMANDS, REPLIES, ARENA, SCRIPT, DATA,
-       LIBRARIES };
+       STACK_BYTES, STACK_OFFSET, LIBRARIES };
+enum { STACK_GUARD = 1 << 20 };
 enum { FD, ENTRIES, START, FILLED, BYTES, OFFSET, FIELDS }; /* of each library */
 
 /* Replies. LOADED: a library's base. READY: the arena's. */
@@ -56,14 +61,13 @@ typedef struct {
     uint64_t values[]; /* FILL: offset, bytes, byte value. POISON: spans, for the next launch */
 } Record;
 
-typedef void (*Entry)(const KsLaunch *);
-
 static union {
     struct {
         Entry **entries; /* by library */
         uint64_t table_bytes;
         unsigned char *arena;
         const unsigned char *script;
+        unsigned char *stack_top;
         uint64_t arena_bytes, script_bytes;
         int command_fd, reply_fd, arena_fd, data_fd, remaps;
     };
@@ -163,6 +167,15 @@ static void reserve_memory(int script_fd) {
     close(script_fd);
 }
 
+/* Kernels run on a stack that the parent clears; below it lies a guard. */
+static void share_stack(uint64_t bytes, uint64_t offset) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    unsigned char *guard = mmap(NULL, bytes + STACK_GUARD, PROT_NONE, flags, -1, 0);
+    if (guard == MAP_FAILED) broken("reserving the stack");
+    mapped(guard + STACK_GUARD, bytes, MAP_SHARED | MAP_FIXED, fixed.data_fd, offset);
+    fixed.stack_top = guard + STACK_GUARD + bytes;
+}
+
 static void seal(void) {
     if (mprotect(&fixed, sizeof fixed, PROT_READ) ||
         mprotect(fixed.entries, fixed.table_bytes, PROT_READ))
@@ -193,7 +206,7 @@ static void play(uint64_t records) {
         memcpy(launch.grid, r->grid, sizeof launch.grid);
         memcpy(launch.block, r->block, sizeof launch.block);
         launch.lds_bytes = r->lds_bytes;
-        fixed.entries[r->library][r->entry](&launch);
+        call_on(fixed.stack_top, fixed.entries[r->library][r->entry], &launch);
         launch.lds = NULL, launch.spans = 0;
     }
 }
@@ -238,6 +251,7 @@ int main(int argc, char **argv) {
     CPU_SET(atoi(argv[CORE]), &cores);
     if (sched_setaffinity(0, sizeof cores, &cores)) broken("sched_setaffinity");
     reserve_memory(atoi(argv[SCRIPT]));
+    share_stack(number(argv[STACK_BYTES]), number(argv[STACK_OFFSET]));
     load_all((argc - LIBRARIES) / FIELDS, argv + LIBRARIES);
     for (int fd = 0; fd < 3; fd++) close(fd);
     catch_signals(on_fault, on_forbidden);
