@@ -88,8 +88,9 @@ class RunChild:
         remaps: bool = False,
     ) -> None:
         """arena, data: descriptors of shared memory; the libraries' variables move into data, one
-        after another (see library_memory), and behind them lies the kernels' stack. remaps: whether pages are still shown and hidden once
-        a kernel has run. Raises RuntimeError when it can't start.
+        after another (see library_memory), and behind them lies the kernels' stack. remaps:
+        whether pages are still shown and hidden once a kernel has run.
+        Raises RuntimeError when it can't start.
         """
         executable = str(runner())
         self.script = os.memfd_create("script")
@@ -97,16 +98,10 @@ class RunChild:
         command_end, self._commands = os.pipe()
         self._replies, reply_end = os.pipe()
         libraries = [_library(binary.data) for binary in binaries]
-        passed = (command_end, reply_end, arena, self.script, data, *libraries)
-        argv = [executable, *map(str, (os.getpid(), core, int(remaps), arena_bytes, SCRIPT_BYTES))]
-        argv += map(str, passed[:5])
-        memories = [memory_of(binary.data) for binary in binaries]
-        argv += map(str, (STACK_BYTES, sum(memory.nbytes for memory in memories)))
-        offset = 0
-        for descriptor, binary, memory in zip(libraries, binaries, memories, strict=True):
-            shared = (memory.start, memory.filled, memory.nbytes, offset)
-            argv += map(str, (descriptor, len(binary.symbols), *shared))
-            offset += memory.nbytes
+        shared = (command_end, reply_end, arena, self.script, data)
+        numbers = [os.getpid(), core, int(remaps), arena_bytes, SCRIPT_BYTES, *shared]
+        argv = [executable, *map(str, numbers + _described(binaries, libraries))]
+        passed = (*shared, *libraries)
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -273,6 +268,18 @@ class RunChild:
     def _reject(self, status: Status, reason: str, *, killed: bool = False) -> NoReturn:
         self.close()
         raise Rejected(status, reason, killed=killed)
+
+
+def _described(binaries: Sequence[Binary], descriptors: Sequence[int]) -> list[int]:
+    """The kernels' stack, then each library, as the runner's argv holds them."""
+    memories = [memory_of(binary.data) for binary in binaries]
+    numbers = [STACK_BYTES, sum(memory.nbytes for memory in memories)]
+    offset = 0
+    for descriptor, binary, memory in zip(descriptors, binaries, memories, strict=True):
+        numbers += [descriptor, len(binary.symbols)]
+        numbers += [memory.start, memory.filled, memory.nbytes, offset]
+        offset += memory.nbytes
+    return numbers
 
 
 def _library(data: bytes) -> int:

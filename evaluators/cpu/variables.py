@@ -35,7 +35,7 @@ class Variables:
         self._map = mmap.mmap(self.file, self._nbytes)
         self._kept: list[tuple[int, bytes]] = []
         self._shown: dict[int, int] = {}  # bytes of dynamic LDS that the child sees, by library
-        self._armed = False
+        self._armed: dict[int, int] = {}  # for a launch with so much of it, by library
 
     def close(self) -> None:
         with suppress(BufferError):  # as of the session's own memory
@@ -47,6 +47,7 @@ class Variables:
         self._kept = [(start, bytes(self._view(start, end))) for start, end in self._written()]
 
     def forget(self) -> None:
+        self._armed = {}
         for start, end in self._written():
             self._view(start, end)[:] = 0
         for start, data in self._kept:
@@ -64,6 +65,9 @@ class Variables:
 
     def arm(self, child: RunChild, library: int, lds_bytes: int, deadline_s: float) -> None:
         """Before a launch with so many bytes of dynamic LDS: poison and hide what lies beyond."""
+        if self._armed.get(library) == lds_bytes:
+            return
+        self._armed[library] = lds_bytes
         for variable in self._memories[library].lds:
             for zone in self._zones(library, variable, lds_bytes):
                 zone[:] = POISON

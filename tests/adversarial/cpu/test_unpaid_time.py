@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 # A launch that never returns: it answers the evaluator's commands itself. The launch's LDS bytes
-# tell it the descriptors; the number of its own command lies on the evaluator's stack, where the launch's record is.
+# tell it the descriptors; the number of its own command lies on the runner's stack, near the
+# launch's record.
 SERVER = """
 struct Command { unsigned kind, sequence; unsigned long a, b, c; };
 static void work(float *out) { for (long i = 0; i < 3000000; ++i) *(volatile float *)out += 1; }
