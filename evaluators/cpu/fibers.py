@@ -7,11 +7,11 @@ Threads run from the first to the last and the other way in turn, so that a miss
 from collections.abc import Sequence
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
+from evaluators.cpu.fission.exchange import zone_edits
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import read
 from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
-from evaluators.cpu.fission.zones import zone_edits
 from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fibers"

@@ -1,11 +1,26 @@
 """What threads exchange: LDS, and the slots through which wavefront operations read other lanes."""
 
+from collections.abc import Iterable
+
 from evaluators.cpu.fission.ir import Barrier, Fixed, Item, Step
-from evaluators.cpu.fission.names import BLOCK_VOTES, SHUFFLES
-from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, unsupported
+from evaluators.cpu.fission.names import BLOCK_VOTES, SHARED, SHUFFLES
+from evaluators.cpu.fission.source import Unit
+from evaluators.cpu.fission.tree import (
+    TYPES,
+    UNKNOWN,
+    Node,
+    Spanned,
+    group,
+    leaf,
+    render,
+    unsupported,
+)
 from evaluators.cpu.library_memory import LDS_PREFIX
 
 _ALIGNED = "alignas(64)"
+
+Edit = tuple[int, int, str]
+"""From a byte of the source up to another one: what shall stand there."""
 
 
 def declared_name(declarator: Node) -> Node:
@@ -76,6 +91,25 @@ def zoned_everywhere(node: Node) -> Node:
     ]
     own = [zoned([kid.copy() for kid in head], one, node.line, "static") for one in declarators]
     return group("declarations", node.line, *own)
+
+
+def zone_edits(unit: Unit, nodes: Iterable[Node]) -> list[Edit]:
+    """Of the __shared__ declarations among the nodes, but for those of dynamic LDS."""
+    edits: list[Edit] = []
+    for node in nodes:
+        if not isinstance(node, Spanned) or node.kind != "shared_declaration":
+            continue
+        if not node.has_leaf("extern"):
+            out: list[str] = []
+            render(zoned_everywhere(node), out, [UNKNOWN])
+            edits.append((_start(unit, node), node.end, "".join(out) + " "))
+    return edits
+
+
+def _start(unit: Unit, node: Spanned) -> int:
+    """The marker may stand ahead of what a C++ parser takes for the declaration."""
+    markers = [at for at, word in unit.source.markers if word == SHARED and at < node.end]
+    return min(node.start, markers[-1])
 
 
 def file_lds(node: Node) -> Node:

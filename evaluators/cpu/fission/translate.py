@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.cpu.fission.emit import UNKNOWN, Emission
-from evaluators.cpu.fission.exchange import file_lds, zoned_everywhere
+from evaluators.cpu.fission.emit import Emission
+from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
 from evaluators.cpu.fission.lower import Lowering
@@ -12,10 +12,9 @@ from evaluators.cpu.fission.names import BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
 from evaluators.cpu.fission.source import Function, Unit, read
-from evaluators.cpu.fission.tree import Node, leaf, render, unsupported
+from evaluators.cpu.fission.tree import UNKNOWN, Node, leaf, render, unsupported
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
-from evaluators.cpu.fission.zones import zone_edits
 
 PREFIX = "ks_block_"
 _HEAD = "unsigned KS_BX, unsigned KS_BY, unsigned KS_BZ"
