@@ -48,6 +48,10 @@ class Compiled:
     inspection_only: bool = False
 
 
+ALIGNMENT = 256
+"""Bytes to which a session's memory is aligned."""
+
+
 class Compiler(Protocol):
     """Source to modules, in a child process without secrets. Needs no device."""
 
@@ -75,7 +79,10 @@ class Session(Protocol):
     """
 
     def alloc(self, nbytes: int) -> Buffer:
-        """Memory aligned to 256 bytes. Raises Rejected(LAUNCH_ERROR) when there is none left."""
+        """Memory aligned to ALIGNMENT, asked for before the first run.
+
+        Raises Rejected(LAUNCH_ERROR) when there is none left.
+        """
 
     def write(self, buffer: Buffer, array: np.ndarray[Any, Any]) -> None: ...
 
@@ -88,8 +95,8 @@ class Session(Protocol):
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
-        """Every step in order (or the prepare steps), then wait.
+    ) -> float:
+        """Every step in order (or the prepare steps), then wait; microseconds, roughly.
 
         Raises Rejected: LAUNCH_ERROR, FORBIDDEN, CRASHED, TIMEOUT. After one the session is dead.
         """
@@ -98,6 +105,12 @@ class Session(Protocol):
         self, plan: Plan, bindings: Sequence[Mapping[str, Buffer]], *, deadline_s: float
     ) -> float:
         """Microseconds for one application of the plan to each binding in turn, all together."""
+
+    def forget(self) -> None:
+        """What kernels keep outside of buffers, in variables, is as after loading once more.
+
+        Or, where a plan's prepare steps were run, as those left it; they too start from there.
+        """
 
     def close(self) -> None: ...
 
@@ -117,13 +130,21 @@ class Device(Protocol):
     info: DeviceInfo
 
     def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+        self,
+        compiled: Compiled,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
     ) -> Session:
         """Load a kernel. memory_bytes bounds what its session can allocate. Raises Rejected.
 
         beside: an open session of this device. Where the placement of pages changes times
         (cpu: by 10%), the same sequence of allocations gives the same memory as there, so
         that timing compares kernels and not pages; elsewhere it may be ignored.
+        fenced: for checks. Where the device can (cpu), an access beyond a buffer of a run or
+        beyond LDS is Rejected(WRONG), and LDS holds NaNs at first. Buffers must lie
+        a page apart. Such a session does not time.
         """
 
     def close(self) -> None: ...

@@ -16,6 +16,7 @@ from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import parses
 from evaluators.cpu.fission.unit import emit
 from evaluators.cpu.library import LibraryFacts, check_library
+from evaluators.cpu.library_memory import LDS_PREFIX, without_zones
 from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
@@ -258,13 +259,13 @@ def _static_lds(kernels: Sequence[str], facts: LibraryFacts, words: Sequence[Tok
     names = [name.split("<")[0].split("::")[-1].strip() for name in kernels]
     by_owner: dict[str, int] = {}  # "" owns what is declared outside of functions
     for variable in _shared_variables(words):
-        local = re.compile(rf"_ZZ(.*)E{len(variable)}{variable}(?:_\d+)?(?:\.\d+)*")
-        outer = re.compile(rf"(?:_ZL?{len(variable)})?{variable}(?:\.\d+)*")
+        plain, zoned = f"{len(variable)}{variable}", rf"\d+{LDS_PREFIX}\d+_{variable}"
+        local = re.compile(rf"_ZZ(.*)E(?:{plain}|{zoned})(?:_\d+)?(?:\.\d+)*")
+        outer = re.compile(rf"(?:_ZL?(?:{plain}|{zoned})|{variable})(?:\.\d+)*")
         for symbol, nbytes in facts.objects.items():
-            if found := local.fullmatch(symbol):
-                by_owner[found.group(1)] = by_owner.get(found.group(1), 0) + nbytes
-            elif outer.fullmatch(symbol):
-                by_owner[""] = by_owner.get("", 0) + nbytes
+            if found := local.fullmatch(symbol) or outer.fullmatch(symbol):
+                owner = found.group(1) if found.re is local else ""
+                by_owner[owner] = by_owner.get(owner, 0) + without_zones(symbol, nbytes)
     kernel_owners = {
         name: [
             owner

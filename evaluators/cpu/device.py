@@ -8,7 +8,8 @@ from evaluators.cpu import fibers
 from evaluators.cpu.calibrate import Peaks, peaks
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
-from evaluators.cpu.session import MAX_THREADS, CpuSession
+from evaluators.cpu.script import MAX_THREADS
+from evaluators.cpu.session import CpuSession
 from evaluators.cpu.thread_order import waits
 from evaluators.cpu.toolchain import cpu_info, runner, toolchain
 from evaluators.device import Compiled, Session, Telemetry
@@ -107,7 +108,12 @@ class CpuDevice:
         )
 
     def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+        self,
+        compiled: Compiled,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
     ) -> CpuSession:
         if (compiled.backend, compiled.arch) != ("cpu", self.info.arch):
             raise ValueError(
@@ -115,7 +121,9 @@ class CpuDevice:
             )
         if not isinstance(beside, CpuSession | None):
             raise ValueError("beside must be a session on cpu")
-        return CpuSession(compiled, core=self._core, memory_bytes=memory_bytes, beside=beside)
+        return CpuSession(
+            compiled, core=self._core, memory_bytes=memory_bytes, beside=beside, fenced=fenced
+        )
 
     def close(self) -> None:
         """Nothing outlives its sessions."""

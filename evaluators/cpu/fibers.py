@@ -7,6 +7,7 @@ Threads run from the first to the last and the other way in turn, so that a miss
 from collections.abc import Sequence
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
+from evaluators.cpu.fission.exchange import zone_edits
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import read
@@ -29,7 +30,7 @@ def emit(
     check_words(words)
     blocks = {entry.block for entry in entries}
     lines = _prelude(headers, wavefront, *(blocks if len(blocks) == 1 else ()))
-    lines.append(own_text(_with_calls(source)))
+    lines.append(own_text(_with_calls(_with_zones(source))))
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
         block = f"blockDim = {{{_dims(entry.block)}}}; " if len(blocks) > 1 else ""
@@ -56,8 +57,19 @@ def _prelude(headers: Sequence[str], wavefront: int, *block: Dim3) -> list[str]:
         *(f"#include <{header}>" for header in headers),
         "#include <ks/fibers.h>",
         *(constant or ["static KsIndex blockDim;"]),
-        f"alignas(4096) static char ks_dynamic_lds[{LDS_BYTES}];",
+        f"KS_DYNAMIC_LDS({LDS_BYTES})",
     ]
+
+
+def _with_zones(source: str) -> str:
+    """LDS between guards, as the other engine has it."""
+    unit = read(source)
+    data = unit.source.data
+    out, at = [], 0
+    for start, end, text in sorted(zone_edits(unit, unit.source.root.walk())):
+        out += [data[at:start].decode(), text]
+        at = end
+    return "".join([*out, data[at:].decode()])
 
 
 def _with_calls(source: str) -> str:

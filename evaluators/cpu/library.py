@@ -131,11 +131,11 @@ def _check_relocations(elf: ELFFile) -> None:
 
 
 def _check_symbols(elf: ELFFile, exported: Collection[str]) -> None:
-    for symbol in _symbols(elf, ".symtab", ".dynsym"):
+    for symbol in symbols_of(elf, ".symtab", ".dynsym"):
         if symbol["st_info"]["type"] in ("STT_GNU_IFUNC", "STT_LOOS"):
             raise _forbidden("an indirect function's resolver would run on loading")
     missing: set[str] = set()
-    for symbol in _symbols(elf, ".dynsym"):
+    for symbol in symbols_of(elf, ".dynsym"):
         name = symbol.name
         if symbol["st_shndx"] == "SHN_UNDEF":
             if name and name not in ALLOWED_SYMBOLS:
@@ -151,7 +151,8 @@ def _check_symbols(elf: ELFFile, exported: Collection[str]) -> None:
         )
 
 
-def _symbols(elf: ELFFile, *tables: str) -> Iterator[Symbol]:
+def symbols_of(elf: ELFFile, *tables: str) -> Iterator[Symbol]:
+    """tables: section names; one that is not there has none."""
     for table in tables:
         section = elf.get_section_by_name(table)
         if isinstance(section, SymbolTableSection):
@@ -160,7 +161,7 @@ def _symbols(elf: ELFFile, *tables: str) -> Iterator[Symbol]:
 
 def _text(elf: ELFFile, data: bytes, name: str) -> str:
     """The zero-terminated characters of an exported object."""
-    for symbol in _symbols(elf, ".dynsym"):
+    for symbol in symbols_of(elf, ".dynsym"):
         if symbol.name == name:
             for offset in elf.address_offsets(symbol["st_value"], symbol["st_size"]):
                 return data[offset : offset + symbol["st_size"]].split(b"\0")[0].decode("ascii")
@@ -168,7 +169,7 @@ def _text(elf: ELFFile, data: bytes, name: str) -> str:
 
 
 def _objects(elf: ELFFile) -> Iterator[tuple[str, int]]:
-    for symbol in _symbols(elf, ".symtab"):
+    for symbol in symbols_of(elf, ".symtab"):
         if symbol["st_info"]["type"] == "STT_OBJECT":
             yield symbol.name, symbol["st_size"]
 

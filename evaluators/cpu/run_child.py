@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NoReturn
 
+from evaluators.cpu.library_memory import memory_of
 from evaluators.cpu.toolchain import runner, system_calls
 from evaluators.device import Binary
 from evaluators.evaluation import Rejected, Status
@@ -22,17 +23,23 @@ SCRIPT_BYTES = 16 << 20
 WALL_FACTOR, WALL_SLACK_S = 10.0, 10.0
 """Deadlines are of processor time; a child that gets none ends after so much more by the wall."""
 
-EMPTY_COMMANDS = 9
-"""Timed before a child's first run; one more is timed before every run."""
+STACK_BYTES = 8 << 20
 
-_COMMAND = struct.Struct("=IIQQ")
+EMPTY_COMMANDS = 9
+"""Timed before a child's first run, when nothing of its kernel has run yet."""
+
+_COMMAND = struct.Struct("=IIQQQ")
 _REPLY = struct.Struct("=IIqqq96s")
+_least_empty_us: dict[int, float] = {}  # by core
 _CPUCLOCK_SCHED = 2  # Linux: a process's clock id is its complemented number and this, below
 
 
 class _Command(IntEnum):
     MAP = 1
     RUN = 2
+    MAP_DATA = 3
+    HIDE = 4
+    SEAL = 5
 
 
 class _Reply(IntEnum):
@@ -41,15 +48,15 @@ class _Reply(IntEnum):
     FAULT = 3
     FORBIDDEN_CALL = 4
     BROKEN = 5
+    LOADED = 6
 
 
 @dataclass
 class Fault(Exception):
-    """A signal that the kernel raised. address: relative to the arena's start."""
+    """A signal that the kernel raised. address: the child's own."""
 
     signal: int
     address: int
-    arena: int  # where the arena lies in the child
     writing: bool | None
 
 
@@ -71,20 +78,30 @@ class RunChild:
     """
 
     def __init__(
-        self, binaries: Sequence[Binary], *, core: int, arena: int, arena_bytes: int
+        self,
+        binaries: Sequence[Binary],
+        *,
+        core: int,
+        arena: int,
+        arena_bytes: int,
+        data: int,
+        remaps: bool = False,
     ) -> None:
-        """arena: descriptor of the shared memory. Raises RuntimeError when it can't start."""
+        """arena, data: descriptors of shared memory; the libraries' variables move into data, one
+        after another (see library_memory), and behind them lies the kernels' stack. remaps:
+        whether pages are still shown and hidden once a kernel has run.
+        Raises RuntimeError when it can't start.
+        """
         executable = str(runner())
         self.script = os.memfd_create("script")
         os.ftruncate(self.script, SCRIPT_BYTES)
         command_end, self._commands = os.pipe()
         self._replies, reply_end = os.pipe()
         libraries = [_library(binary.data) for binary in binaries]
-        passed = (command_end, reply_end, arena, self.script, *libraries)
-        argv = [executable, str(os.getpid()), str(core), str(arena_bytes), str(SCRIPT_BYTES)]
-        argv += map(str, passed[:4])
-        for descriptor, binary in zip(libraries, binaries, strict=True):
-            argv += [str(descriptor), str(len(binary.symbols))]
+        shared = (command_end, reply_end, arena, self.script, data)
+        numbers = [os.getpid(), core, int(remaps), arena_bytes, SCRIPT_BYTES, *shared]
+        argv = [executable, *map(str, numbers + _described(binaries, libraries))]
+        passed = (*shared, *libraries)
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -102,10 +119,12 @@ class RunChild:
         self._stat = os.open(f"/proc/{self._process.pid}/stat", os.O_RDONLY)
         self._clock = (~self._process.pid << 3) | _CPUCLOCK_SCHED
         self._sequence = 0
-        self._arena_address = 0
-        self._empty_us = math.inf
+        self._accounted_ns: int | None = None  # until the first run
+        self._core = core
         try:
-            self._reply(_Reply.READY, self._deadline(START_DEADLINE_S))
+            deadline = self._deadline(START_DEADLINE_S)
+            self.bases = [self._reply(_Reply.LOADED, deadline) for _ in binaries]
+            self.arena = self._reply(_Reply.READY, deadline)
         except Rejected as rejected:
             # nothing of the kernel has run yet: this is not its fault, unless a symbol is missing
             if rejected.status is Status.COMPILE_ERROR or rejected.killed:
@@ -116,29 +135,50 @@ class RunChild:
     def pid(self) -> int:
         return self._process.pid
 
-    def map(self, offset: int, nbytes: int, deadline_s: float) -> None:
+    @property
+    def sealed(self) -> bool:
+        """Whether something was run: from then on memory is mapped only where remaps was asked."""
+        return self._accounted_ns is not None
+
+    def show(self, offset: int, nbytes: int, deadline_s: float) -> None:
         """Let the child see a part of the arena."""
-        self._command(_Command.MAP, offset, nbytes, deadline_s)
+        self._command(_Command.MAP, (self.arena + offset, nbytes, offset), deadline_s)
+
+    def show_data(self, address: int, nbytes: int, offset: int, deadline_s: float) -> None:
+        """Let the child see a part of a library's variables again."""
+        self._command(_Command.MAP_DATA, (address, nbytes, offset), deadline_s)
+
+    def hide(self, address: int, nbytes: int, deadline_s: float) -> None:
+        """Whole pages that the child may not touch from now on."""
+        self._command(_Command.HIDE, (address, nbytes, 0), deadline_s)
 
     def run(self, records: int, deadline_s: float) -> float:
         """Play the script's records; microseconds of processor time that the child took for them.
 
-        The least that a command without records took (some 20 us, for the two pipes) is
-        subtracted: what other work adds to one such command would make a short kernel look
-        quicker than it is.
+        All of its time since the command before was over counts: whatever a kernel makes of its
+        process, it can't work on what was placed for this run in time that nobody pays. The
+        least that an empty command took (some 20 us, for the two pipes), here or in a child
+        before on this core, is subtracted; they are timed before the kernel's first run only.
         deadline_s: of processor time too. Raises Rejected or Fault; then the child is gone.
         """
-        # The first command after a pause finds caches and core cold: one without records goes
-        # ahead, so that what a command itself takes is the same each time.
-        self._timed(0, deadline_s)
-        for _ in range(EMPTY_COMMANDS if self._empty_us == math.inf else 1):
-            self._empty_us = min(self._empty_us, self._timed(0, deadline_s))
-        return max(self._timed(records, deadline_s) - self._empty_us, 0.1)
+        if self._accounted_ns is None:
+            self._seal(deadline_s)
+        return max(self._timed(records, deadline_s) - _least_empty_us[self._core], 0.1)
+
+    def _seal(self, deadline_s: float) -> None:
+        self._command(_Command.SEAL, (0, 0, 0), deadline_s)
+        self._accounted_ns = time.clock_gettime_ns(self._clock)
+        taken_us = [self._timed(0, deadline_s) for _ in range(EMPTY_COMMANDS)]
+        least_us = _least_empty_us.get(self._core, math.inf)
+        _least_empty_us[self._core] = min(least_us, *taken_us)
 
     def _timed(self, records: int, deadline_s: float) -> float:
-        before = time.clock_gettime_ns(self._clock)
-        self._command(_Command.RUN, records, 0, deadline_s)
-        return (time.clock_gettime_ns(self._clock) - before) / 1e3
+        """Microseconds from the end of the command before to this one's."""
+        before = self._accounted_ns
+        assert before is not None
+        self._command(_Command.RUN, (records, 0, 0), deadline_s)
+        self._accounted_ns = time.clock_gettime_ns(self._clock)
+        return (self._accounted_ns - before) / 1e3
 
     def close(self) -> None:
         """End the child, whatever it does, and wait until it is gone."""
@@ -150,11 +190,11 @@ class RunChild:
             os.close(descriptor)
         self._commands = -1
 
-    def _command(self, kind: _Command, a: int, b: int, deadline_s: float) -> None:
+    def _command(self, kind: _Command, values: tuple[int, int, int], deadline_s: float) -> None:
         deadline = self._deadline(deadline_s)
         self._sequence += 1
         try:
-            os.write(self._commands, _COMMAND.pack(kind, self._sequence, a, b))
+            os.write(self._commands, _COMMAND.pack(kind, self._sequence, *values))
         except BrokenPipeError:
             self._ended()
         self._reply(_Reply.DONE, deadline)
@@ -179,7 +219,8 @@ class RunChild:
             self._reject(Status.TIMEOUT, f"it was still running after {deadline.seconds:.3g} s")
         return left_s
 
-    def _reply(self, wanted: _Reply, deadline: _Deadline) -> None:
+    def _reply(self, wanted: _Reply, deadline: _Deadline) -> int:
+        """The first value of the reply that is waited for."""
         while not self._readable(self._left_s(deadline)):
             continue
         data = os.read(self._replies, _REPLY.size)
@@ -187,11 +228,10 @@ class RunChild:
             self._ended()
         kind, sequence, a, b, c, text = _REPLY.unpack(data)
         if kind == wanted and sequence == self._sequence:
-            self._arena_address = a if kind == _Reply.READY else self._arena_address
-            return
+            return int(a)
         if kind == _Reply.FAULT:
             self.close()
-            raise Fault(a, b, self._arena_address, None if c < 0 else bool(c))
+            raise Fault(a, b, None if c < 0 else bool(c))
         if kind == _Reply.FORBIDDEN_CALL:
             call = system_calls().get(a, f"number {a}")
             self._reject(Status.FORBIDDEN, f"it tried the system call {call}, which no kernel may")
@@ -228,6 +268,18 @@ class RunChild:
     def _reject(self, status: Status, reason: str, *, killed: bool = False) -> NoReturn:
         self.close()
         raise Rejected(status, reason, killed=killed)
+
+
+def _described(binaries: Sequence[Binary], descriptors: Sequence[int]) -> list[int]:
+    """The kernels' stack, then each library, as the runner's argv holds them."""
+    memories = [memory_of(binary.data) for binary in binaries]
+    numbers = [STACK_BYTES, sum(memory.nbytes for memory in memories)]
+    offset = 0
+    for descriptor, binary, memory in zip(descriptors, binaries, memories, strict=True):
+        numbers += [descriptor, len(binary.symbols)]
+        numbers += [memory.start, memory.filled, memory.nbytes, offset]
+        offset += memory.nbytes
+    return numbers
 
 
 def _library(data: bytes) -> int:

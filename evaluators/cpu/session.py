@@ -2,37 +2,37 @@
 
 import mmap
 import os
-import signal
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
-from evaluators.cpu.compiler import entry_key
-from evaluators.cpu.emit import LDS_BYTES
-from evaluators.cpu.library import SIGNATURE
+from evaluators.cpu.faults import Place, rejected
+from evaluators.cpu.fence import GUARD_BYTES, Fence, fence_bytes
+from evaluators.cpu.library_memory import memory_of
 from evaluators.cpu.run_child import SCRIPT_BYTES, Fault, RunChild
-from evaluators.device import Buffer, Compiled
+from evaluators.cpu.script import Script
+from evaluators.cpu.toolchain import PAGE
+from evaluators.cpu.variables import Variables
+from evaluators.device import ALIGNMENT, Buffer, Compiled
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Step
+from evaluators.kernel.plan import LaunchStep, Plan, Step
 
-MAX_THREADS = 1024
-ALIGNMENT = 256
-PAGE = mmap.PAGESIZE
-GUARD_BYTES = 16 * PAGE
 _GUARD_SPACE = 1 << 30  # address space for guards; no memory lies behind it
-
-_RECORD = struct.Struct("=IIII6IQQ")
-_LAUNCH, _FILL = 1, 2
-_CODES = {"int32": ("i", "<iI"), "int64": ("l", "<q"), "float32": ("f", "<fI")}
+_START_S = 30.0  # of processor time, for what happens before anything of the kernel runs
 
 Bindings = Sequence[Mapping[str, Buffer]]
 
 
 class CpuSession:
-    """See device.Session. Every allocation ends at a page that the child may not touch."""
+    """See device.Session. Every allocation ends at a page that the child may not touch.
+
+    A fenced one gives each buffer of a run pages of its own (fence.Fence), plays one launch at a
+    time, with LDS full of NaNs, and looks at what lies beyond LDS after each.
+    """
 
     def __init__(
         self,
@@ -41,49 +41,59 @@ class CpuSession:
         core: int,
         memory_bytes: int,
         beside: "CpuSession | None" = None,
+        fenced: bool = False,
     ) -> None:
         """beside: a session whose pages this one shares, allocation by allocation.
 
         Caches find lines by physical address: with pages of their own, a kernel with strides of
         powers of two and itself differ by 10%.
         """
-        self._libraries = {defines: i for i, defines in enumerate(compiled.binaries)}
-        self._entries = {
-            defines: {key: i for i, key in enumerate(binary.symbols)}
-            for defines, binary in compiled.binaries.items()
-        }
-        self._resources = {
-            (tuple(sorted(r["defines"].items())), r["kernel"]): r for r in compiled.resources
-        }
+        self._packer = Script(compiled)
         self._left = memory_bytes
         self._next = 0
-        self._unmapped: list[tuple[int, int]] = []
+        self._hidden: list[tuple[int, int]] = []
         self._played: tuple[Plan, bool, tuple[Mapping[str, Buffer], ...]] | None = None
         self._records = 0
         size = -(-memory_bytes // PAGE) * PAGE + _GUARD_SPACE
+        self._room = size
+        whole = size + (fence_bytes(memory_bytes) if fenced else 0)
+        binaries = list(compiled.binaries.values())
+        self._variables = Variables([memory_of(binary.data) for binary in binaries])
         self._file: int = os.memfd_create("arena") if beside is None else os.dup(beside._file)
         try:
-            os.ftruncate(self._file, max(size, os.fstat(self._file).st_size))
-            self._arena = mmap.mmap(self._file, size)
+            os.ftruncate(self._file, max(whole, os.fstat(self._file).st_size))
+            self._arena = mmap.mmap(self._file, whole)
+            self._fence = Fence(np.frombuffer(self._arena, np.uint8), size) if fenced else None
             self._child = RunChild(
-                list(compiled.binaries.values()), core=core, arena=self._file, arena_bytes=size
+                binaries,
+                core=core,
+                arena=self._file,
+                arena_bytes=whole,
+                data=self._variables.file,
+                remaps=fenced,
             )
         except BaseException:
             os.close(self._file)
+            self._variables.close()
             raise
         self._script = mmap.mmap(self._child.script, SCRIPT_BYTES)
+        self._variables.remember()
+        self._variables.hide_zones(self._child, _START_S)
 
     def alloc(self, nbytes: int) -> Buffer:
+        if self._child.sealed and self._fence is None:
+            raise ValueError("memory must be asked for before the first run")
         span = max(1, -(-nbytes // PAGE)) * PAGE
         start = self._next + GUARD_BYTES
-        if nbytes > self._left or start + span + GUARD_BYTES > len(self._arena):
+        if nbytes > self._left or start + span + GUARD_BYTES > self._room:
             raise Rejected(
                 Status.LAUNCH_ERROR,
                 f"out of memory: {nbytes:,} bytes asked for, {self._left:,} left",
             )
         self._left -= nbytes
         self._next = start + span
-        self._unmapped.append((start, span))
+        if self._fence is None:
+            self._hidden.append((start, span))
         return Buffer(start + span - -(-nbytes // ALIGNMENT) * ALIGNMENT, nbytes)
 
     def write(self, buffer: Buffer, array: np.ndarray[Any, Any]) -> None:
@@ -101,19 +111,40 @@ class CpuSession:
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
-        self._play(plan, (buffers,), deadline_s, prepare)
+    ) -> float:
+        if prepare:
+            self.forget()
+        if self._fence is None:
+            taken_us = self._play(plan, (buffers,), deadline_s, prepare)
+        else:
+            taken_us = 0.0
+            inside = self._fence.enter(buffers, plan.scratch, self._child, deadline_s)
+            for step in plan.prepare if prepare else plan.steps:
+                left_s = max(deadline_s - taken_us / 1e6, 0.001)
+                taken_us += self._play_checked(plan, step, inside, left_s)
+            self._fence.leave()
+        if prepare:
+            self._variables.remember()
+        return taken_us
 
     def time(self, plan: Plan, bindings: Bindings, *, deadline_s: float) -> float:
         """Processor microseconds of the child, by its own clock, read from here."""
+        if self._fence is not None:
+            raise ValueError("a fenced session does not time")
         return self._play(plan, bindings, deadline_s, False)
+
+    def forget(self) -> None:
+        self._variables.forget()
 
     def close(self) -> None:
         if self._file < 0:
             return
         self._child.close()
         self._script.close()
-        self._arena.close()
+        self._fence = None  # with its view of the arena
+        with suppress(BufferError):  # a traceback may hold a view of it, with which it goes
+            self._arena.close()
+        self._variables.close()
         os.close(self._file)
         self._file = -1
 
@@ -135,147 +166,64 @@ class CpuSession:
         wanted = (plan, prepare, tuple(bindings))
         if self._played != wanted:
             self._played = None
-            self._write_script(plan, bindings, prepare)
+            steps = plan.prepare if prepare else plan.steps
+            self._write_script(
+                self._packer.step(plan.defines, step, buffers)
+                for buffers in bindings
+                for step in steps
+            )
             self._played = wanted
         try:
-            while self._unmapped:
-                self._child.map(*self._unmapped[-1], deadline_s)
-                self._unmapped.pop()
+            while self._hidden:
+                self._child.show(*self._hidden[-1], deadline_s)
+                self._hidden.pop()
             return self._child.run(self._records, deadline_s)
         except Fault as fault:
-            raise Rejected(Status.CRASHED, _describe(fault, bindings)) from None
+            raise rejected(fault, self._places(bindings)) from None
 
-    def _write_script(self, plan: Plan, bindings: Bindings, prepare: bool) -> None:
-        steps = plan.prepare if prepare else plan.steps
+    def _play_checked(
+        self, plan: Plan, step: Step, inside: Mapping[str, Buffer], deadline_s: float
+    ) -> float:
+        """Microseconds of processor time. Raises Rejected(WRONG): beyond LDS, or a buffer."""
+        child, variables = self._child, self._variables
+        library = self._packer.library(plan.defines)
+        lds_bytes = step.lds_bytes if isinstance(step, LaunchStep) else 0
+        records = [self._packer.step(plan.defines, step, inside)]
+        if isinstance(step, LaunchStep):
+            records.insert(0, self._packer.poison(variables.spans(child, library, lds_bytes)))
+        self._write_script(records)
+        try:
+            variables.arm(child, library, lds_bytes, deadline_s)
+            taken_us = child.run(self._records, deadline_s)
+        except Fault as fault:
+            places = chain(self._fence_places(), variables.places(child, lds_bytes))
+            raise rejected(fault, places) from None
+        variables.check(library, lds_bytes)
+        return taken_us
+
+    def _write_script(self, records: Iterable[bytes]) -> None:
         packed = bytearray()
-        for buffers in bindings:
-            for step in steps:
-                packed += self._record(plan.defines, step, buffers)
-                if len(packed) > SCRIPT_BYTES:
-                    raise Rejected(
-                        Status.LAUNCH_ERROR, f"{len(steps)} launches are too many for cpu"
-                    )
+        self._records = 0
+        for record in records:
+            packed += record
+            self._records += 1
+            if len(packed) > SCRIPT_BYTES:
+                raise Rejected(
+                    Status.LAUNCH_ERROR, f"{self._records:,} launches at once are too many for cpu"
+                )
         self._script[: len(packed)] = bytes(packed)
-        self._records = len(steps) * len(bindings)
 
-    def _record(self, defines: Defines, step: Step, buffers: Mapping[str, Buffer]) -> bytes:
-        if isinstance(step, MemsetStep):
-            buffer = buffers[step.buffer]
-            values = struct.pack("=QQQ", buffer.offset, buffer.nbytes, step.byte)
-            head = (_FILL, _RECORD.size + len(values), 0, 0, *(0,) * 8)
-            return _RECORD.pack(*head) + values
-        key = entry_key(step.entry, step.block)
-        resources = self._resources[defines, key]
-        _check_launch(step, resources)
-        pointers, values = 0, b""
-        for i, arg in enumerate(step.args):
-            if isinstance(arg, str):
-                pointers |= 1 << i
-                values += struct.pack("=Q", buffers[arg].offset)
-            else:
-                layout = _CODES[arg.type][1]
-                values += struct.pack(layout, arg.value, *[0] * (len(layout) - 2))
-        return (
-            _RECORD.pack(
-                _LAUNCH,
-                _RECORD.size + len(values),
-                self._libraries[defines],
-                self._entries[defines][key],
-                *step.grid,
-                *step.block,
-                step.lds_bytes,
-                pointers,
-            )
-            + values
-        )
+    def _fence_places(self) -> Iterator[Place]:
+        return iter(()) if self._fence is None else self._fence.places(self._child)
 
-
-def _check_launch(step: LaunchStep, resources: Mapping[str, Any]) -> None:
-    """Raises Rejected(LAUNCH_ERROR): a block's threads, its LDS, its arguments."""
-    threads = step.block[0] * step.block[1] * step.block[2]
-    if threads > MAX_THREADS:
-        raise Rejected(
-            Status.LAUNCH_ERROR,
-            f"{step.entry}: {threads} threads a block, at most {MAX_THREADS} are allowed",
-        )
-    static = resources["lds_bytes"]
-    if static + step.lds_bytes > LDS_BYTES:
-        raise Rejected(
-            Status.LAUNCH_ERROR,
-            f"{step.entry}: {static + step.lds_bytes} bytes of LDS ({static} static, "
-            f"{step.lds_bytes} dynamic), at most {LDS_BYTES} are allowed",
-        )
-    takes: str = resources["signature"]
-    given = "".join("p" if isinstance(arg, str) else _CODES[arg.type][0] for arg in step.args)
-    if len(takes) != len(given):
-        raise Rejected(
-            Status.LAUNCH_ERROR,
-            f"{step.entry} takes {len(takes)} arguments, the launch gives {len(given)}",
-        )
-    for i, (want, have) in enumerate(zip(takes, given, strict=True), start=1):
-        if want != have:
-            raise Rejected(
-                Status.LAUNCH_ERROR,
-                f"{step.entry}: argument {i} is {SIGNATURE[have]}, the kernel takes "
-                f"{SIGNATURE[want]}",
-            )
-
-
-DIVERGED = 0x1D1700000000
-"""KS_DIVERGED in ks/exchange.h: generated code reads this far plus the line of the kernel."""
-
-MASK_NAMES, MASK_LACKS = 0x1D1800000000, 0x1D1900000000
-"""KS_MASK_NAMES and KS_MASK_LACKS in ks/masks.h: this far plus MAX_LINES a lane plus the line."""
-
-MAX_LINES = 1 << 24
-MAX_LANES = 64
-
-
-def _describe(fault: Fault, bindings: Bindings) -> str:
-    """One sentence: the signal, what it means, and the buffer whose end or start was left."""
-    name = signal.Signals(fault.signal).name
-    if fault.signal == signal.SIGFPE:
-        return f"{name}: an integer division by zero, or one that overflows"
-    if fault.signal == signal.SIGILL:
-        return f"{name}: a trap, or code that the compiler knows can't be reached"
-    if fault.signal not in (signal.SIGSEGV, signal.SIGBUS):
-        return f"{name}"
-    access = {True: "a write", False: "a read", None: "an access"}[fault.writing]
-    near: list[tuple[int, str]] = []
-    for buffers in bindings:
-        for buffer_name, buffer in buffers.items():
-            past = fault.address - (buffer.offset + buffer.nbytes)
-            before = buffer.offset - fault.address
-            if past >= 0:
-                near.append((past, f"{past} bytes past the end of {buffer_name}"))
-            elif before > 0:
-                near.append((before, f"{before} bytes before the start of {buffer_name}"))
-    distance, where = min(near, default=(GUARD_BYTES, ""))
-    if distance < GUARD_BYTES:
-        return f"{name}: {access} {where}"
-    address = fault.address + fault.arena
-    if told := _disagreement(address):
-        return told
-    if 0 <= address < PAGE:
-        return f"{name}: {access} through a null pointer"
-    return f"{name}: {access} outside of every buffer (or the stack is exhausted)"
-
-
-def _disagreement(address: int) -> str | None:
-    """What generated code tells by reading an address: threads that disagree, and where."""
-    if DIVERGED < address < DIVERGED + MAX_LINES:
-        return (
-            f"divergent barrier: the threads of a block disagree on whether to reach it "
-            f"(line {address - DIVERGED})"
-        )
-    for base, wrong in (
-        (MASK_NAMES, "names lane {}, which does not take part there with that mask"),
-        (MASK_LACKS, "lacks lane {}, which takes part there"),
-    ):
-        lane, line = divmod(address - base, MAX_LINES)
-        if 0 <= lane < MAX_LANES:
-            return (
-                f"the mask of a _sync operation {wrong.format(lane)} (line {line}): an MI300 traps "
-                "on that; write the operation without mask, as in __shfl_down(x, d) or __ballot(p)"
-            )
-    return None
+    def _places(self, bindings: Bindings) -> Iterator[Place]:
+        for buffers in bindings:
+            for name, buffer in buffers.items():
+                yield Place(
+                    name=name,
+                    address=self._child.arena + buffer.offset,
+                    nbytes=buffer.nbytes,
+                    guard_bytes=GUARD_BYTES,
+                    outside=Status.CRASHED,
+                )
+        yield from self._variables.places(self._child, None)

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import importlib.util
+import mmap
 import os
 import platform
 import re
@@ -19,6 +20,7 @@ from evaluators.sandbox.run import run_confined
 
 INCLUDE = Path(__file__).parents[1] / "include" / "cpu"
 NATIVE = Path(__file__).parent / "native"
+PAGE = mmap.PAGESIZE
 COMPILER_VARIABLE = "KERNEL_SCIENTIST_CXX"
 CACHE_VARIABLE = "KERNEL_SCIENTIST_CACHE"
 
@@ -53,11 +55,13 @@ _GNU_WITHOUT_BARRIERS = ("--param=max-completely-peel-times=4",)
 _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 _INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
+READ_ONLY_TABLES = ("-Wl,-z,relro", "-Wl,-z,now")
+"""All addresses are looked up on loading, into pages that can't be written from then on."""
 _LINK_FLAGS = (
     "-shared",
     "-nostdlib",
     "-nostartfiles",
-    "-Wl,-z,now",
+    *READ_ONLY_TABLES,
     "-Wl,-z,noexecstack",
     "-Wl,--build-id=none",
 )
@@ -238,7 +242,7 @@ def _made(folder: Path) -> Path:
 def runner() -> Path:
     """The run child's executable, built once for a compiler and a version of its source."""
     tools = toolchain()
-    sources = (NATIVE / "runner.c", NATIVE / "launch.h")
+    sources = [NATIVE / name for name in ("runner.c", "rights.h", "stack.h", "launch.h")]
     built_for = " ".join((tools.name, platform.machine(), *platform.libc_ver()))
     key = hashlib.sha256(built_for.encode() + b"".join(s.read_bytes() for s in sources))
     path = cache_folder() / f"runner-{key.hexdigest()[:16]}"
@@ -251,7 +255,7 @@ def runner() -> Path:
             [
                 *_c_compiler(tools),
                 *("-x", "c", "-O2", "-w", str(sources[0]), "-o", str(built)),
-                *("-x", "none", "-Wl,--no-as-needed", "-lm", "-ldl"),
+                *("-x", "none", *READ_ONLY_TABLES, "-Wl,--no-as-needed", "-lm", "-ldl"),
             ],
             cwd=folder,
             env=tools.environment(folder),

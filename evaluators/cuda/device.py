@@ -12,6 +12,7 @@ from evaluators.cuda.nvrtc import NvrtcChild
 from evaluators.cuda.runtime import Runtime
 from evaluators.cuda.telemetry import telemetry
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
+from evaluators.evaluation import Rejected
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.gpu.device import GpuDevice
 from evaluators.gpu.driver import Params
@@ -175,6 +176,13 @@ class CudaDriver:
         name = attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         self._call("cuFuncSetAttribute", function, name, lds_bytes)
         return function
+
+    def variable(self, module: Any, symbol: str) -> tuple[int, int] | None:
+        try:
+            address, nbytes = self._call("cuModuleGetGlobal", module, symbol.encode())
+        except Rejected:  # not found
+            return None
+        return int(address), int(nbytes)
 
     def malloc(self, nbytes: int) -> int:
         return int(self._call("cuMemAlloc", nbytes))

@@ -19,7 +19,12 @@ class GpuDevice:
         self._driver = driver
 
     def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+        self,
+        compiled: Compiled,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
     ) -> GpuSession:
         here = (self.info.backend, self.info.arch)
         if (compiled.backend, compiled.arch.split(":")[0]) != here:

@@ -32,6 +32,9 @@ class Driver(Protocol):
     def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:
         """lds_bytes: the most dynamic LDS it will be launched with."""
 
+    def variable(self, module: Any, symbol: str) -> tuple[int, int] | None:
+        """Address and bytes; None where the driver knows no such name: a static variable's."""
+
     def malloc(self, nbytes: int) -> int: ...
     def free(self, address: int) -> None: ...
     def copy_in(self, address: int, array: np.ndarray[Any, Any]) -> None: ...

@@ -16,6 +16,7 @@ from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.driver import SCALARS, Driver, check_launch
 from evaluators.gpu.resources import Resources, read_resources
+from evaluators.gpu.variables import Variables
 from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Scalar, Step
 
 _GRAPHS_KEPT = 16
@@ -29,6 +30,7 @@ class Module:
 
     handle: Any
     kernels: Mapping[str, Resources]
+    variables: Variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,7 @@ class GpuSession:
         self._graphs: dict[tuple[Any, ...], tuple[Plan, Any]] = {}
         self._events = (driver.event(), driver.event())
         self._dead = False
+        self._prepared = False  # prepare steps were run
 
     def alloc(self, nbytes: int) -> Buffer:
         if nbytes > self._left_bytes:
@@ -105,10 +108,19 @@ class GpuSession:
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
+    ) -> float:
+        if prepare:
+            self.forget()
         with self._until_fault():
+            started = time.perf_counter()
             self._enqueue(plan, plan.prepare if prepare else plan.steps, buffers)
             self._wait(deadline_s)
+            taken_us = (time.perf_counter() - started) * 1e6
+            if prepare:
+                self._prepared = True
+                for module in self._modules.values():
+                    module.variables.remember()
+            return taken_us
 
     def time(
         self, plan: Plan, bindings: Sequence[Mapping[str, Buffer]], *, deadline_s: float
@@ -124,6 +136,26 @@ class GpuSession:
                     self._enqueue(plan, plan.steps, buffers)
             self._wait(deadline_s)
             return self._driver.elapsed_us(start, end)
+
+    def forget(self) -> None:
+        """See device.Session. Variables that the driver does not name need the module anew.
+
+        Where prepare steps were run they are left alone: those steps may have set them.
+        """
+        with self._until_fault():
+            for defines, module in list(self._modules.items()):
+                if module.variables.complete or self._prepared:
+                    module.variables.restore()
+                else:
+                    self._unload(defines)
+
+    def _unload(self, defines: Defines) -> None:
+        """The next launch loads it again, and captures its graphs."""
+        for _, graph in self._graphs.values():
+            self._driver.release_graph(graph)
+        self._graphs = {}
+        self._entries = {key: entry for key, entry in self._entries.items() if key[0] != defines}
+        self._driver.unload(self._modules.pop(defines).handle)
 
     def close(self) -> None:
         """Give everything back. After a fault nothing can be: the process must be replaced."""
@@ -167,7 +199,9 @@ class GpuSession:
         if defines not in self._modules:
             code = self._compiled.binaries[defines].data
             kernels = {kernel.symbol: kernel for kernel in read_resources(code)}
-            self._modules[defines] = Module(handle=self._driver.load(code), kernels=kernels)
+            handle = self._driver.load(code)
+            variables = Variables.of(self._driver, handle, code)
+            self._modules[defines] = Module(handle=handle, kernels=kernels, variables=variables)
         return self._modules[defines]
 
     def _entry(self, defines: Defines, name: str) -> Entry:

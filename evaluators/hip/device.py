@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
+from evaluators.evaluation import Rejected
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.gpu.device import GpuDevice
 from evaluators.gpu.driver import Params
@@ -152,6 +153,13 @@ class HipDriver:
 
     def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:
         return self._call("hipModuleGetFunction", module, symbol.encode())
+
+    def variable(self, module: Any, symbol: str) -> tuple[int, int] | None:
+        try:
+            address, nbytes = self._call("hipModuleGetGlobal", module, symbol.encode())
+        except Rejected:  # not found
+            return None
+        return int(address), int(nbytes)
 
     def malloc(self, nbytes: int) -> int:
         return int(self._call("hipMalloc", nbytes))

@@ -206,7 +206,8 @@ class Evaluator:
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
         quick = self.policy.deadline_s(min(expected_us.values(), default=None))
-        with self.device.open(compiled, memory_bytes=max(copies) + shifts + max(shared)) as session:
+        memory_bytes = max(copies) + shifts + max(shared)
+        with self.device.open(compiled, memory_bytes=memory_bytes, fenced=True) as session:
             copies_arena = session.alloc(max(copies) + shifts)
             shared_arena = session.alloc(max(shared))
             for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):

@@ -51,13 +51,16 @@ class ToldSession:
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
-    ) -> None:
+    ) -> float:
         with self._told(plan, deadline_s):
-            self.inner.run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
+            return self.inner.run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
 
     def time(self, plan: Plan, bindings: Any, *, deadline_s: float) -> float:
         with self._told(plan, deadline_s):
             return self.inner.time(plan, bindings, deadline_s=deadline_s)
+
+    def forget(self) -> None:
+        self.inner.forget()
 
     def _told(self, plan: Plan, deadline_s: float) -> "_Told":
         entries = tuple(dict.fromkeys(launch.entry for launch in plan.launches))
@@ -111,10 +114,15 @@ class ToldDevice:
         self.info = inner.info
 
     def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+        self,
+        compiled: Compiled,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
     ) -> ToldSession:
         inner = beside.inner if isinstance(beside, ToldSession) else beside
-        session = self._inner.open(compiled, memory_bytes=memory_bytes, beside=inner)
+        session = self._inner.open(compiled, memory_bytes=memory_bytes, beside=inner, fenced=fenced)
         shares = self.info.private_process
         return ToldSession(session, compiled.kernel_id, self._teller, shares=shares)
 

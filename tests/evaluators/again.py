@@ -29,12 +29,17 @@ class AgainDevice:
         self.info = replace(inner.info, backend=NAME)
 
     def open(
-        self, compiled: Compiled, *, memory_bytes: int, beside: Session | None = None
+        self,
+        compiled: Compiled,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
     ) -> Session:
         if compiled.backend != NAME:
             raise ValueError(f"compiled for {compiled.backend}, this is {NAME}")
         native = replace(compiled, backend="cpu")
-        return self._inner.open(native, memory_bytes=memory_bytes, beside=beside)
+        return self._inner.open(native, memory_bytes=memory_bytes, beside=beside, fenced=fenced)
 
     def close(self) -> None:
         self._inner.close()

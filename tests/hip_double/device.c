@@ -137,6 +137,18 @@ Allocation *double_holding(const void *at, size_t bytes) {
     return NULL;
 }
 
+/* A module's variable is memory of the device, while the module is loaded. */
+void double_lend(void *at, size_t bytes) {
+    for (int i = 0; i < MAX_ALLOCATIONS && !double_holding(at, bytes); i++)
+        if (!allocations[i].base)
+            allocations[i] = (Allocation){.base = at, .bytes = bytes, .device = double_current};
+}
+
+void double_take_back(void *at) {
+    for (int i = 0; i < MAX_ALLOCATIONS; i++)
+        if (allocations[i].base == at) allocations[i].base = NULL;
+}
+
 hipError_t hipFree(void *at) {
     READY();
     Allocation *a = at ? double_holding(at, 1) : NULL;

@@ -25,9 +25,16 @@ struct ihipModuleSymbol_t {
     Twin twin[MAX_ENTRIES];
 };
 
+struct Variable {
+    char name[256];
+    size_t offset, bytes;
+};
+
 struct ihipModule_t {
     struct ihipModuleSymbol_t *kernels;
     unsigned count;
+    struct Variable variables[MAX_ENTRIES];
+    unsigned variable_count;
     void *library;
     int copy; /* its descriptor */
 };
@@ -77,6 +84,8 @@ int double_fault_due(const char *kind); /* whether that kind is due now; counts 
 void double_append(struct ihipGraph *graph, const Node *what);
 hipError_t double_submit(hipStream_t stream, Node node);
 Allocation *double_holding(const void *at, size_t bytes);
+void double_lend(void *at, size_t bytes);
+void double_take_back(void *at);
 
 #define READY()                      \
     do {                             \

@@ -2,6 +2,7 @@
 #include "double.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,6 +47,11 @@ static hipError_t read_twins(FILE *file, const char *folder, struct ihipModule_t
                 return hipErrorInvalidImage;
             for (unsigned i = 0; i < k->count; i++)
                 if (fscanf(file, "%u", &k->sizes[i]) != 1) return hipErrorInvalidImage;
+        } else if (!strcmp(word, "variable")) { /* its place in the library */
+            struct Variable *v = &module->variables[module->variable_count];
+            if (fscanf(file, "%255s %zu %zu", v->name, &v->offset, &v->bytes) != 3)
+                return hipErrorInvalidImage;
+            if (module->variable_count < MAX_ENTRIES - 1) module->variable_count++;
         } else if (!strcmp(word, "library")) {
             if (fscanf(file, "%511s", name) != 1) return hipErrorInvalidImage;
             snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -86,11 +92,31 @@ hipError_t hipModuleLoadData(hipModule_t *to, const void *image) {
 
 hipError_t hipModuleUnload(hipModule_t module) {
     READY();
+    struct link_map *loaded;
+    if (module->library && !dlinfo(module->library, RTLD_DI_LINKMAP, &loaded))
+        for (unsigned i = 0; i < module->variable_count; i++)
+            double_take_back((char *)loaded->l_addr + module->variables[i].offset);
     if (module->library) dlclose(module->library);
     if (module->library) close(module->copy);
     free(module->kernels);
     free(module);
     return hipSuccess;
+}
+
+hipError_t hipModuleGetGlobal(hipDeviceptr_t *to, size_t *bytes, hipModule_t module,
+                              const char *name) {
+    READY();
+    struct link_map *loaded;
+    if (!module->library || dlinfo(module->library, RTLD_DI_LINKMAP, &loaded))
+        return hipErrorNotFound;
+    for (unsigned i = 0; i < module->variable_count; i++)
+        if (!strcmp(module->variables[i].name, name)) {
+            *to = (void *)(loaded->l_addr + module->variables[i].offset);
+            *bytes = module->variables[i].bytes;
+            double_lend(*to, *bytes);
+            return hipSuccess;
+        }
+    return hipErrorNotFound;
 }
 
 hipError_t hipModuleGetFunction(hipFunction_t *to, hipModule_t module, const char *name) {

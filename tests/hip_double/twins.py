@@ -1,17 +1,22 @@
 """Gives the HIP runtime double the cpu twin of a compiled kernel."""
 
 import hashlib
+import io
 import os
 import pickle
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+
 from evaluators.cpu import device as cpu
 from evaluators.cpu.compiler import entry_key
+from evaluators.cpu.library import symbols_of
 from evaluators.device import Compiled, Compiler
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.gpu.resources import read_resources
+from evaluators.gpu.variables import writable_variables
 from evaluators.kernel.plan import LaunchStep, Plan
 from evaluators.kernel.source import KernelSource
 
@@ -57,7 +62,7 @@ def add_twins(compiled: Compiled, kernel: KernelSource, plans: Sequence[Plan]) -
         name = hashlib.sha256(library.data).hexdigest()[:16] + ".so"
         if not (folder / name).exists():
             _write(folder / name, library.data)
-        lines = [f"library {name}"]
+        lines = [f"library {name}", *_variables(library.data, writable_variables(binary.data))]
         launches = [s for plan in plans if plan.defines == defines for s in plan.launches]
         for resources in read_resources(binary.data):
             sizes = [str(argument.size) for argument in resources.args]
@@ -82,6 +87,16 @@ def _write(file: Path, data: bytes) -> None:
 def _entry(launch: LaunchStep, symbols: Mapping[str, str]) -> str:
     symbol = symbols[entry_key(launch.entry, launch.block)]
     return " ".join(["entry", *map(str, launch.block), symbol])
+
+
+def _variables(library: bytes, wanted: Sequence[str]) -> list[str]:
+    """Where the twin has the variables of the code object; static ones no driver names."""
+    found = [
+        symbol
+        for symbol in symbols_of(ELFFile(io.BytesIO(library)), ".symtab")
+        if symbol.name in wanted and not symbol.name.startswith("_ZL")
+    ]
+    return [f"variable {one.name} {one['st_value']} {one['st_size']}" for one in found]
 
 
 def _hash(elf: bytes) -> str:

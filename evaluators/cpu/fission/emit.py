@@ -2,9 +2,8 @@
 
 from evaluators.cpu.fission.ir import Step, Var
 from evaluators.cpu.fission.operations import Declare, Line, Op, Region
-from evaluators.cpu.fission.tree import Node, render
+from evaluators.cpu.fission.tree import UNKNOWN, Node, render
 
-UNKNOWN = -100  # the line that the output stands on, at first
 SMALL = 64  # elements of an array that is copied into each region and back
 
 

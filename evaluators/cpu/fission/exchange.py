@@ -1,10 +1,26 @@
 """What threads exchange: LDS, and the slots through which wavefront operations read other lanes."""
 
+from collections.abc import Iterable
+
 from evaluators.cpu.fission.ir import Barrier, Fixed, Item, Step
-from evaluators.cpu.fission.names import BLOCK_VOTES, SHUFFLES
-from evaluators.cpu.fission.tree import Node, group, leaf, unsupported
+from evaluators.cpu.fission.names import BLOCK_VOTES, SHARED, SHUFFLES
+from evaluators.cpu.fission.source import Unit
+from evaluators.cpu.fission.tree import (
+    TYPES,
+    UNKNOWN,
+    Node,
+    Spanned,
+    group,
+    leaf,
+    render,
+    unsupported,
+)
+from evaluators.cpu.library_memory import LDS_PREFIX
 
 _ALIGNED = "alignas(64)"
+
+Edit = tuple[int, int, str]
+"""From a byte of the source up to another one: what shall stand there."""
 
 
 def declared_name(declarator: Node) -> Node:
@@ -38,10 +54,62 @@ def lds(node: Node) -> list[Item]:
         if "extern" in storage:
             items.append(Fixed(_dynamic(heads, declarator, node.line, "ks_block.lds")))
         else:
-            static = f"{_ALIGNED} static"
-            whole = group("declaration", node.line, static, *heads, declarator, ";")
-            items.append(Fixed(whole, lds=True))
+            items.append(Fixed(zoned(heads, declarator, node.line), lds=True))
     return items
+
+
+def zoned(head: list[Node], declarator: Node, line: int, storage: str = "") -> Node:
+    """T name[4]; becomes a reference T (&name)[4] to the inside of a KsZoned (ks/entry.h).
+
+    storage: the reference's own; LDS itself is static.
+    """
+    if any(kid.kind in TYPES and kid.get("body") is not None for kid in head):
+        # a type without a name can't be written twice: such a variable has no zones
+        return group("declaration", line, f"{_ALIGNED} static", *head, declarator, ";")
+    named = declared_name(declarator)
+    object_name = f"{LDS_PREFIX}{line}_{named.text}"
+    shape = declarator.copy()
+    shape.field = None
+    declared_name(shape).become(leaf("", line))
+    types = [kid.copy() for kid in head]
+    named.become(group("reference", line, "( &", named.copy(), ")"))
+    inside: list[Node | str] = [f"{_ALIGNED} static KsZoned <", *types, shape, f"> {object_name} ;"]
+    return group(
+        "declaration", line, *inside, storage, *head, declarator, f"= {object_name} . value ;"
+    )
+
+
+def zoned_everywhere(node: Node) -> Node:
+    """A __shared__ declaration outside of a kernel: each of its variables with zones."""
+    declarators = node.all("declarator")
+    if node.has_leaf("extern") or not declarators or node.get("value"):
+        return node
+    head = [
+        kid
+        for kid in node.kids
+        if kid.field != "declarator" and kid.kind not in ("storage_class_specifier", ";", ",")
+    ]
+    own = [zoned([kid.copy() for kid in head], one, node.line, "static") for one in declarators]
+    return group("declarations", node.line, *own)
+
+
+def zone_edits(unit: Unit, nodes: Iterable[Node]) -> list[Edit]:
+    """Of the __shared__ declarations among the nodes, but for those of dynamic LDS."""
+    edits: list[Edit] = []
+    for node in nodes:
+        if not isinstance(node, Spanned) or node.kind != "shared_declaration":
+            continue
+        if not node.has_leaf("extern"):
+            out: list[str] = []
+            render(zoned_everywhere(node), out, [UNKNOWN])
+            edits.append((_start(unit, node), node.end, "".join(out) + " "))
+    return edits
+
+
+def _start(unit: Unit, node: Spanned) -> int:
+    """The marker may stand ahead of what a C++ parser takes for the declaration."""
+    markers = [at for at, word in unit.source.markers if word == SHARED and at < node.end]
+    return min(node.start, markers[-1])
 
 
 def file_lds(node: Node) -> Node:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.cpu.fission.emit import UNKNOWN, Emission
-from evaluators.cpu.fission.exchange import file_lds
+from evaluators.cpu.fission.emit import Emission
+from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
 from evaluators.cpu.fission.lower import Lowering
@@ -12,7 +12,7 @@ from evaluators.cpu.fission.names import BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
 from evaluators.cpu.fission.source import Function, Unit, read
-from evaluators.cpu.fission.tree import Node, leaf, render, unsupported
+from evaluators.cpu.fission.tree import UNKNOWN, Node, leaf, render, unsupported
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
 
@@ -77,6 +77,9 @@ def translate(source: str, kernels: Sequence[str]) -> str:
             edits.append((f.start, f.outer.end, ""))
         elif f.indexed:
             edits.append((f.start, f.outer.end, _device_function(f)))
+        else:
+            edits += zone_edits(unit, f.body.walk())
+    edits += zone_edits(unit, unit.shared)
     for shared in unit.shared:
         if shared.has_leaf("extern"):
             out: list[str] = []
@@ -212,6 +215,8 @@ def _device_function(function: Function) -> str:
         listed.kids = [listed.kids[0], listed.kids[-1]]
     listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", node.line))
     function.body.kids.insert(1, leaf(_INDICES, function.body.line))
+    for one in [one for one in function.body.walk() if one.kind == "shared_declaration"]:
+        one.become(zoned_everywhere(one))
     out: list[str] = []
     render(function.outer, out, [UNKNOWN])
     return "".join(out) + f"\n#line {_end_line(function.node)}\n"

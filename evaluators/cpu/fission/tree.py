@@ -20,6 +20,7 @@ _MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
 _ATOMS = frozenset({"string_literal", "char_literal", "raw_string_literal", "number_literal"})
 TYPES = frozenset({"struct_specifier", "enum_specifier", "union_specifier", "class_specifier"})
 LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+UNKNOWN = -100  # the line that an output stands on, at first
 _SKIPPED = frozenset({"comment", "preproc_call"})
 
 

@@ -24,7 +24,7 @@ def emit(
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
     lines.append("#include <ks/fission.h>")
-    lines.append(f"alignas(4096) static unsigned char ks_dynamic_lds[{LDS_BYTES}];")
+    lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
     lines.append(own)
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):

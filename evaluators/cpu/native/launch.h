@@ -4,12 +4,21 @@
 
 #define KS_MAX_ARGS 64
 
+/* Guard bytes on either side of a variable in LDS: a whole page lies in them, which is hidden. */
+#define KS_ZONE 8192
+
+typedef struct KsSpan {
+    unsigned long long at, bytes;
+} KsSpan;
+
 /* One launch. args hold a pointer or a scalar's bytes each, in the low bytes. */
 typedef struct KsLaunch {
     unsigned grid[3];
     unsigned block[3];
     unsigned long long lds_bytes; /* dynamic */
     unsigned long long args[KS_MAX_ARGS];
+    const KsSpan *lds; /* what every block finds filled with NaNs; in checks only */
+    unsigned long long spans;
 } KsLaunch;
 
 #endif

@@ -26,6 +26,27 @@ template <typename T> KS_INLINE T ks_argument(const KsLaunch *launch, size_t i) 
     return value;
 }
 
+/* A variable in LDS between guards, which the parent fills, compares and hides; no code of ours
+ * touches them. A zone is a multiple of every alignment, so nothing lies between them. */
+template <typename T> struct KsZoned {
+    unsigned char before[KS_ZONE];
+    T value;
+    unsigned char behind[KS_ZONE];
+};
+#define KS_DYNAMIC_LDS(bytes)                                                                      \
+    alignas(4096) static KsZoned<unsigned char[bytes]> ks_lds_0_dynamic;
+#define ks_dynamic_lds ks_lds_0_dynamic.value
+
+/* In checks every block finds NaNs in LDS, not what another one left there. Out of line and not
+ * marked cold: either made a seed, timed, a tenth slower (g++ 12, softmax and transpose). */
+static __attribute__((noinline)) void ks_poison_spans(const KsLaunch *launch) {
+    for (unsigned long long i = 0; i < launch->spans; ++i)
+        __builtin_memset((void *)launch->lds[i].at, 0xFF, launch->lds[i].bytes);
+}
+KS_INLINE void ks_poison(const KsLaunch *launch) {
+    if (launch->spans) ks_poison_spans(launch);
+}
+
 struct KsSignature { char codes[KS_MAX_ARGS + 1]; };
 
 #ifdef __clang__
@@ -57,6 +78,7 @@ template <typename... P, void (*kernel)(P...)> struct KsKernel<kernel> {
         for (unsigned bz = 0; bz < nz; ++bz)
             for (unsigned by = 0; by < ny; ++by)
                 for (unsigned bx = 0; bx < nx; ++bx) {
+                    ks_poison(launch);
                     blockIdx = {bx, by, bz};
                     for (unsigned tz = 0; tz < Z; ++tz)
                         for (unsigned ty = 0; ty < Y; ++ty)

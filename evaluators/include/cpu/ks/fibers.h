@@ -278,6 +278,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
         for (unsigned z = 0; z < gridDim.z; ++z)
             for (unsigned y = 0; y < gridDim.y; ++y)
                 for (unsigned x = 0; x < gridDim.x; ++x) {
+                    ks_poison(launch);
                     blockIdx = {x, y, z};
                     for (unsigned t = 0; t < X * Y * Z; ++t)
                         ks_start(t % X, t / X % Y, t / X / Y, (int)t);

@@ -127,6 +127,7 @@ template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<b
         for (unsigned z = 0; z < grid.z; ++z)
             for (unsigned y = 0; y < grid.y; ++y)
                 for (unsigned x = 0; x < grid.x; ++x) {
+                    ks_poison(launch);
                     int line = block(KsBlock{{x, y, z}, grid, lds}, args...);
                     if (line) (void)*(volatile char *)(KS_DIVERGED + (unsigned)line);
                 }
