@@ -4,7 +4,7 @@ Each is right on every shape, within float32's rounding, free of races and in bo
 wavefronts of 32 and of 64 lanes. Whoever mends a check against cheats must leave them all passing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -54,12 +54,14 @@ def task_of(name: str) -> str:
     return KERNELS[name].parent.name
 
 
-def kernels(backend: str, *, every: int = 1) -> Iterator[object]:
+def kernels(backend: str, *, every: int = 1) -> list[object]:
     """Every kernel's name as a parameter; those between every so many run in the soak only."""
+    found: list[object] = []
     for i, name in enumerate(KERNELS):
         marks: list[pytest.MarkDecorator] = []
         if reason := REFUSED[backend].get(name):
             marks.append(pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason))
         elif i % every:
             marks.append(pytest.mark.soak)
-        yield pytest.param(name, marks=marks, id=name)
+        found.append(pytest.param(name, marks=marks, id=name))
+    return found
