@@ -7,10 +7,11 @@ from functools import cache
 import pytest
 
 from evaluators.cpu import device as cpu
+from evaluators.cpu import fibers
+from evaluators.cpu.emit import ENGINE
 from evaluators.device import Compiler
 from evaluators.evaluate import Evaluator, Verdict, compile_kernel
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
 from tests.adversarial.honest.suite import (
@@ -39,10 +40,9 @@ def verdict_on(
 ) -> Verdict:
     """The first verdict that is not PASSED, or else the last one."""
     verdict = Verdict(status=Status.PASSED)
+    source = KERNELS[name].read_text()
     try:
-        kernel, compiled = compile_kernel(
-            KERNELS[name].read_text(), evaluator.task, compiler, "cpu"
-        )
+        kernel, compiled = compile_kernel(source, evaluator.task, compiler, "cpu")
     except Rejected as rejected:
         return Verdict(status=rejected.status, reason=str(rejected), log=rejected.log)
     for suite in suites:
@@ -59,9 +59,11 @@ def excused(name: str, verdict: Verdict) -> bool:
     return verdict.status is Status.UNSUPPORTED and told
 
 
-def check(name: str, suites: tuple[Suite, ...], evaluator_of: EvaluatorOf) -> None:
-    evaluator = evaluator_of(task_of(name))
-    verdict = verdict_on(name, suites, evaluator, cpu.compiler())
+def check(
+    name: str, suites: tuple[Suite, ...], evaluator_of: EvaluatorOf, *, engine: str = ENGINE
+) -> None:
+    compiler = cpu.CpuCompiler(wavefront=64, engine=engine)
+    verdict = verdict_on(name, suites, evaluator_of(task_of(name)), compiler)
     assert verdict.passed or excused(name, verdict), (verdict.status, verdict.reason, verdict.log)
 
 
@@ -91,13 +93,8 @@ def test_a_right_kernel_passes_on_benchmark_shapes(name: str, evaluator_of: Eval
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", [name for name in KERNELS if name not in REFUSED["cpu"]])
+@pytest.mark.parametrize("name", kernels(fibers.ENGINE))
 def test_a_right_kernel_passes_with_its_threads_in_other_orders(
     name: str, evaluator_of: EvaluatorOf
 ) -> None:
-    evaluator = evaluator_of(task_of(name))
-    oracle = cpu.oracle(parse_kernel(KERNELS[name].read_text()), evaluator.device.info)
-    if oracle is None:
-        pytest.skip("its threads never wait for each other")
-    verdict = verdict_on(name, ("tests",), evaluator, oracle)
-    assert verdict.passed or excused(name, verdict), (verdict.status, verdict.reason)
+    check(name, ("tests",), evaluator_of, engine=fibers.ENGINE)
