@@ -11,9 +11,9 @@ __global__ void online_softmax(const float* x, float* y, int R, int C) {
     if (row >= R) return;
     const float* in = x + (size_t)row * C;
     float* out = y + (size_t)row * C;
-    float m = in[0];
-    float d = 1.0f;
-    for (int i = 1; i < C; i++) {
+    float m = -3.402823466e+38f;
+    float d = 0.0f;
+    for (int i = 0; i < C; i++) {
         const float v = in[i];
         if (v > m) {
             d = d * expf(m - v) + 1.0f;

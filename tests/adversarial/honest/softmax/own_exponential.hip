@@ -12,7 +12,7 @@ union FloatBits {
 };
 
 __device__ float exp_of(float v) {
-    v = fmaxf(v, -87.0f);
+    v = v < -87.0f ? -87.0f : v;
     const float n = rintf(v * 1.44269504088896341f);
     const float r = fmaf(n, 2.12194440e-4f, fmaf(n, -0.693359375f, v));
     float p = 1.9875691500e-4f;

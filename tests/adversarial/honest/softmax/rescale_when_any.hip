@@ -11,7 +11,7 @@ __global__ void softmax_lazy(const float* __restrict__ x, float* __restrict__ y,
     __shared__ float sum_of[64 / WAVEFRONT];
     const float* in = x + (size_t)blockIdx.x * C;
     float* out = y + (size_t)blockIdx.x * C;
-    float most = in[0];
+    float most = -3.402823466e+38f;
     float sum = 0.0f;
     for (int first = 0; first < C; first += 64) {
         const int c = first + threadIdx.x;

@@ -23,7 +23,7 @@ __global__ void chunk_stats(const float* __restrict__ x, float2* __restrict__ st
     __shared__ float2 lds[64];
     const size_t row = blockIdx.x;
     const int first = blockIdx.y * CHUNK, last = min(first + CHUNK, C);
-    float m = x[row * C + first];
+    float m = -3.402823466e+38f;
     for (int i = first + threadIdx.x; i < last; i += 64) m = fmaxf(m, x[row * C + i]);
     float s = 0.0f;
     for (int i = first + threadIdx.x; i < last; i += 64) s += expf(x[row * C + i] - m);
