@@ -17,8 +17,11 @@ KERNELS = {
 
 UNSUPPORTED_ON_CPU: Mapping[str, str] = {
     "softmax/declared_in_every_way": "type",  # unnamed, declared with its variable
+    "softmax/overloaded_reductions": "overloaded",
     "softmax/phases_in_a_switch": "switch",  # round barriers, on a variable that threads share
     "sum_reduction/barriers_in_lambdas": "lambda",
+    "sum_reduction/recursive_template": "calls itself",
+    "sum_reduction/reduce_class": "plain function",  # its member functions wait
     "sum_reduction/volatile_with_barriers": "volatile",
     "transpose/vector_extension": "ext_vector_type",  # clang's; g++ does not know it
 }
@@ -35,6 +38,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
         "sum_reduction/barriers_in_lambdas": "UNSUPPORTED: 'an assignment inside an expression'",
         "transpose/indices_handed_on": "COMPILE_ERROR: parameters called blockIdx, threadIdx",
         "transpose/matrix_views": "COMPILE_ERROR: a class without a default constructor",
+        "transpose/pointer_to_rows": "COMPILE_ERROR: 'float(*tile)[33] = ...' is lost",
         "transpose/vector_extension": "COMPILE_ERROR: ext_vector_type is ignored",
     },
     "cpu-fibers": {
