@@ -1,0 +1,76 @@
+"""The honest suite: right kernels in many people's styles and precisions, for every shipped task.
+
+Each is right on every shape, within float32's rounding, free of races and in bounds, with
+wavefronts of 32 and of 64 lanes. Whoever mends a check against cheats must leave them all passing.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+KERNELS = {
+    f"{file.parent.name}/{file.stem}": file
+    for file in sorted(Path(__file__).parent.glob("*/*.hip"))
+}
+"""By task and name."""
+
+UNSUPPORTED_ON_CPU: Mapping[str, str] = {
+    "softmax/declared_in_every_way": "type",  # unnamed, declared with its variable
+    "softmax/overloaded_reductions": "overloaded",
+    "softmax/phases_in_a_switch": "switch",  # round barriers, on a variable that threads share
+    "sum_reduction/barriers_in_lambdas": "lambda",
+    "sum_reduction/recursive_template": "calls itself",
+    "sum_reduction/reduce_class": "plain function",  # its member functions wait
+    "sum_reduction/volatile_with_barriers": "volatile",
+    "transpose/vector_extension": "ext_vector_type",  # clang's; g++ does not know it
+}
+"""May be UNSUPPORTED there, told with its line and this word; nothing else but PASSED."""
+
+REFUSED: Mapping[str, Mapping[str, str]] = {
+    "cpu": {
+        "sgemm/double_accumulator": "COMPILE_ERROR: a parameter '* const __restrict__ a' is lost",
+        "sgemm/fragment_classes": "UNSUPPORTED: 'View left(a, M, K);' is taken for a function",
+        "sgemm/lower_case_params": "INVALID: parameters must be capitals",
+        "sgemm/registers_by_reference": "COMPILE_ERROR: 'float (&tile)[A][B]' loses a dimension",
+        "softmax/functor_reductions": "WRONG: 'Op::apply' keeps the first call's Op",
+        "softmax/returns_in_device_functions": "CRASHED: a divergent barrier that is none",
+        "sum_reduction/barriers_in_lambdas": "UNSUPPORTED: 'an assignment inside an expression'",
+        "transpose/indices_handed_on": "COMPILE_ERROR: parameters called blockIdx, threadIdx",
+        "transpose/matrix_views": "COMPILE_ERROR: a class without a default constructor",
+        "transpose/pointer_to_rows": "COMPILE_ERROR: 'float(*tile)[33] = ...' is lost",
+        "transpose/vector_extension": "COMPILE_ERROR: ext_vector_type is ignored",
+    },
+    "cpu-fibers": {
+        "sgemm/lower_case_params": "INVALID: parameters must be capitals",
+        "sum_reduction/shuffle_down_blocks": "COMPILE_ERROR: 'static __shared__'",
+        "transpose/vector_extension": "COMPILE_ERROR: ext_vector_type is ignored",
+    },
+    "hip": {
+        "sgemm/lower_case_params": "INVALID: parameters must be capitals",
+        "sgemm/one_letter_params": "COMPILE_ERROR: -DT=16 breaks hiprtc's own header",
+    },
+    "cuda": {
+        "sgemm/lower_case_params": "INVALID: parameters must be capitals",
+        "sgemm/one_letter_params": "COMPILE_ERROR: -DT=16 breaks NVRTC's own header",
+        "transpose/vector_extension": "COMPILE_ERROR: ext_vector_type is ignored",
+    },
+}
+"""By backend or oracle, right kernels refused or misjudged today, and how: to be emptied."""
+
+
+def task_of(name: str) -> str:
+    return KERNELS[name].parent.name
+
+
+def kernels(where: str, *, every: int = 1) -> list[object]:
+    """Every kernel's name as a parameter; those between every so many run in the soak only."""
+    found: list[object] = []
+    for i, name in enumerate(KERNELS):
+        marks: list[pytest.MarkDecorator] = []
+        if reason := REFUSED[where].get(name):
+            marks.append(pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason))
+        elif i % every:
+            marks.append(pytest.mark.soak)
+        found.append(pytest.param(name, marks=marks, id=name))
+    return found
