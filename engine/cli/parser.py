@@ -105,6 +105,8 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 
+    _add_export_options(add("export", "write a kernel as a C++ header for HIP and CUDA"))
+
     submit = add("submit", "run a campaign as a job on a Ray cluster")
     submit.add_argument(
         "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
@@ -214,3 +216,22 @@ def _add_evaluate_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
     )
+
+
+def _add_export_options(command: ArgumentParser) -> None:
+    command.add_argument(
+        "file", type=Path, metavar="KERNEL", help="a kernel file (.hip), or a campaign's folder"
+    )
+    command.add_argument(
+        "--task", help="a shipped task's name or a task's folder (default: the campaign's)"
+    )
+    command.add_argument(
+        "--format", choices=("cpp",), default="cpp", help="cpp: a C++ header (the only one)"
+    )
+    command.add_argument(
+        "--backend",
+        choices=known_backends(),
+        default="hip",
+        help="on whose shapes of the task it was checked (hip)",
+    )
+    command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
