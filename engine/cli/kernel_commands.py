@@ -34,4 +34,20 @@ def _export(arguments: Namespace) -> int:
     return OK
 
 
-KERNEL_COMMANDS: Mapping[str, Command] = {"evaluate": _evaluate, "export": _export}
+def _certify(arguments: Namespace) -> int:
+    """Check a kernel on new inputs in several rounds, measure it against the task's naive seed in
+    several sittings, and write certificate.json and a page to read. With --verify: repeat a
+    certificate, and say whether it holds. Exit code 1: refused, or it does not hold."""
+    from engine.cli.certify import certify_file, verify_file
+
+    if arguments.verify is not None and arguments.file is not None:
+        raise UsageError("--verify repeats a certificate, which has its kernel: name no other")
+    act = verify_file if arguments.verify is not None else certify_file
+    return OK if act(arguments, sys.stdout) else FAILED
+
+
+KERNEL_COMMANDS: Mapping[str, Command] = {
+    "evaluate": _evaluate,
+    "certify": _certify,
+    "export": _export,
+}

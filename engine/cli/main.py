@@ -79,6 +79,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
     from engine.store.store import StoreError
+    from evaluators.certify.certificate import CertificateError
     from evaluators.device_info import BackendMissing
     from evaluators.tasks.task import TaskError
 
@@ -88,6 +89,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
         StoreError,
         TaskError,
         BackendMissing,
+        CertificateError,
         NoSuchKernel,
         SubmitError,
     )

@@ -105,6 +105,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 
+    _add_certify_options(add("certify", "check and measure a kernel so that others can repeat it"))
     _add_export_options(add("export", "write a kernel as a C++ header for HIP and CUDA"))
 
     submit = add("submit", "run a campaign as a job on a Ray cluster")
@@ -235,3 +236,20 @@ def _add_export_options(command: ArgumentParser) -> None:
         help="on whose shapes of the task it was checked (hip)",
     )
     command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
+
+
+def _add_certify_options(command: ArgumentParser) -> None:
+    command.add_argument("file", type=Path, nargs="?", metavar="KERNEL", help="a kernel file")
+    command.add_argument(
+        "--task", help="a shipped task's name or a task's folder (with --verify: its own)"
+    )
+    command.add_argument(
+        "--backend", choices=known_backends(), default="cpu", help="where to run it (cpu)"
+    )
+    command.add_argument(
+        "--seconds", type=float, default=60.0, metavar="S", help="for the measurement (60)"
+    )
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where both files go (default: here)"
+    )
+    command.add_argument("--verify", type=Path, metavar="FILE", help="a certificate.json to repeat")
