@@ -63,7 +63,7 @@ class Expression:
 
     text: str
     names: frozenset[str] = field(compare=False)
-    _tree: ast.expr = field(compare=False, repr=False)
+    tree: ast.expr = field(compare=False, repr=False)
 
     def evaluate(self, env: Mapping[str, int]) -> Number:
         """The value; comparisons and logic give 0 or 1.
@@ -71,7 +71,7 @@ class Expression:
         Raises ExpressionError: an unknown name, a division by zero, a value beyond 64 bits.
         """
         try:
-            return _evaluate(self._tree, env)
+            return _evaluate(self.tree, env)
         except ExpressionError as error:
             raise ExpressionError(f"{error} in {self.text!r}") from None
 

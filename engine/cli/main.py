@@ -10,6 +10,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.cli.kernel_commands import FAILED, KERNEL_COMMANDS, OK
 from engine.cli.parser import WRONG_USAGE, Command, build_parser
 from engine.cli.usage import UsageError, budget_change
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from engine.snapshot import Snapshot
     from engine.store.summary import Summary
 
-OK, FAILED, INTERRUPTED, UNREAD = 0, 1, 130, 141
-"""Exit codes: done; it did not work out; Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
+INTERRUPTED, UNREAD = 130, 141
+"""Exit codes beside OK and FAILED: Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
 
 AS_JSON = "--json"
 
@@ -78,6 +79,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
     from engine.store.store import StoreError
+    from evaluators.certify.certificate import CertificateError
     from evaluators.device_info import BackendMissing
     from evaluators.tasks.task import TaskError
 
@@ -87,6 +89,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
         StoreError,
         TaskError,
         BackendMissing,
+        CertificateError,
         NoSuchKernel,
         SubmitError,
     )
@@ -193,21 +196,6 @@ def _interrupted(run_dir: Path | None) -> str:
     return f"interrupted; go on with {resume_command(run_dir, spent(whole, whole.budgets))}"
 
 
-def _evaluate(arguments: Namespace) -> int:
-    """Check one kernel file on every shape of its task and time it against the task's naive
-    seed. Exit code 0: it passed; 1: it did not, and the reason is printed; 2: wrong usage."""
-    from engine.cli.evaluate import compile_file, explain_file, measure_file
-
-    if arguments.explain and arguments.backend != "cpu":
-        raise UsageError("--explain goes with --backend cpu; on a GPU kernels run as they are")
-    if arguments.arch and not arguments.compile_only:
-        raise UsageError("--arch goes with --compile-only; timing is for the device that is here")
-    act = compile_file if arguments.compile_only else measure_file
-    act = explain_file if arguments.explain else act
-    passed = act(arguments, sys.stdout)
-    return OK if passed else FAILED
-
-
 def _submit(arguments: Namespace) -> int:
     """Check a configuration here, then run it as a job on a Ray cluster, with the current folder
     (a checkout) as the job's code. The campaign's folder and MLflow's address are made absolute,
@@ -277,7 +265,7 @@ def _try_device(arguments: Namespace) -> int:
 COMMANDS: Mapping[str, Command] = {
     "run": _run,
     "resume": _resume,
-    "evaluate": _evaluate,
+    **KERNEL_COMMANDS,
     "submit": _submit,
     "track": _track,
     "prompts": _prompts,

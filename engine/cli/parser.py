@@ -105,6 +105,9 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 
+    _add_certify_options(add("certify", "check and measure a kernel so that others can repeat it"))
+    _add_export_options(add("export", "write a kernel as a C++ header for HIP and CUDA"))
+
     submit = add("submit", "run a campaign as a job on a Ray cluster")
     submit.add_argument(
         "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
@@ -214,3 +217,39 @@ def _add_evaluate_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
     )
+
+
+def _add_export_options(command: ArgumentParser) -> None:
+    command.add_argument(
+        "file", type=Path, metavar="KERNEL", help="a kernel file (.hip), or a campaign's folder"
+    )
+    command.add_argument(
+        "--task", help="a shipped task's name or a task's folder (default: the campaign's)"
+    )
+    command.add_argument(
+        "--format", choices=("cpp",), default="cpp", help="cpp: a C++ header (the only one)"
+    )
+    command.add_argument(
+        "--backend",
+        choices=known_backends(),
+        default="hip",
+        help="on whose shapes of the task it was checked (hip)",
+    )
+    command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
+
+
+def _add_certify_options(command: ArgumentParser) -> None:
+    command.add_argument("file", type=Path, nargs="?", metavar="KERNEL", help="a kernel file")
+    command.add_argument(
+        "--task", help="a shipped task's name or a task's folder (with --verify: its own)"
+    )
+    command.add_argument(
+        "--backend", choices=known_backends(), default="cpu", help="where to run it (cpu)"
+    )
+    command.add_argument(
+        "--seconds", type=float, default=60.0, metavar="S", help="for the measurement (60)"
+    )
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="where both files go (default: here)"
+    )
+    command.add_argument("--verify", type=Path, metavar="FILE", help="a certificate.json to repeat")

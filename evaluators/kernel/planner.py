@@ -113,22 +113,12 @@ class Planner:
 
     def launch(self, launch: Launch, env: Mapping[str, int], preparing: bool) -> LaunchStep:
         return LaunchStep(
-            entry=self.entry(launch.kernel),
+            entry=entry_of(launch.kernel, {**self.params, **self.specialised}),
             grid=_dim3(launch.grid, env, launch.line, "grid", MAX_GRID),
             block=_dim3(launch.block, env, launch.line, "block", MAX_GRID),
             lds_bytes=_integer(launch.lds_bytes, env, launch.line, 0, 2**31 - 1, "lds_bytes"),
             args=tuple(self.arg(arg, env, launch.line, preparing) for arg in launch.args),
             cooperative=launch.cooperative,
-        )
-
-    def entry(self, name: str) -> str:
-        """The name expression with the values of parameters and specialised dims put in."""
-        base, bracket, arguments = name.partition("<")
-        values = {**self.params, **self.specialised}
-        return base + re.sub(
-            r"[A-Za-z_]\w*",
-            lambda match: str(values.get(match[0], match[0])),
-            " ".join((bracket + arguments).split()),
         )
 
     def arg(
@@ -153,6 +143,16 @@ class Planner:
         known = ", ".join((*self.buffers, *self.front.scratch, *self.dims))
         hint = f"; write {{value: {arg}, type: int32}}" if arg in self.env else ""
         raise invalid(f"args: unknown name {arg!r} (known: {known}){hint}", line)
+
+
+def entry_of(name: str, values: Mapping[str, int]) -> str:
+    """A kernel's name expression with the values of parameters and specialised dims put in."""
+    base, bracket, arguments = name.partition("<")
+    return base + re.sub(
+        r"[A-Za-z_]\w*",
+        lambda match: str(values.get(match[0], match[0])),
+        " ".join((bracket + arguments).split()),
+    )
 
 
 def _value(expression: Expression, env: Mapping[str, int], line: int | None, what: str) -> float:

@@ -13,43 +13,23 @@
 #define KS_INLINE static __device__ __forceinline__
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef short int16_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
-typedef long intptr_t;
-typedef unsigned long uintptr_t;
+#ifdef __CUDACC_RTC__
+#include "../ks/standard.h"
+#else /* exported code, compiled by nvcc */
+#include <cassert>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#endif
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 
-#define CHAR_BIT 8
-#define INT_MAX 2147483647
-#define INT_MIN (-INT_MAX - 1)
-#define UINT_MAX 4294967295U
-#define LLONG_MAX 9223372036854775807LL
-#define LLONG_MIN (-LLONG_MAX - 1LL)
-#define ULLONG_MAX 18446744073709551615ULL
-#define FLT_MAX 3.402823466e+38F
-#define FLT_MIN 1.175494351e-38F
-#define FLT_EPSILON 1.192092896e-07F
-#define DBL_MAX 1.7976931348623157e+308
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_EPSILON 2.2204460492503131e-16
-#define INFINITY __int_as_float(0x7f800000)
-#define HUGE_VALF INFINITY
-#define NAN __int_as_float(0x7fc00000)
 #define HIP_INF_F INFINITY
 #define HIP_NAN_F NAN
-#define M_PI 3.14159265358979323846
-#define M_LOG2E 1.44269504088896340736
-#define M_LN2 0.69314718055994530942
-
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
 #define hipThreadIdx_z (threadIdx.z)
@@ -138,10 +118,6 @@ template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> val
 
 #define __builtin_nontemporal_load(p) __ldcs(p)
 #define __builtin_nontemporal_store(value, p) __stcs(p, value)
-#define abort() __trap()
-#undef assert
-#define assert(condition) ((condition) ? (void)0 : __trap())
-
 #define KS_VECTORS_BUILT_IN
 #include "cpu/ks/vectors.h"
 

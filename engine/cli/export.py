@@ -1,0 +1,69 @@
+"""A kernel file, or a campaign's best kernel, written as code for other programs."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from engine.cli.evaluate import NoSuchKernel
+from engine.store.replay import replay
+from engine.store.run_folder import STORE
+from evaluators.evaluation import Rejected
+from evaluators.export.header import cpp_header, header_name
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task_file import load_task
+
+BEST = "best.hip"
+
+
+def export_file(arguments: Namespace, stream: IO[str]) -> None:
+    """Write the header, and print where it is and how it is used.
+
+    Raises NoSuchKernel (also for one that can't be planned, or a file that can't be written),
+    TaskError, StoreError.
+    """
+    path: Path = arguments.file / BEST if arguments.file.is_dir() else arguments.file
+    task = load_task(arguments.task or _task_of(path.parent))
+    try:
+        kernel = parse_kernel(_read(path))
+        text = cpp_header(kernel, task, arguments.backend)
+    except Rejected as rejected:
+        raise NoSuchKernel(f"{path}: {rejected}; only a kernel that passes is exported") from None
+    out: Path = arguments.out or Path(f"{header_name(kernel, task)}.hpp")
+    try:
+        out.write_text(text)
+    except OSError as error:
+        raise NoSuchKernel(f"{out} can't be written ({error.strerror}): name another") from None
+    for line in _told(out, header_name(kernel, task), kernel.options):
+        print(line, file=stream)
+
+
+def _task_of(run_dir: Path) -> str:
+    """The task of the campaign whose folder it is. Raises NoSuchKernel where it is none."""
+    if not (run_dir / STORE).is_file():
+        raise NoSuchKernel(
+            "the launcher's arguments are a task's: name the task by --task, or export a "
+            "campaign's folder"
+        )
+    return str(replay(run_dir / STORE).campaign.config["task"])
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8"
+    raise NoSuchKernel(
+        f"{path}: the kernel file can't be read ({reason}); name a .hip file, or a campaign's "
+        "folder that has found a kernel"
+    )
+
+
+def _told(out: Path, name: str, options: tuple[str, ...]) -> Iterator[str]:
+    more = "".join(f" {option}" for option in options)
+    yield f"wrote {out}: launch() and scratch_bytes() in namespace {name}"
+    yield f"in one source file: #define {name.upper()}_IMPLEMENTATION, then #include it; build with"
+    yield f"  hipcc -std=c++17 -O3 --offload-arch=gfx942{more}"
+    yield "  nvcc -std=c++17 -O3 -arch=sm_90" + (" --use_fast_math" * ("-ffast-math" in options))

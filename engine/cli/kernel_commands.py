@@ -1,0 +1,53 @@
+"""The commands whose subject is one kernel file."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+
+from engine.cli.parser import Command
+from engine.cli.usage import UsageError
+
+OK, FAILED = 0, 1
+
+
+def _evaluate(arguments: Namespace) -> int:
+    """Check one kernel file on every shape of its task and time it against the task's naive
+    seed. Exit code 0: it passed; 1: it did not, and the reason is printed; 2: wrong usage."""
+    from engine.cli.evaluate import compile_file, explain_file, measure_file
+
+    if arguments.explain and arguments.backend != "cpu":
+        raise UsageError("--explain goes with --backend cpu; on a GPU kernels run as they are")
+    if arguments.arch and not arguments.compile_only:
+        raise UsageError("--arch goes with --compile-only; timing is for the device that is here")
+    act = compile_file if arguments.compile_only else measure_file
+    act = explain_file if arguments.explain else act
+    passed = act(arguments, sys.stdout)
+    return OK if passed else FAILED
+
+
+def _export(arguments: Namespace) -> int:
+    """Write a kernel file, or a campaign's best, as a C++ header for HIP and CUDA. Its launcher
+    repeats the launch plan: variants, scratch, prepare. It compiles and measures nothing."""
+    from engine.cli.export import export_file
+
+    export_file(arguments, sys.stdout)
+    return OK
+
+
+def _certify(arguments: Namespace) -> int:
+    """Check a kernel on new inputs in several rounds, measure it against the task's naive seed in
+    several sittings, and write certificate.json and a page to read. With --verify: repeat a
+    certificate, and say whether it holds. Exit code 1: refused, or it does not hold."""
+    from engine.cli.certify import certify_file, verify_file
+
+    if arguments.verify is not None and arguments.file is not None:
+        raise UsageError("--verify repeats a certificate, which has its kernel: name no other")
+    act = verify_file if arguments.verify is not None else certify_file
+    return OK if act(arguments, sys.stdout) else FAILED
+
+
+KERNEL_COMMANDS: Mapping[str, Command] = {
+    "evaluate": _evaluate,
+    "certify": _certify,
+    "export": _export,
+}

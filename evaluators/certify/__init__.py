@@ -1,0 +1,1 @@
+"""A kernel's certificate: what was checked and measured, so that others can repeat it."""

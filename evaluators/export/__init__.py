@@ -1,0 +1,1 @@
+"""A kernel file as code that other programs build on."""

@@ -1,0 +1,61 @@
+"""A kernel's code made fit to stand in a namespace of a header, once for every build."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from evaluators.kernel.source import KernelSource
+from evaluators.kernel.source_check import check_source
+from evaluators.kernel.tokens import tokens
+
+INCLUDE = Path(__file__).parents[1] / "include"
+
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include\b|pragma[ \t]+once\b).*$", re.MULTILINE)
+_DEFINED = re.compile(r"define\s+([A-Za-z_]\w*)")
+_QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[ \t]*$', re.MULTILINE)
+
+
+def included_headers(kernel: KernelSource) -> tuple[str, ...]:
+    """HIP's headers that the code needs. Raises Rejected(INVALID)."""
+    own = check_source(kernel.code, first_line=kernel.code_line)
+    return tuple(dict.fromkeys(("hip/hip_runtime.h", *own)))
+
+
+def code_for(kernel: KernelSource, defines: Mapping[str, int]) -> str:
+    """The code between its defines and their end; without includes and C linkage.
+
+    Several builds stand beside each other, so names and macros must end with each.
+    """
+    code = _INCLUDE.sub("", kernel.code)
+    code = re.sub(r'\bextern\s+"C"\s*\{', "inline namespace c_linkage {", code)
+    code = re.sub(r'\bextern\s+"C"\s*', "", code)
+    own = dict.fromkeys(
+        found[1]
+        for token in tokens(kernel.code)
+        if token.kind == "directive" and (found := _DEFINED.match(token.text))
+    )
+    lines = [f"#define {name} {value}" for name, value in defines.items()]
+    lines += [code.strip("\n")]
+    lines += [f"#undef {name}" for name in (*own, *defines)]
+    return "\n".join(lines)
+
+
+def cuda_headers_of(kernel: KernelSource) -> str:
+    """HIP's device side for CUDA, as the harness has it, in one text."""
+    seen: set[Path] = set()
+    folder = INCLUDE / "cuda"
+    return "\n".join(_flat(folder / header, seen) for header in included_headers(kernel))
+
+
+def _flat(path: Path, seen: set[Path]) -> str:
+    """A header with our own headers that it includes put in their place, each once."""
+    if path.resolve() in seen:
+        return ""
+    seen.add(path.resolve())
+
+    def put_in(found: re.Match[str]) -> str:
+        places = (path.parent / found[1], INCLUDE / found[1])
+        (header, *_) = (place for place in places if place.is_file())
+        return _flat(header, seen)
+
+    return _QUOTED.sub(put_in, path.read_text())

@@ -1,0 +1,238 @@
+"""An exported header launches what the evaluator would, and is HIP and CUDA that compiles."""
+
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from evaluators.export.header import cpp_header, header_name
+from evaluators.hip.hiprtc import HiprtcChild
+from evaluators.hip.rocm import ClangToolchain, find_toolchain
+from evaluators.kernel.plan import LaunchStep, Plan, Scalar, Step
+from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.tasks.arguments import SUITES
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
+from operators.catalog.families import FAMILIES, families
+from tests.evaluators.small_task import PREPARED, kernel, write_task
+
+RECORDER = Path(__file__).parent / "recorder"
+KINDS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}
+
+EVERYTHING = """/*---
+params: {TILE: 16, SPLIT: 2}
+constraints: ["TILE * SPLIT <= 64"]
+variants:
+  - {when: "N > 100000", params: {TILE: 32}}
+  - {when: "N % 2 == 0", params: {SPLIT: 1}}
+scratch: {partial: "4 * SPLIT * TILE", flags: "N % 7 + 1"}
+launches:
+  - {memset: {buffer: partial, byte: 7}, when: "SPLIT > 1"}
+  - {memset: {buffer: out, byte: 0}}
+  - kernel: "first<TILE, SPLIT>"
+    grid: ["ceil_div(N, TILE)", SPLIT]
+    block: [TILE, 2]
+    lds_bytes: "TILE * 4"
+    args: [x, partial, N, {value: "N // SPLIT", type: int64}, {value: "TILE", type: float32}]
+  - {kernel: second, grid: [1], block: [64], args: [partial, out, {value: i, type: int32}],
+     repeat: {i: "SPLIT + 1"}, when: "i != 1"}
+  - {kernel: second, grid: [2], block: [64], args: [flags, out, N], cooperative: true}
+---*/
+#include <hip/hip_runtime.h>
+#define TWICE (2 * TILE)
+template <int T, int S>
+__global__ void first(const float* x, float* partial, int N, long long half, float scale) {
+    extern __shared__ float tile[];
+    tile[threadIdx.x] = x[threadIdx.x] * scale;
+    partial[threadIdx.x] = tile[threadIdx.x] + TWICE + half + N;
+}
+extern "C" __global__ void second(float* partial, float* out, int round) {
+    out[0] += partial[round];
+}
+"""
+
+
+def shipped() -> Iterator[tuple[str, Task, KernelSource]]:
+    for name in sorted(KINDS.values()):
+        task = load_task(name)
+        yield name, task, parse_kernel(task.naive)
+    for family in FAMILIES:
+        task = load_task(KINDS[family.kind])
+        yield family.name, task, parse_kernel(families(task).sources[family.name].text)
+    task = load_task("sum_reduction")
+    yield "everything", task, parse_kernel(EVERYTHING)
+
+
+KERNELS = {name: (task, source) for name, task, source in shipped()}
+
+
+def recorded(
+    folder: Path, task: Task, source: KernelSource, shapes: Sequence[Mapping[str, int]]
+) -> list[list[str]]:
+    """What the header launches, by shape, one line each; arguments lie at 4096, 8192, ..."""
+    name = header_name(source, task)
+    (folder / "it.hpp").write_text(cpp_header(source, task, "cuda"))
+    arguments = ", ".join(
+        f"(decltype({name}::Arguments::{a.name})){4096 * (i + 1)}"
+        for i, a in enumerate(task.arguments)
+    )
+    calls = []
+    for dims in shapes:
+        shape = ", ".join(f"{size}LL" for size in dims.values())
+        of = "{" + arguments + "}, {" + shape + "}, (void*)0x100000, nullptr"
+        calls.append('    puts("shape");')
+        if source.prepare:
+            calls.append(f"    if ({name}::prepare({of})) return 2;")
+            calls.append('    puts("prepared");')
+        calls.append(f"    if ({name}::launch({of})) return 1;")
+    main = "\n".join(
+        [
+            f'#define {name.upper()}_IMPLEMENTATION\n#include "it.hpp"',
+            "int main() {",
+            *calls,
+            "    return 0;",
+            "}",
+        ]
+    )
+    (folder / "main.cpp").write_text(main)
+    command = ["g++", "-std=c++17", "-w", "-O0", "-D__HIP_PLATFORM_AMD__", f"-I{RECORDER}"]
+    # No kernel ever runs, so nothing need be where dynamic LDS would be.
+    command += ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
+    subprocess.run([*command, "-o", "main", "main.cpp"], cwd=folder, check=True)
+    said = subprocess.run([folder / "main"], capture_output=True, text=True, check=True).stdout
+    return [part.strip().split("\n") for part in said.split("shape\n")[1:]]
+
+
+def planned(task: Task, source: KernelSource, dims: Mapping[str, int]) -> list[str]:
+    """The same by the evaluator's plan."""
+    plan = source.plan(task, dims)
+    places = {a.name: 4096 * (i + 1) for i, a in enumerate(task.arguments)}
+    at = 0x100000
+    for name, nbytes in plan.scratch.items():
+        places[name] = at
+        at += -(-nbytes // 256) * 256
+    sizes = {a.name: a.nbytes(dims) for a in task.arguments} | dict(plan.scratch)
+    lines = [_line(step, places, sizes) for step in plan.steps]
+    if plan.prepare:
+        return [*(_line(step, places, sizes) for step in plan.prepare), "prepared", *lines]
+    return lines
+
+
+def _line(step: Step, places: Mapping[str, int], sizes: Mapping[str, int]) -> str:
+    if not isinstance(step, LaunchStep):
+        return f"memset {places[step.buffer]} {step.byte} {sizes[step.buffer]}"
+    words = ["cooperative" if step.cooperative else "launch", *step.grid, *step.block]
+    words += [step.lds_bytes, *(_word(argument, places) for argument in step.args)]
+    return " ".join(map(str, words))
+
+
+def _word(argument: str | Scalar, places: Mapping[str, int]) -> int:
+    """The low 32 bits."""
+    if isinstance(argument, str):
+        return places[argument]
+    if argument.type == "float32":
+        (word,) = struct.unpack("<I", struct.pack("<f", argument.value))
+        return int(word)
+    return int(argument.value) & 0xFFFFFFFF
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_launches_are_those_of_the_plan(tmp_path: Path, name: str) -> None:
+    task, source = KERNELS[name]
+    shapes = [dict(w.dims) for suite in SUITES for w in task.workloads(suite, "cuda")]
+    told = recorded(tmp_path, task, source, shapes)
+    for dims, lines in zip(shapes, told, strict=True):
+        assert lines == planned(task, source, dims), dims
+
+
+def test_prepare_is_a_call_of_its_own(tmp_path: Path) -> None:
+    task = load_task(write_task(tmp_path / "task"))
+    source = parse_kernel(PREPARED + kernel().split("---*/")[1])
+    shapes = [dict(w.dims) for w in task.workloads("tests", "cuda")]
+    told = recorded(tmp_path, task, source, shapes)
+    assert [planned(task, source, dims) for dims in shapes] == told
+
+
+def test_a_shape_that_was_never_compiled_is_refused(tmp_path: Path) -> None:
+    task = load_task("sum_reduction")
+    text = task.naive.replace("/*---", "/*---\nspecialize: [N]", 1)
+    source = parse_kernel(text.replace("int N)", "int count)"))
+    (size,) = {w.dims["N"] for w in task.workloads("tests", "cuda")[:1]}
+    assert recorded(tmp_path, task, source, [{"N": size}])
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        recorded(tmp_path, task, source, [{"N": 12345}])
+    assert error.value.returncode == 1
+
+
+COMPILED = ["everything", "softmax"]
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_device_code_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None:
+    task, source = KERNELS[name]
+    plan = source.plan(task, task.workloads("benchmarks", "hip")[0].dims)
+    text = cpp_header(source, task, "hip")
+    own = header_name(source, task)
+    entries = dict.fromkeys(step.entry for step in plan.launches)
+    code = gfx942.compile(
+        f"#define {own.upper()}_IMPLEMENTATION\n{text}",
+        arch="gfx942",
+        names=[f"{own}::build{_build_of(text, plan)}::{entry}" for entry in entries],
+        options=["-std=c++17"],
+    )
+    assert code.code.startswith(b"\x7fELF")
+    assert len(code.symbols) == len(entries)
+
+
+@pytest.mark.parametrize("side", ["host", "device"])
+@pytest.mark.parametrize("name", COMPILED)
+def test_both_sides_are_right_hip_for_gfx942(
+    rocm_headers: list[str], clang_folder: Path, tmp_path: Path, name: str, side: str
+) -> None:
+    """By clang, with the headers of HIP itself; what hipcc runs."""
+    (tmp_path / "it.hip").write_text(_implementation(name, "hip"))
+    command = [f"{clang_folder / 'root' / 'bin' / 'clang++'}", "-x", "hip", "-std=c++17", "-Werror"]
+    command += ["--offload-arch=gfx942", f"--cuda-{side}-only", "-nogpulib", "-nogpuinc"]
+    command += ["-Wno-pass-failed", *rocm_headers, "-fsyntax-only", "it.hip"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc here")
+@pytest.mark.parametrize("name", COMPILED)
+def test_it_is_right_cuda(tmp_path: Path, name: str) -> None:
+    (tmp_path / "it.cu").write_text(_implementation(name, "cuda"))
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "-Xcompiler", "-Wall", "-c", "it.cu"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr
+
+
+@pytest.fixture
+def rocm_headers() -> list[str]:
+    found = find_toolchain()
+    if isinstance(found, ClangToolchain):
+        pytest.skip("HIP's own headers are not here")
+    own = next(found.include.parent.glob("lib/llvm-*/lib/clang/*/include"))
+    wrapper = ["-include", "__clang_hip_runtime_wrapper.h"]
+    return ["-isystem", str(own), *wrapper, f"-I{found.include}", "-D__HIP_PLATFORM_AMD__"]
+
+
+def _implementation(name: str, backend: str) -> str:
+    task, source = KERNELS[name]
+    text = cpp_header(source, task, backend)
+    return f"#define {header_name(source, task).upper()}_IMPLEMENTATION\n{text}"
+
+
+def _build_of(text: str, plan: Plan) -> int:
+    """The number of the build with the plan's defines."""
+    for number, code in re.findall(r"^namespace build(\d+) \{\n(.*?)^\}", text, re.M | re.S):
+        if re.findall(r"^#define (\w+) (-?\d+)$", code, re.M) == [
+            (name, str(value)) for name, value in plan.defines
+        ]:
+            return int(number)
+    raise AssertionError("the plan's build is missing")
