@@ -8,7 +8,7 @@ import pytest
 from evaluators.device import Device, backend
 from evaluators.evaluation import Status
 from evaluators.tasks.task_file import load_task
-from tests.adversarial.timed_task import FRONT, POLICY, REFERENCE, TASK, Contest, kernel, write_task
+from tests.adversarial.timed_task import FRONT, POLICY, TASK, Contest, kernel, write_task
 
 FOUND = """
 int at = -1;
@@ -98,7 +98,7 @@ def test_a_table_of_every_answer_of_the_pool_is_not_enough(device: Device, tmp_p
     contest = Contest(load_task(folder), device, policy=POLICY)
     pool, entries = contest.evaluator.pool, []
     for suite in ("tests", "benchmarks"):
-        for workload in contest.task.workloads(suite, "cpu"):  # type: ignore[arg-type]
+        for workload in contest.task.workloads(suite, "cpu"):
             for index in range(pool.size(workload)):
                 draw = pool.get(workload, index)
                 entries.append((draw.inputs["x"][0], draw.reference["y"][0]))
