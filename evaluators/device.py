@@ -84,6 +84,11 @@ class Session(Protocol):
     ) -> np.ndarray[Any, Any]:
         """A copy in host memory."""
 
+    def elements(
+        self, buffer: Buffer, dtype: np.dtype[Any], places: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        """A copy of some elements, by their flat places."""
+
     def fill(self, buffer: Buffer, byte: int) -> None: ...
 
     def run(

@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluators.checks.check import check_order, check_workload
 from evaluators.checks.compare import check_limits, on
-from evaluators.checks.inputs import InputPool
+from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import ALIGNMENT, Region
@@ -21,7 +21,7 @@ from evaluators.measuring.intervals import speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
-from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
+from evaluators.measuring.race import Race, StoppedEarly, applications_wanted, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
@@ -202,13 +202,17 @@ class Evaluator:
         shared = [
             Region.of_shared(self.task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
         ]
+        scratch = [Region.of_scratch(plan).nbytes for plan in plans]
         shifts = SHIFTS * ALIGNMENT
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
+        smallest = workloads[copies.index(min(copies))]
         quick = self.policy.deadline_s(min(expected_us.values(), default=None))
-        with self.device.open(compiled, memory_bytes=max(copies) + shifts + max(shared)) as session:
+        nbytes = max(copies) + shifts + max(shared) + max(scratch)
+        with self.device.open(compiled, memory_bytes=nbytes) as session:
             copies_arena = session.alloc(max(copies) + shifts)
             shared_arena = session.alloc(max(shared))
+            scratch_arena = session.alloc(max(scratch))
             for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):
                 shift = int(self.rng.integers(SHIFTS)) * ALIGNMENT
                 memory = WorkloadMemory(
@@ -218,9 +222,10 @@ class Evaluator:
                     plan,
                     copies=copies_arena.view(shift, nbytes),
                     shared=shared_arena,
+                    scratch=scratch_arena,
                 )
                 expected = expected_us.get(workload.label)
-                first, second = self.pool.draws(workload, self.rng, 2)
+                first, second = self._draws(workload, fresh=workload is smallest)
                 timed = workload in self.benchmarks
                 checked = check_workload(
                     memory,
@@ -234,6 +239,13 @@ class Evaluator:
                 taken_us[workload.label] = checked.run_us
         return errors, taken_us
 
+    def _draws(self, workload: Workload, *, fresh: bool) -> tuple[Draw, Draw]:
+        """Two of the pool, or one of them fresh: so too where data of the size are quickly made."""
+        first, second = self.pool.draws(workload, self.rng, 2)
+        if fresh or first.nbytes <= self.policy.fresh_bytes:
+            first = self.pool.fresh(workload, self.rng)
+        return first, second
+
     @contextmanager
     def _racing(
         self,
@@ -245,6 +257,7 @@ class Evaluator:
         """A race, warmed up, in sessions that the check has not seen."""
         with ExitStack() as stack:
             anchor_us = self._expected_us(anchor)
+            times = (taken_us, anchor_us) if anchor is not None else (taken_us,)
             first = Lane(
                 self.device,
                 self.task,
@@ -252,6 +265,7 @@ class Evaluator:
                 kernel,
                 compiled,
                 self.policy,
+                wanted=applications_wanted(times, self.policy),
                 judge=self._judge,
             )
             lanes = [stack.enter_context(first)]

@@ -99,7 +99,7 @@ def test_a_table_of_every_answer_of_the_pool_is_not_enough(device: Device, tmp_p
     pool, entries = contest.evaluator.pool, []
     for suite in ("tests", "benchmarks"):
         for workload in contest.task.workloads(suite, "cpu"):
-            for index in range(pool.size(workload)):
+            for index in range(pool.size):
                 draw = pool.get(workload, index)
                 entries.append((draw.inputs["x"][0], draw.reference["y"][0]))
     rows = ", ".join(f"{{{float(x).hex()}f, {float(y):.9g}f}}" for x, y in entries)
