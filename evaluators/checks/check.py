@@ -56,7 +56,7 @@ def check_workload(
 ) -> Checked:
     """Run once on each draw, in one session; a draw that comes twice must agree with itself.
 
-    Scratch is poisoned once, before the first run, and is then left as the kernel leaves it.
+    Scratch is poisoned before each run, but what prepare launches are given before the first.
     A kernel whose run takes longer than slow_us runs on the first draw only.
     Raises Rejected: WRONG, or what the run met.
     """
@@ -72,7 +72,7 @@ def check_workload(
             started = time.perf_counter()
             memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
             run_us = min(run_us, (time.perf_counter() - started) * 1e6)
-            judge.inspect_shared(memory)
+            judge.inspect_shared(memory, scratches=[0])
             with _after(len(seen)):
                 judged = judge.judge(memory, {0: draw})
             for key, error in judged.items():

@@ -70,7 +70,9 @@ class GpuJudge:
                 work.fill(buffer, SCRATCH_POISON)
         self._harness.run(work)
 
-    def inspect_shared(self, memory: WorkloadMemory) -> None:
+    def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
+        if memory.scratches:
+            self._inspect_scratches(memory, scratches)
         if not memory.shared.spans:
             return
         work, after = self._harness.work(), memory.shared_buffer
@@ -91,6 +93,19 @@ class GpuJudge:
         for start, stop in memory.shared.guards():
             before[start:stop] = self._noise_host[: stop - start]
         memory.shared.inspect(before, _bytes(memory.session, after))
+        raise _disagreement(found)
+
+    def _inspect_scratches(self, memory: WorkloadMemory, scratches: Collection[int]) -> None:
+        work = self._harness.work()
+        for copy in scratches:
+            for start, stop in memory.scratch.guards():
+                guard = memory.scratches[copy].view(start, stop - start)
+                work.unchanged(self._noise.view(0, guard.nbytes), guard, 0)
+        (found,) = self._harness.run(work, 1)
+        if found.fine:
+            return
+        for copy in scratches:
+            memory.inspect_guards(memory.scratch, memory.scratches[copy], self._noise_host)
         raise _disagreement(found)
 
     def place(

@@ -24,10 +24,10 @@ class Judge(Protocol):
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
         """Constants in place, prepared scratch poisoned, random bytes round them."""
 
-    def inspect_shared(self, memory: WorkloadMemory) -> None:
+    def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
         """Raises Rejected(WRONG): constants changed, or writes beyond scratch.
 
-        Of the bindings' own scratch, that of the first is looked at.
+        scratches: the bindings whose own scratch is looked at, too.
         """
 
     def place(
@@ -51,7 +51,7 @@ class Judge(Protocol):
         """
 
     def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
-        """judge() for many bindings: each by SPOTS random elements of each output, or more.
+        """judge() for many bindings: each by its guards and SPOTS random elements of each output.
 
         Raises Rejected(WRONG).
         """
@@ -67,9 +67,10 @@ class HostJudge:
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
         memory.write_shared(memory.shared.image(draw.inputs, rng))
 
-    def inspect_shared(self, memory: WorkloadMemory) -> None:
+    def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
         memory.inspect_shared()
-        memory.inspect_scratch(0, self._guards())
+        for copy in scratches if memory.scratches else ():
+            memory.inspect_guards(memory.scratch, memory.scratches[copy], self._guards())
 
     def place(
         self,
@@ -92,6 +93,8 @@ class HostJudge:
 
     def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
         dims = memory.workload.dims
+        for copy in placed:
+            memory.inspect_guards(memory.region, memory.copies[copy], self._guards())
         for output in memory.task.outputs:
             if not (count := output.nbytes(dims) // output.np_dtype.itemsize):
                 continue

@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluators.checks.compare import check_agreement, check_output
 from evaluators.checks.inputs import Draw
-from evaluators.checks.region import SCRATCH_POISON, Image, Region
+from evaluators.checks.region import SCRATCH_POISON, Image, Region, poison_byte, same
 from evaluators.device import Buffer, Session
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload
@@ -90,12 +90,18 @@ class WorkloadMemory:
             for buffer in self.scratch.buffers(self.scratches[copy]).values():
                 self.session.fill(buffer, SCRATCH_POISON)
 
-    def inspect_scratch(self, copy: int, noise: Image) -> None:
-        """Raises Rejected(WRONG): writes beyond a binding's own scratch."""
-        if self.scratches:
-            after = self._read(self.scratches[copy])
-            if not self.scratch.untouched(after, {}, noise):
-                self.scratch.inspect(self.scratch.expected({}, noise), after)
+    def wipe(self, copy: int) -> None:
+        """Poison the outputs of a binding that is not to be run."""
+        for output in self.task.outputs:
+            self.session.fill(self.arguments[copy][output.name], poison_byte(output.np_dtype))
+
+    def inspect_guards(self, region: Region, buffer: Buffer, noise: Image) -> None:
+        """Raises Rejected(WRONG): writes beyond a binding's arguments, or its own scratch."""
+        for start, stop in region.guards():
+            after = self._read(buffer.view(start, stop - start))
+            if not same(after, noise[: stop - start]):
+                whole = self._read(buffer)
+                region.inspect_guards(region.guarded(whole, noise), whole)
 
     def elements(self, copy: int, output: str, places: Array) -> Array:
         """Some elements of an output, by their flat places."""

@@ -78,7 +78,7 @@ def _scratch(plan: Plan, *, prepared: bool) -> list[Part]:
     ]
 
 
-def _same(a: Image, b: Image) -> bool:
+def same(a: Image, b: Image) -> bool:
     """Compared by words: by bytes numpy takes several times as long."""
     words = a.size // 8 * 8
     head = np.array_equal(a[:words].view(np.uint64), b[:words].view(np.uint64))
@@ -154,17 +154,21 @@ class Region:
 
     def expected(self, inputs: Mapping[str, Array], noise: Image) -> Image:
         """As image(), with the same noise in every guard."""
-        image = self.image(inputs, np.random.default_rng(0))
+        return self.guarded(self.image(inputs, np.random.default_rng(0)), noise)
+
+    def guarded(self, image: Image, noise: Image) -> Image:
+        """A copy with that noise in every guard."""
+        image = image.copy()
         for start, stop in self.guards():
             image[start:stop] = noise[: stop - start]
         return image
 
     def untouched(self, after: Image, inputs: Mapping[str, Array], noise: Image) -> bool:
         """Whether guards and what is only read are as expected(); quicker than inspect()."""
-        guards = (_same(after[a:b], noise[: b - a]) for a, b in self.guards())
+        guards = (same(after[a:b], noise[: b - a]) for a, b in self.guards())
         only_read = (span for span in self.spans if not span.written)
         return all(guards) and all(
-            _same(after[span.start : span.stop], as_bytes(inputs[span.name])) for span in only_read
+            same(after[span.start : span.stop], as_bytes(inputs[span.name])) for span in only_read
         )
 
     def guards(self) -> list[tuple[int, int]]:
@@ -185,10 +189,7 @@ class Region:
 
     def inspect(self, before: Image, after: Image) -> None:
         """Raises Rejected(WRONG) when anything but an output or scratch has changed."""
-        for i, (start, stop) in enumerate(self.guards()):
-            changed = np.flatnonzero(before[start:stop] != after[start:stop])
-            if changed.size:
-                raise Rejected(Status.WRONG, self._trespass(i, start, stop, changed))
+        self.inspect_guards(before, after)
         for span in self.spans:
             old, new = before[span.start : span.stop], after[span.start : span.stop]
             if not span.written and not np.array_equal(old, new):
@@ -198,6 +199,13 @@ class Region:
                     Status.WRONG,
                     f"changed its input {span.name} (first at {span.name}[{index}])",
                 )
+
+    def inspect_guards(self, before: Image, after: Image) -> None:
+        """Raises Rejected(WRONG): the first guard that has changed, and where."""
+        for i, (start, stop) in enumerate(self.guards()):
+            changed = np.flatnonzero(before[start:stop] != after[start:stop])
+            if changed.size:
+                raise Rejected(Status.WRONG, self._trespass(i, start, stop, changed))
 
     def _trespass(self, i: int, start: int, stop: int, changed: Array) -> str:
         """Guard i lies after span i - 1 and before span i; the nearer one is named."""

@@ -1,6 +1,6 @@
 """One kernel's lane in a race: a session of its own, ready to be timed on every workload."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -51,7 +51,7 @@ class Lane:
         rotates = device.info.judges_on_device
         self._sweep_bytes = 2 * device.info.cache_bytes if rotates else 0
         self.met: dict[str, set[int]] = {w.label: set() for w in workloads}
-        self._left: dict[tuple[str, int], int] = {}
+        self._left: dict[str, dict[int, int]] = {w.label: {} for w in workloads}
         self._sharing: list[Lane] = beside._sharing if beside is not None else []
         self._sharing.append(self)
         plans = [kernel.plan(task, w.dims) for w in workloads]
@@ -111,48 +111,69 @@ class Lane:
     ) -> float:
         """Microseconds an application, each on a draw of its own, judged after all have run.
 
-        draws: in the order in which the bindings get them, over and over where they are fewer.
+        draws: in the order in which the bindings get them, but for some that are left out; over
+        and over where they are fewer.
         in_full: judge every element, and not only what the policy asks for.
         Raises Rejected: WRONG, or what the run met.
         """
         memory = self.memories[label]
         if applications > len(memory.bindings):
             raise ValueError(f"{applications} applications on {len(memory.bindings)} bindings")
-        placed = {copy: draws[copy % len(draws)] for copy in range(applications)}
+        stale = self._stale(label, applications, draws, rng)
+        usable = [draw for draw in draws if draw.index not in self._lying(label, stale)]
+        placed = {copy: usable[copy % len(usable)] for copy in range(applications)}
         with on(memory.workload):
-            self._renew(memory, placed, draws, rng)
+            self._renew(memory, placed, rng, stale)
             time_us = memory.session.time(
                 memory.plan, memory.bindings[:applications], deadline_s=deadline_s
             )
             nbytes = applications * memory.region.nbytes if in_full else self._policy.verify_bytes
             self._verify(memory, placed, rng, max(1, nbytes // memory.region.nbytes))
-        self._left.update({(label, copy): draw.index for copy, draw in placed.items()})
+        self._left[label] = {copy: draw.index for copy, draw in placed.items()}
         return time_us / applications
 
     def _renew(
         self,
         memory: WorkloadMemory,
         placed: Mapping[int, Draw],
-        draws: Sequence[Draw],
         rng: np.random.Generator,
+        stale: Collection[int],
     ) -> None:
-        """New data in every binding; nothing left of what earlier calls kept."""
-        label = memory.workload.label
+        """New data in every binding, and nothing else left of earlier calls."""
+        label, draws = memory.workload.label, [*placed.values()]
         if memory.plan.prepare or not self.met[label]:
             self._judge.place_shared(memory, draws[0], rng)
             memory.prepare(deadline_s=min(PREPARE_DEADLINE_S, self._policy.deadline_cap_s))
-        self.met[label].update(draw.index for draw in placed.values())
+        self.met[label].update(draw.index for draw in draws)
+        for copy in {copy for lane in self._sharing for copy in lane._left[label]} - {*placed}:
+            memory.wipe(copy)
         # Those that a short call does not use come last, and sweep the others from the cache, so
         # that it finds what it would find in a rotation over all of them.
         beyond = min(len(memory.copies), -(-self._sweep_bytes // memory.region.nbytes))
         swept = {copy: draws[copy % len(draws)] for copy in range(len(placed), beyond)}
-        stale = [c for c in placed if rng.integers(2) and self._holds_another(label, c, placed[c])]
         self._judge.place(memory, {**placed, **swept}, rng, stale=stale)
 
-    def _holds_another(self, label: str, copy: int, draw: Draw) -> bool:
-        """Whether a binding's outputs are the results of another draw, whichever lane ran last."""
-        left = [lane._left.get((label, copy)) for lane in self._sharing]
-        return (label, copy) in self._left and draw.index not in left
+    def _stale(
+        self, label: str, applications: int, draws: Sequence[Draw], rng: np.random.Generator
+    ) -> set[int]:
+        """Bindings, up to half of them, whose outputs are left as an earlier call made them.
+
+        What they hold can't be told from results of this call, and is of no use in it: their
+        draws are left out, as far as the others are enough for every binding.
+        """
+        chosen: set[int] = set()
+        for copy in rng.permutation(applications)[: -(-applications // 2)]:
+            more = chosen | {int(copy)}
+            usable = {draw.index for draw in draws} - self._lying(label, more)
+            enough = max(1, min(applications, len(draws) - 1))
+            if copy in self._left[label] and len(usable) >= enough:
+                chosen = more
+        return chosen
+
+    def _lying(self, label: str, copies: Collection[int]) -> set[int]:
+        """The draws whose results lie in bindings, whichever lane ran there last."""
+        left = [lane._left[label] for lane in self._sharing]
+        return {there[copy] for there in left for copy in copies if copy in there}
 
     def _verify(
         self,
@@ -162,6 +183,7 @@ class Lane:
         most: int,
     ) -> None:
         """So many bindings in full, the others by elements that nobody could foresee."""
+        self._judge.inspect_shared(memory, scratches=placed)
         order = [int(copy) for copy in rng.permutation(len(placed))]
         self._judge.judge(memory, {copy: placed[copy] for copy in order[:most]})
         if order[most:]:

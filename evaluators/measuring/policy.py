@@ -21,10 +21,9 @@ class TimingPolicy:
         max_launches allows.
     skip_warmup_us: kernels known to take longer need no warm-up.
     slower: how much slower than a shape's best is hopeless.
-    draws: different inputs, at most, that a race takes from the pool for a shape.
     max_copies, copies_bytes: how many bindings a shape gets at most, since each application of a
-        call needs its own, and their bytes (those of their scratch, too): about what a kernel
-        can touch in interval_us at the memory's speed.
+        call needs its own with inputs of its own, and their bytes (those of their scratch, too):
+        about what a kernel can touch in interval_us at the memory's speed.
     verify_bytes: how much of a call's memory is judged in full, chosen at random; of the rest
         each output is judged by elements picked at random.
     fresh_bytes: shapes up to this size are checked on inputs that never come again.
@@ -41,8 +40,7 @@ class TimingPolicy:
     max_launches: int = 2000
     skip_warmup_us: float = 5000.0
     slower: float = 3.0
-    draws: int = 32
-    max_copies: int = 256
+    max_copies: int = 48
     copies_bytes: int = 1 << 26
     verify_bytes: int = 1 << 23
     fresh_bytes: int = 1 << 26
@@ -88,7 +86,6 @@ GPU_POLICY = TimingPolicy(
     interval_us=1000.0,
     max_launches=200,
     budget_s=0.5,
-    max_copies=200,
     copies_bytes=1 << 31,
     verify_bytes=1 << 62,  # results are judged on the device itself
     fresh_bytes=1 << 20,

@@ -18,8 +18,8 @@ from evaluators.tasks.arguments import Workload
 SIMILAR = 2.0
 """Kernels within this factor get equal calls, so that what a call costs cancels."""
 
-FEWEST_DRAWS = 4
-"""Of a shape, in a race: so that what an earlier run left is seldom right."""
+SPARE_DRAWS = 0.5
+"""More draws than bindings: those that a call does not use may be what its outputs hold before."""
 
 MEMORY_PAIRS = 5
 MEMORY_APPLICATIONS = 8
@@ -46,12 +46,11 @@ def applications_wanted(
     expected_us: Sequence[Mapping[str, float]], policy: TimingPolicy
 ) -> dict[str, int]:
     """By label, applications that some lane may want in a call, where all lanes' rough times are
-    known; twice as many as follow from them, since they tell too much of short kernels.
+    known.
     """
     labels = set.intersection(*(set(times) for times in expected_us))
     return {
-        label: 2 * max(balanced([times[label] for times in expected_us], policy))
-        for label in labels
+        label: max(balanced([times[label] for times in expected_us], policy)) for label in labels
     }
 
 
@@ -131,9 +130,8 @@ class Race:
         self._counts: dict[str, list[int]] = {}
         self._draws: dict[str, tuple[Draw, ...]] = {}
         for w in workloads:
-            count = len(lanes[0].memories[w.label].copies)
-            count = max(FEWEST_DRAWS, min(count, policy.draws, pool.size // 2))
-            self._draws[w.label] = pool.draws(w, rng, count)
+            copies = len(lanes[0].memories[w.label].copies)
+            self._draws[w.label] = pool.draws(w, rng, copies + 2 + int(SPARE_DRAWS * copies))
 
     def warm_up(self) -> None:
         """Learn how long an application takes, on memory that is in use."""
@@ -153,9 +151,12 @@ class Race:
         return nullcontext() if i == 0 else blaming_anchor()
 
     def _call(self, i: int, label: str, wanted: int) -> float:
+        applications = self.lanes[i].applications(label, wanted)
+        return self._timed(i, label, applications, self._shuffled(label))
+
+    def _shuffled(self, label: str) -> tuple[Draw, ...]:
         draws = self._draws[label]
-        order = [draws[int(k)] for k in self.rng.permutation(len(draws))]
-        return self._timed(i, label, self.lanes[i].applications(label, wanted), order)
+        return tuple(draws[int(k)] for k in self.rng.permutation(len(draws)))
 
     def _timed(
         self, i: int, label: str, applications: int, draws: Sequence[Draw], *, in_full: bool = False
@@ -196,8 +197,8 @@ class Race:
         """Raises Rejected(WRONG): the candidate is quicker on inputs that it has met before.
 
         Results kept in device memory and found again by the inputs' content would pass every
-        comparison. Calls whose bindings all hold one known draw are paired with calls whose
-        bindings hold as many that the kernel never met; of both, every element is judged.
+        comparison. Calls on draws that it knows, which to it are calls like any in the race, are
+        paired with calls on as many that it never met; of both, every element is judged.
         """
         for workload in self.workloads:
             pairs = [self._known_and_new_us(workload) for _ in range(MEMORY_PAIRS)]
@@ -214,9 +215,10 @@ class Race:
         label, lane = workload.label, self.lanes[0]
         wanted = math.ceil(self.policy.interval_us / 4 / self._expected_us[0][label])
         count = lane.applications(label, min(wanted, MEMORY_APPLICATIONS))
-        known = self._draws[label][int(self.rng.integers(len(self._draws[label])))]
-        new = self.pool.draws(workload, self.rng, count, met=lane.met[label])
-        calls = {True: [known] * count, False: [*new]}
+        calls = {
+            True: self._shuffled(label),
+            False: self.pool.draws(workload, self.rng, count, met=lane.met[label]),
+        }
         first = bool(self.rng.integers(2))
         taken = {
             which: self._timed(0, label, count, calls[which], in_full=True)
