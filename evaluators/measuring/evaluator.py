@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
+from evaluators.checks.arena import Arena
 from evaluators.checks.check import check_order, check_workload
-from evaluators.checks.compare import check_limits, on
+from evaluators.checks.compare import check_limits
+from evaluators.checks.disclosure import on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
-from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.region import ALIGNMENT, Region
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
@@ -26,8 +26,6 @@ from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
 
-SHIFTS = 64
-"""A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
 
@@ -103,7 +101,7 @@ class Evaluator:
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
             errors=errors,
-            resources=compiled.resources,
+            resources=compiled.resources if compiled.shown is None else compiled.shown,
             seconds=seconds,
             device=info.name,
             engine=compiled.engine,
@@ -160,7 +158,8 @@ class Evaluator:
         if not shapes:
             return Verdict(status=Status.PASSED)
         try:
-            errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
+            with withholding(suite):
+                errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         return Verdict(status=Status.PASSED, errors=errors)
@@ -198,34 +197,15 @@ class Evaluator:
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):
                 check_limits(plan, self.device.info)
-        copies = [Region.of_arguments(self.task, w).nbytes for w in workloads]
-        shared = [
-            Region.of_shared(self.task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
-        ]
-        scratch = [Region.of_scratch(plan).nbytes for plan in plans]
-        shifts = SHIFTS * ALIGNMENT
+        arena = Arena(self.task, workloads, plans)
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
-        smallest = workloads[copies.index(min(copies))]
         quick = self.policy.deadline_s(min(expected_us.values(), default=None))
-        nbytes = max(copies) + shifts + max(shared) + max(scratch)
-        with self.device.open(compiled, memory_bytes=nbytes) as session:
-            copies_arena = session.alloc(max(copies) + shifts)
-            shared_arena = session.alloc(max(shared))
-            scratch_arena = session.alloc(max(scratch))
-            for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):
-                shift = int(self.rng.integers(SHIFTS)) * ALIGNMENT
-                memory = WorkloadMemory(
-                    session,
-                    self.task,
-                    workload,
-                    plan,
-                    copies=copies_arena.view(shift, nbytes),
-                    shared=shared_arena,
-                    scratch=scratch_arena,
-                )
+        with self.device.open(compiled, memory_bytes=arena.nbytes) as session:
+            for memory in arena.in_turn(session, workloads, plans, self.rng):
+                workload = memory.workload
                 expected = expected_us.get(workload.label)
-                first, second = self._draws(workload, fresh=workload is smallest)
+                first, second = self._draws(workload, fresh=workload == arena.smallest)
                 timed = workload in self.benchmarks
                 checked = check_workload(
                     memory,

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from evaluators.checks.compare import on
+from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory

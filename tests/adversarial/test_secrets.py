@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.dispatch.workbench import Built, verified
 from evaluators.device import backend
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Rejected, Status
@@ -69,13 +68,10 @@ def test_a_rejection_on_a_held_out_shape_tells_only_that(how: str, contest: Cont
     kernel, compiled = compile_kernel(ASKING[how], contest.task, contest.compiler, "cpu")
     evaluation = contest.evaluator.measure(kernel, compiled, None)
     assert evaluation.passed, evaluation.reason
-    built = Built(kernel=kernel, compiled=compiled)
-    measured = verified(contest.evaluator, built, evaluation, 0.0)
-    assert not measured.verified
-    said = measured.evaluation
-    assert said.status is not Status.PASSED
-    assert "held-out" in said.reason
-    assert not tells_a_held_out_shape(said.reason + said.log), said.reason
+    verdict = contest.evaluator.verify(kernel, compiled, "held_out")
+    assert not verdict.passed
+    assert "held-out" in verdict.reason
+    assert not tells_a_held_out_shape(verdict.reason + verdict.log), verdict.reason
 
 
 @pytest.mark.parametrize("how", ASKING_THE_COMPILER)

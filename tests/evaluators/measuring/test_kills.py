@@ -141,7 +141,7 @@ def test_one_file_is_judged_the_same_way(
 
 
 def test_what_a_rejection_happened_on_leaves_it_a_kill() -> None:
-    workload = Workload(dims={"N": 3})
+    workload = Workload(dims={"N": 3}, suite="tests")
     with pytest.raises(Rejected) as caught, on(workload):
         raise Rejected(Status.CRASHED, "its process was killed", killed=True)
     assert caught.value.killed and "N=3" in caught.value.reason
