@@ -64,7 +64,6 @@ def test_a_win_must_hold_on_held_out_shapes(workbench: BackendWorkbench, wrong_f
     if not win.verified:
         assert win.evaluation.status is Status.WRONG and win.evaluation.times_us == {}
         assert "on a held-out shape" in win.evaluation.reason
-        assert win.evaluation.reason.endswith("on N=7000")
 
 
 def test_a_link_of_a_kernel_that_now_fails_is_none(workbench: BackendWorkbench) -> None:

@@ -4,7 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from evaluators.checks.compare import check_agreement, check_limits, check_output, compare, on
+from evaluators.checks.compare import check_agreement, check_limits, check_output, compare
+from evaluators.checks.disclosure import on
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.checks.compare import on
+from evaluators.checks.disclosure import on
 from evaluators.cpu.run_child import RunChild
 from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluate import Anchor, Evaluator, compile_kernel, evaluate_file
