@@ -8,7 +8,15 @@ import pytest
 from evaluators.device import Device, backend
 from evaluators.evaluation import Status
 from evaluators.tasks.task_file import load_task
-from tests.adversarial.timed_task import FRONT, POLICY, TASK, Contest, kernel, write_task
+from tests.adversarial.timed_task import (
+    COUNTED,
+    FRONT,
+    POLICY,
+    TASK,
+    Contest,
+    kernel,
+    write_task,
+)
 
 FOUND = """
 int at = -1;
@@ -73,6 +81,20 @@ def test_remembering_results_gains_nothing(how: str, contest: Contest) -> None:
     if evaluation.status is not Status.WRONG:
         assert evaluation.speedup is not None, evaluation.reason
         assert evaluation.speedup < 1.15
+
+
+@pytest.mark.parametrize("back", [16, 60000])
+def test_results_kept_behind_scratch_are_found(back: int, contest: Contest) -> None:
+    """The bytes round each buffer are looked at after timed calls, too."""
+    text = kernel(
+        scratch=True,
+        preamble="__device__ int calls, last;",
+        before=COUNTED,
+        after=f"if (calls > 3 && i == 0) kept[40 * 8192 + {back} / 4] = y[0];",
+    )
+    evaluation = contest.measure(text)
+    assert evaluation.status is Status.WRONG
+    assert "wrote past the end of kept" in evaluation.reason
 
 
 SUM_TASK = TASK.replace("shape: [N], role: out", "shape: [1], role: out")

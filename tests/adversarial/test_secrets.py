@@ -112,7 +112,7 @@ def test_of_a_benchmark_shape_no_expected_value_is_told(after: str, contest: Con
 
 
 def test_of_a_test_shape_everything_is_told(contest: Contest) -> None:
-    evaluation = contest.measure(kernel(after="if (i == 5) y[i] = y[i] + 1.0f;"))
+    evaluation = contest.measure(kernel(after="if (i == 5 && i < N) y[i] = y[i] + 1.0f;"))
     assert evaluation.status is Status.WRONG
     assert re.search(r"y\[5\] is .*, expected .* on N=100", evaluation.reason)
 

@@ -6,15 +6,7 @@ import pytest
 
 from evaluators.device import backend
 from evaluators.evaluation import Status
-from tests.adversarial.timed_task import Contest, kernel, write_task
-
-COUNTED = """
-if (i == 0) {
-    if (N != last) { last = N; calls = 0; }
-    ++calls;
-}
-"""
-"""Runs on the shape in hand; a check makes no more than three in a row."""
+from tests.adversarial.timed_task import COUNTED, Contest, kernel, write_task
 
 SKIPPING = {
     "an element that looks written": kernel(before="if (i < N && y[i] == y[i]) return;"),

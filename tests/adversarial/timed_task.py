@@ -11,7 +11,7 @@ from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 
 TASK = """
-description: y = x / 2**16 + 2, by 16 steps of v = v / 2 + 1.
+description: y = x / 16 + 1.875, by 4 steps of v = v / 2 + 1.
 dims: [N]
 arguments:
   - {name: x, dtype: float32, shape: [N], role: in}
@@ -23,7 +23,7 @@ held_out: [{N: 7013}]
 
 REFERENCE = """
 def reference(x, N):
-    for _ in range(16):
+    for _ in range(4):
         x = x / 2 + 1
     return {"y": x}
 """
@@ -53,11 +53,19 @@ __global__ void go(const float* x, float* y, SCRATCH int N) {
     if (i < N) {
         float busy = x[i];
         for (int k = 0; k < 6; ++k) busy = steps(busy, 16) - 1.0f;
-        y[i] = busy == 1234.5f ? busy : steps(x[i], 16);
+        y[i] = busy == 1234.5f ? busy : steps(x[i], 4);
     }
     AFTER
 }
 """
+
+COUNTED = """
+if (i == 0) {
+    if (N != last) { last = N; calls = 0; }
+    ++calls;
+}
+"""
+"""Runs on the shape in hand; a check makes no more than three in a row."""
 
 POLICY = TimingPolicy(budget_s=0.3, interval_us=1500.0)
 

@@ -1,5 +1,6 @@
 """Lanes and races on cpu: bindings, draws, poison, balance, order; the policy's arithmetic."""
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
@@ -232,18 +233,46 @@ def test_a_timed_call_has_a_deadline(task: Task, device: Device) -> None:
     assert caught.value.reason.endswith("on N=3000")
 
 
-def test_a_kernel_four_times_as_busy_is_seen_to_be_slower(task: Task, device: Device) -> None:
+SPIN = """
+float busy = 1.0f;
+for (int k = 0; k < ROUNDS; ++k) busy = busy * 0.5f + (float)(i & 3);
+if (busy == 123.0f) y[0] = busy;
+"""
+
+
+def spinning(rounds: int, task: Task) -> Anchor:
+    """The right kernel, kept busy."""
+    text = kernel(before=SPIN.replace("ROUNDS", str(rounds)))
+    source, compiled = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
+    return Anchor(kernel_id=source.id, kernel=source, compiled=compiled)
+
+
+def test_a_kernel_four_times_as_busy_is_seen_to_be_slower_whichever_is_the_anchor(
+    task: Task, device: Device
+) -> None:
     """Interleaved ratios only: no wall time is asserted."""
-    spin = """
-    float busy = 1.0f;
-    for (int k = 0; k < ROUNDS; ++k) busy = busy * 0.5f + (float)(i & 3);
-    if (busy == 123.0f) y[0] = busy;
-    """
-    compiler = backend("cpu").compiler()
-    quick = compile_kernel(kernel(before=spin.replace("ROUNDS", "200")), task, compiler, "cpu")
-    slow = compile_kernel(kernel(before=spin.replace("ROUNDS", "800")), task, compiler, "cpu")
+    quick, slow = spinning(200, task), spinning(800, task)
     evaluator = Evaluator(task=task, device=device, secret=2, policy=POLICY)
-    anchor = Anchor(kernel_id=quick[0].id, kernel=quick[0], compiled=quick[1])
-    evaluation = evaluator.measure(*slow, anchor)
-    assert evaluation.speedup is not None
-    assert 1 / 6 < evaluation.speedup < 1 / 2
+    slower = evaluator.measure(slow.kernel, slow.compiled, quick).speedup
+    faster = evaluator.measure(quick.kernel, quick.compiled, slow).speedup
+    assert slower is not None
+    assert faster is not None
+    assert 1 / 6 < slower < 1 / 2
+    assert 2 < faster < 6
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("rounds", [200, 210, 800])
+def test_swapped_labels_give_reciprocal_ratios(rounds: int, task: Task, device: Device) -> None:
+    """Of races by turns, ln ratio with one anchor + ln ratio with the other: no bias by label."""
+    one, other = spinning(200, task), spinning(rounds, task)
+    policy = replace(POLICY, interval_us=2000.0, min_blocks=6, max_blocks=6)
+    evaluator = Evaluator(task=task, device=device, secret=2, policy=policy)
+    sums = []
+    for _ in range(15):
+        a = evaluator.measure(one.kernel, one.compiled, other).speedup
+        b = evaluator.measure(other.kernel, other.compiled, one).speedup
+        sums.append(math.log((a or math.nan) * (b or math.nan)))
+    error = float(np.std(sums, ddof=1)) / math.sqrt(len(sums))
+    assert abs(float(np.mean(sums))) < 4 * error  # t of 14 degrees of freedom: 0.13% by chance
+    assert error < 0.02
