@@ -12,6 +12,8 @@ from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Region
 from evaluators.device import Compiled, Device, Session
+from evaluators.device_info import DeviceInfo
+from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
@@ -54,43 +56,41 @@ class Lane:
         self._left: dict[str, dict[int, int]] = {w.label: {} for w in workloads}
         self._sharing: list[Lane] = beside._sharing if beside is not None else []
         self._sharing.append(self)
-        plans = [kernel.plan(task, w.dims) for w in workloads]
-        self._copies: dict[str, int] = (
-            beside._copies
+        plans = {w.label: kernel.plan(task, w.dims) for w in workloads}
+        self._copies_bytes: list[int] = (
+            beside._copies_bytes
             if beside is not None
-            else {
-                w.label: policy.copies_of(
-                    Region.of_arguments(task, w).nbytes,
-                    device.info,
-                    (wanted or {}).get(w.label, policy.max_copies),
-                )
-                for w in workloads
-            }
+            else [_copies_bytes(task, w, policy, device.info, wanted or {}) for w in workloads]
         )
-        regions = [Region.of_arguments(task, w).nbytes for w in workloads]
-        copies = [self._copies[w.label] * n for w, n in zip(workloads, regions, strict=True)]
-        self._own_bytes: list[int] = []
-        for w, plan in zip(workloads, plans, strict=True):
-            each = Region.of_scratch(plan).nbytes
-            fitting = max(1, min(self._copies[w.label], policy.copies_bytes // each))
-            self._own_bytes += [Region.of_shared(task, w, plan).nbytes, fitting * each]
+        self._own_bytes = [
+            nbytes
+            for w, copies in zip(workloads, self._copies_bytes, strict=True)
+            for nbytes in _own_bytes(task, w, plans[w.label], policy, copies)
+        ]
         skipped = beside._own_bytes if beside is not None else []
+        sizes = [*self._copies_bytes, *skipped, *self._own_bytes]
         self.session: Session = device.open(
             compiled,
-            memory_bytes=sum((*copies, *skipped, *self._own_bytes)),
+            memory_bytes=sum(sizes),
             beside=beside.session if beside is not None else None,
         )
         try:
-            buffers = [self.session.alloc(n) for n in (*copies, *skipped, *self._own_bytes)]
+            buffers = [self.session.alloc(nbytes) for nbytes in sizes]
         except BaseException:
             self.session.close()
             raise
-        own = iter(buffers[len(copies) + len(skipped) :])
+        own = iter(buffers[len(workloads) + len(skipped) :])
         self.memories = {
             w.label: WorkloadMemory(
-                self.session, task, w, plan, copies=buffer, shared=next(own), scratch=next(own)
+                self.session,
+                task,
+                w,
+                plans[w.label],
+                copies=copies,
+                shared=next(own),
+                scratch=next(own),
             )
-            for w, plan, buffer in zip(workloads, plans, buffers, strict=False)
+            for w, copies in zip(workloads, buffers, strict=False)
         }
 
     def applications(self, label: str, wanted: int) -> int:
@@ -202,3 +202,25 @@ class Lane:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _copies_bytes(
+    task: Task,
+    workload: Workload,
+    policy: TimingPolicy,
+    info: DeviceInfo,
+    wanted: Mapping[str, int],
+) -> int:
+    """The arguments of all bindings."""
+    nbytes = Region.of_arguments(task, workload).nbytes
+    return nbytes * policy.copies_of(nbytes, info, wanted.get(workload.label, policy.max_copies))
+
+
+def _own_bytes(
+    task: Task, workload: Workload, plan: Plan, policy: TimingPolicy, copies_bytes: int
+) -> tuple[int, int]:
+    """What the bindings share, and the scratch of all of them, or of as many as fit."""
+    shared, scratch = Region.of_shared(task, workload, plan), Region.of_scratch(plan)
+    copies = copies_bytes // Region.of_arguments(task, workload).nbytes
+    fitting = max(1, min(copies, policy.copies_bytes // scratch.nbytes))
+    return shared.nbytes, fitting * scratch.nbytes if scratch.spans else 0
