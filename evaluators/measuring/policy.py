@@ -40,7 +40,7 @@ class TimingPolicy:
     max_launches: int = 2000
     skip_warmup_us: float = 5000.0
     slower: float = 3.0
-    max_copies: int = 48
+    max_copies: int = 32
     copies_bytes: int = 1 << 26
     verify_bytes: int = 1 << 23
     fresh_bytes: int = 1 << 26
@@ -86,6 +86,7 @@ GPU_POLICY = TimingPolicy(
     interval_us=1000.0,
     max_launches=200,
     budget_s=0.5,
+    max_copies=48,
     copies_bytes=1 << 31,
     verify_bytes=1 << 62,  # results are judged on the device itself
     fresh_bytes=1 << 20,

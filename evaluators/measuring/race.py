@@ -21,13 +21,18 @@ SIMILAR = 2.0
 SPARE_DRAWS = 0.5
 """More draws than bindings: those that a call does not use may be what its outputs hold before."""
 
-MEMORY_APPLICATIONS = 8
+UNMET = 8
+"""Draws of the pool, or more, that a race leaves for the check of memory."""
+
+MEMORY_APPLICATIONS = 4
 MEMORY_PAIRS, CLEARED = 15, 3
 REMEMBERS = 1.15
-"""Of so many pairs of calls at most, so many with new data in less than this times what known data
-takes clear a kernel. 236 pairs of 12 right kernels beside three times as many busy processes as
-cores lay between 0.66 and 1.62, their median at 1.00, one in ten beyond the limit: thirteen of
-fifteen by chance are one in a thousand million shapes. Remembered results give every pair."""
+"""Of at most so many pairs of calls, so many in which new data take less than this times what
+known data take clear a kernel. 240 pairs of 12 right kernels for sgemm, on two cores with about
+six busy processes, lay between 0.66 and 1.62, their median at 1.00, and 15 of them beyond the limit
+(one quarter on the worst kernel). Were each beyond it with a chance of one quarter, 13 of 15 would
+be on one shape in a million. Where results are remembered, all pairs are.
+"""
 
 
 def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
@@ -133,7 +138,8 @@ class Race:
         self._draws: dict[str, tuple[Draw, ...]] = {}
         for w in workloads:
             copies = len(lanes[0].memories[w.label].copies)
-            self._draws[w.label] = pool.draws(w, rng, copies + 2 + int(SPARE_DRAWS * copies))
+            count = copies + 2 + int(SPARE_DRAWS * copies)
+            self._draws[w.label] = pool.draws(w, rng, max(copies, min(count, pool.size - UNMET)))
 
     def warm_up(self) -> None:
         """Learn how long an application takes, on memory that is in use."""

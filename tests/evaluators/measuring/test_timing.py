@@ -199,7 +199,7 @@ def test_an_application_needs_a_binding(task: Task, device: Device) -> None:
         copies = len(only.memories[workload.label].copies)
         assert only.applications(workload.label, 5) == 5
         assert only.applications(workload.label, 10**9) == copies == POLICY.max_copies
-        with pytest.raises(ValueError, match=r"100 applications on 48 bindings"):
+        with pytest.raises(ValueError, match=r"100 applications on 32 bindings"):
             only.call(workload.label, 100, [], np.random.default_rng(0), deadline_s=1.0)
 
 
