@@ -129,7 +129,7 @@ class Lane:
             )
             nbytes = applications * memory.region.nbytes if in_full else self._policy.verify_bytes
             self._verify(memory, placed, rng, max(1, nbytes // memory.region.nbytes))
-        self._left[label] = {copy: draw.index for copy, draw in placed.items()}
+        self._left[label].update({copy: draw.index for copy, draw in placed.items()})
         return time_us / applications
 
     def _renew(
@@ -145,13 +145,22 @@ class Lane:
             self._judge.place_shared(memory, draws[0], rng)
             memory.prepare(deadline_s=min(PREPARE_DEADLINE_S, self._policy.deadline_cap_s))
         self.met[label].update(draw.index for draw in draws)
-        for copy in {copy for lane in self._sharing for copy in lane._left[label]} - {*placed}:
-            memory.wipe(copy)
+        self._wipe(memory, placed)
         # Those that a short call does not use come last, and sweep the others from the cache, so
         # that it finds what it would find in a rotation over all of them.
         beyond = min(len(memory.copies), -(-self._sweep_bytes // memory.region.nbytes))
         swept = {copy: draws[copy % len(draws)] for copy in range(len(placed), beyond)}
         self._judge.place(memory, {**placed, **swept}, rng, stale=stale)
+
+    def _wipe(self, memory: WorkloadMemory, placed: Mapping[int, Draw]) -> None:
+        """Results that lie where the call has no binding, of a draw that it runs on."""
+        label, draws = memory.workload.label, {draw.index for draw in placed.values()}
+        unused = {copy for lane in self._sharing for copy in lane._left[label]} - {*placed}
+        for copy in unused:
+            if draws & self._lying(label, [copy]):
+                memory.wipe(copy)
+                for lane in self._sharing:
+                    lane._left[label].pop(copy, None)
 
     def _stale(
         self, label: str, applications: int, draws: Sequence[Draw], rng: np.random.Generator
