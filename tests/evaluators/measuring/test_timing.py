@@ -17,7 +17,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy
-from evaluators.measuring.race import Race, applications_wanted, balanced
+from evaluators.measuring.race import Race, applications_wanted, balanced, no_memory
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import FRONT, PREPARED, kernel, write_task
@@ -190,6 +190,25 @@ def test_what_a_binding_holds_before_a_call_is_no_result_of_the_call(
         assert not lying & placed
         stale += len(lying)
     assert stale > 3
+
+
+@pytest.mark.parametrize(
+    ("ratios", "cleared"),
+    [
+        ([1.0, 1.1, 0.9], True),
+        ([1.0, 1.1], False),
+        ([1.4, 1.0, 1.3, 0.9, 1.1], True),
+        ([9.0, 1.0, 1.0, 1.0, 1.0], True),
+        ([8.0] * 20, False),
+        ([1.2] * 20, False),
+        ([1.0, 8.0] * 10, False),
+    ],
+)
+def test_pairs_of_calls_on_known_and_new_data_clear_a_kernel(
+    ratios: list[float], cleared: bool
+) -> None:
+    """Not when it remembers half of the draws, nor when it gains a little by each."""
+    assert no_memory([(10.0, 10.0 * ratio) for ratio in ratios]) == cleared
 
 
 def test_an_application_needs_a_binding(task: Task, device: Device) -> None:
