@@ -32,8 +32,9 @@ class Binary:
 class Compiled:
     """A kernel compiled for every plan asked for; picklable, goes from compile task to device.
 
-    inspection_only: made to be looked at, by a compiler that only resembles the target's; a
-    device refuses to run it.
+    shown: the resources of launches on shapes that are shown to a kernel's author, where others
+    are among them; by default all. inspection_only: made to be looked at, by a compiler that only
+    resembles the target's; a device refuses to run it.
     """
 
     kernel_id: str
@@ -46,6 +47,7 @@ class Compiled:
     log: str = ""
     seconds: float = 0.0
     inspection_only: bool = False
+    shown: tuple[Mapping[str, Any], ...] | None = None
 
 
 ALIGNMENT = 256
@@ -90,6 +92,11 @@ class Session(Protocol):
         self, buffer: Buffer, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> np.ndarray[Any, Any]:
         """A copy in host memory."""
+
+    def elements(
+        self, buffer: Buffer, dtype: np.dtype[Any], places: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        """A copy of some elements, by their flat places."""
 
     def fill(self, buffer: Buffer, byte: int) -> None: ...
 

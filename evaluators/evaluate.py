@@ -1,20 +1,21 @@
 """The cascade: parse, static checks, compile | check, time. evaluate_file() does it all."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from evaluators.checks.compare import on
+from evaluators.checks.disclosure import on, withholding
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
+from evaluators.kernel.plan import Defines, Dim3, Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.child_evaluator import ChildEvaluator
-from evaluators.measuring.evaluator import Evaluator, workloads_of
+from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
-from evaluators.tasks.arguments import SUITES, TaskError
+from evaluators.tasks.arguments import SUITES, Suite, TaskError
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -46,13 +47,43 @@ def compile_kernel(
     Raises Rejected: INVALID, UNSUPPORTED, COMPILE_ERROR, TIMEOUT.
     """
     kernel = parse_kernel(source)
+    plans = {suite: _plans(kernel, task, suite, backend) for suite in SUITES}
+    told = [*plans["tests"], *plans["benchmarks"]]
+    compiled = compiler.compile(kernel, _distinct(told))
+    known = {build for plan in told for build in _builds(plan)}
+    further = [plan for plan in plans["held_out"] if not known.issuperset(_builds(plan))]
+    if not further:
+        return kernel, compiled
+    beside = {plan.defines for plan in further}
+    again = [plan for plan in told if plan.defines in beside]
+    with withholding("held_out"):
+        more = compiler.compile(kernel, _distinct([*again, *further]))
+    kept = [r for r in compiled.resources if tuple(sorted(r["defines"].items())) not in beside]
+    return kernel, replace(
+        compiled,
+        binaries={**compiled.binaries, **more.binaries},
+        resources=(*kept, *more.resources),
+        seconds=compiled.seconds + more.seconds,
+        shown=compiled.resources,
+    )
+
+
+def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:
     plans = []
-    for workload in workloads_of(task, SUITES, backend):
+    for workload in task.workloads(suite, backend):
         with on(workload):
-            plan = kernel.plan(task, workload.dims)
-        if plan not in plans:
-            plans.append(plan)
-    return kernel, compiler.compile(kernel, plans)
+            plans.append(kernel.plan(task, workload.dims))
+    return plans
+
+
+def _distinct(plans: Sequence[Plan]) -> list[Plan]:
+    """Without those that are there already; plans can't be hashed."""
+    return [plan for i, plan in enumerate(plans) if plan not in plans[:i]]
+
+
+def _builds(plan: Plan) -> set[tuple[Defines, str, Dim3, int]]:
+    """What a compiler, and what it tells of resources, depends on."""
+    return {(plan.defines, step.entry, step.block, step.lds_bytes) for step in plan.launches}
 
 
 def evaluate_file(

@@ -163,7 +163,7 @@ def verified(
     seconds = {**evaluation.seconds, "device": held_s}
     if verdict.passed:
         return Measured(evaluation=replace(evaluation, seconds=seconds), verified=True)
-    rejected = Rejected(verdict.status, f"held-out shape: {verdict.reason}", log=verdict.log)
+    rejected = Rejected(verdict.status, verdict.reason, log=verdict.log)
     return Measured(
         evaluation=evaluate.failed(
             evaluation.kernel_id,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.checks.compare import on
+from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
@@ -55,7 +55,7 @@ def check_workload(
 ) -> Checked:
     """Run once on each draw, in one session; a draw that comes twice must agree with itself.
 
-    Scratch is poisoned once, before the first run, and is then left as the kernel leaves it.
+    Scratch is poisoned before each run, but what prepare launches are given before the first.
     A kernel whose run takes longer than slow_us runs on the first draw only.
     Raises Rejected: WRONG, or what the run met.
     """
@@ -70,7 +70,7 @@ def check_workload(
             judge.place(memory, {0: draw}, rng)
             taken_us = memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
             run_us = min(run_us, taken_us)
-            judge.inspect_shared(memory)
+            judge.inspect_shared(memory, scratches=[0])
             with _after(len(seen)):
                 judged = judge.judge(memory, {0: draw})
             for key, error in judged.items():

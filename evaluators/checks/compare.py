@@ -1,13 +1,12 @@
 """Is an output right, and in which words it is told when not; limits known before a launch."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from evaluators.checks.disclosure import shown
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
@@ -17,15 +16,6 @@ from evaluators.tasks.arguments import Argument, Workload
 Array = np.ndarray[Any, Any]
 
 SHOWN_IN_LOG = 8
-
-
-@contextmanager
-def on(workload: Workload) -> Iterator[None]:
-    """A rejection inside tells the workload it happened on."""
-    try:
-        yield
-    except Rejected as rejected:
-        raise rejected.saying(f"{rejected.reason} on {workload.label}") from None
 
 
 def check_limits(plan: Plan, info: DeviceInfo) -> None:
@@ -87,7 +77,8 @@ def check_output(argument: Argument, workload: Workload, out: Array, reference: 
     wrong = np.flatnonzero(compared.wrong)
     if not wrong.size:
         return compared.error
-    log = _wrong_elements(argument.name, out, reference, compared)
+    expected = shown(reference, workload)
+    log = _wrong_elements(argument.name, out, expected, compared)
     first = int(wrong[0])
     place = _element(argument.name, first, out.shape)
     raw = np.ascontiguousarray(out).reshape(-1).view(np.uint8).reshape(out.size, -1)
@@ -100,8 +91,7 @@ def check_output(argument: Argument, workload: Workload, out: Array, reference: 
             reason = f"{place} was never written ({count} of {out.size} elements never written)"
     else:
         reason = (
-            f"{place} is {_number(out, first)}, expected {_number(reference, first)} "
-            f"({wrong.size} of {out.size} elements wrong)"
+            f"{place} is {_value(out, expected, first)} ({wrong.size} of {out.size} elements wrong)"
         )
     raise Rejected(Status.WRONG, reason, log=log)
 
@@ -135,14 +125,22 @@ def _element(name: str, flat: int, shape: tuple[int, ...]) -> str:
     return f"{name}[{', '.join(str(i) for i in np.unravel_index(flat, shape))}]"
 
 
-def _wrong_elements(name: str, out: Array, reference: Array, compared: Comparison) -> str:
-    """Where the wrong elements lie, for whoever repairs the kernel."""
+def _value(out: Array, expected: Array | None, flat: int) -> str:
+    """What is there and, where that may be told, what should be."""
+    told = "" if expected is None else f", expected {_number(expected, flat)}"
+    return _number(out, flat) + told
+
+
+def _wrong_elements(name: str, out: Array, expected: Array | None, compared: Comparison) -> str:
+    """Where the wrong elements lie, for whoever repairs the kernel.
+
+    How wrong they are would tell what is expected.
+    """
     places = np.nonzero(compared.wrong)
     box = ", ".join(f"{int(axis.min())}:{int(axis.max()) + 1}" for axis in places)
-    lines = [f"all wrong elements lie in {name}[{box}]; largest error {compared.error:.3g} x limit"]
+    error = "" if expected is None else f"; largest error {compared.error:.3g} x limit"
+    lines = [f"all wrong elements lie in {name}[{box}]{error}"]
     for flat in np.flatnonzero(compared.wrong)[:SHOWN_IN_LOG]:
         i = int(flat)
-        lines.append(
-            f"{_element(name, i, out.shape)} is {_number(out, i)}, expected {_number(reference, i)}"
-        )
+        lines.append(f"{_element(name, i, out.shape)} is {_value(out, expected, i)}")
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Judge inputs and masked references kept on a GPU, where results are judged too."""
 
 import secrets
+from collections.abc import Collection
 
 import numpy as np
 
@@ -69,7 +70,9 @@ class GpuJudge:
                 work.fill(buffer, SCRATCH_POISON)
         self._harness.run(work)
 
-    def inspect_shared(self, memory: WorkloadMemory) -> None:
+    def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
+        if memory.scratches:
+            self._inspect_scratches(memory, scratches)
         if not memory.shared.spans:
             return
         work, after = self._harness.work(), memory.shared_buffer
@@ -92,29 +95,39 @@ class GpuJudge:
         memory.shared.inspect(before, _bytes(memory.session, after))
         raise _disagreement(found)
 
-    def place(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
+    def _inspect_scratches(self, memory: WorkloadMemory, scratches: Collection[int]) -> None:
         work = self._harness.work()
-        for copy, draw in placed.items():
-            work.copy(memory.copies[copy], self._held(memory, draw).image)
-        self._harness.run(work)
+        for copy in scratches:
+            for start, stop in memory.scratch.guards():
+                guard = memory.scratches[copy].view(start, stop - start)
+                work.unchanged(self._noise.view(0, guard.nbytes), guard, 0)
+        (found,) = self._harness.run(work, 1)
+        if found.fine:
+            return
+        for copy in scratches:
+            memory.inspect_guards(memory.scratch, memory.scratches[copy], self._noise_host)
+        raise _disagreement(found)
 
-    def place_afresh(
+    def place(
         self,
         memory: WorkloadMemory,
-        pool: InputPool,
+        placed: Placed,
         rng: np.random.Generator,
-        draw: Draw | None = None,
+        *,
+        stale: Collection[int] = (),
     ) -> None:
-        """Inputs never met are a known draw, each input's elements moved round at random."""
-        known = draw or pool.draws(memory.workload, rng, 1)[0]
-        image, work = self._held(memory, known).image, self._harness.work()
-        work.copy(memory.copies[0], image)
-        for span in memory.region.spans:
-            if span.given and span.nbytes:
-                count = span.nbytes // span.dtype.itemsize
-                shift = int(rng.integers(count)) * span.dtype.itemsize if draw is None else 0
-                buffer = memory.bindings[0][span.name]
-                work.rotate(buffer, image.view(span.start, span.nbytes), shift)
+        work = self._harness.work()
+        for copy, draw in placed.items():
+            image, buffer = self._held(memory, draw).image, memory.copies[copy]
+            for start, stop in _placed(memory.region, stale=copy in stale):
+                work.copy(buffer.view(start, stop - start), image.view(start, stop - start))
+            if copy < len(memory.scratches):
+                scratch = memory.scratches[copy]
+                for start, stop in memory.scratch.guards():
+                    guard = scratch.view(start, stop - start)
+                    work.copy(guard, self._noise.view(0, guard.nbytes))
+                for own in memory.scratch.buffers(scratch).values():
+                    work.fill(own, SCRATCH_POISON)
         self._harness.run(work)
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
@@ -146,6 +159,9 @@ class GpuJudge:
                 errors[key] = max(one.error, errors.get(key, 0.0))
         return errors
 
+    def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
+        self.judge(memory, placed)
+
     def close(self) -> None:
         self._store.close()
         self._memory.close()
@@ -162,6 +178,14 @@ class GpuJudge:
         }
         memory.judge(references, _bytes(memory.session, held.image), memory.taken(copy))
         raise _disagreement(*found)
+
+
+def _placed(region: Region, *, stale: bool) -> list[tuple[int, int]]:
+    """From where to where a draw's bytes are put: everywhere, or but for the poison."""
+    poisoned = [span for span in region.spans if stale and not span.given]
+    starts = [0, *(span.stop for span in poisoned)]
+    stops = [*(span.start for span in poisoned), region.nbytes]
+    return list(zip(starts, stops, strict=True))
 
 
 def _kept(region: Region) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ class Draw:
     """One set of inputs and what must come out, made when first asked for.
 
     inputs: by name, in their own dtypes. reference: by output, in float64 (int64 for integers).
-    nbytes: of all of it, whether made or not.
+    nbytes: of all of it but the constants, whether made or not.
     """
 
     def __init__(self, task: Task, workload: Workload, index: int, inputs: Inputs) -> None:
@@ -28,17 +28,13 @@ class Draw:
         self._workload = workload
         self._inputs = inputs
         self.nbytes = sum(
-            (argument.nbytes(workload.dims) if argument.role != "out" else 0)
+            (argument.nbytes(workload.dims) if argument.role in ("in", "inout") else 0)
             + (argument.nbytes(workload.dims) // argument.np_dtype.itemsize * 8) * argument.written
             for argument in task.arguments
         )
 
     @cached_property
     def inputs(self) -> Mapping[str, Array]:
-        return self.again()
-
-    def again(self) -> Mapping[str, Array]:
-        """The inputs, made once more."""
         return self._inputs(self._workload, self.index)
 
     @cached_property
@@ -49,45 +45,49 @@ class Draw:
 class InputPool:
     """Draws by workload, made when first asked for, kept up to a bound of bytes.
 
-    All draws of a workload share their constant arguments, so that what a kernel prepared
-    from them serves every draw.
+    Of each workload there is a pool of draws that come again, so that their references need not
+    be computed each time, and as many that never do as are asked for. All share their constant
+    arguments, so that what a kernel prepared from them serves every draw.
     """
 
     def __init__(
-        self,
-        task: Task,
-        *,
-        secret: int,
-        size: int = 6,
-        shape_bytes: int = 1 << 27,
-        limit_bytes: int = 1 << 31,
+        self, task: Task, *, secret: int, size: int = 64, limit_bytes: int = 1 << 30
     ) -> None:
-        """size: draws of a workload, as far as they fit in shape_bytes, but at least two.
-        limit_bytes: for all workloads; beyond it draws are dropped and made again.
+        """size: draws of a workload that come again.
+        limit_bytes: for all workloads; beyond it the longest unused are dropped and made again.
         """
         if size < 2:
             raise ValueError("a pool needs two draws or more, or state kept goes unnoticed")
         self.task = task
-        self._size = size
-        self._shape_bytes = shape_bytes
+        self.size = size
         self._secret = secret
         self._limit_bytes = limit_bytes
         self._held_bytes = 0
         self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
+        self._constants = [a.name for a in task.arguments if a.role == "constant"]
 
-    def size(self, workload: Workload) -> int:
-        """How many different draws of a workload there are."""
-        nbytes = Draw(self.task, workload, 0, self._inputs).nbytes
-        return max(2, min(self._size, self._shape_bytes // nbytes))
+    def draws(
+        self,
+        workload: Workload,
+        rng: np.random.Generator,
+        count: int,
+        *,
+        met: Collection[int] = (),
+    ) -> tuple[Draw, ...]:
+        """count different draws in random order, none of the indices met.
 
-    def draws(self, workload: Workload, rng: np.random.Generator, count: int) -> tuple[Draw, ...]:
-        """count draws in random order; all different as long as there are that many."""
-        indices: list[int] = []
-        while len(indices) < count:
-            indices += [int(i) for i in rng.permutation(self.size(workload))]
-        return tuple(self.get(workload, index) for index in indices[:count])
+        Where the pool has no more of them, the others are fresh.
+        """
+        left = [int(i) for i in rng.permutation(self.size) if i not in met]
+        pooled = [self.get(workload, i) for i in left[:count]]
+        return (*pooled, *(self.fresh(workload, rng) for _ in range(count - len(pooled))))
+
+    def fresh(self, workload: Workload, rng: np.random.Generator) -> Draw:
+        """One that never was and never comes again."""
+        return Draw(self.task, workload, int(rng.integers(self.size, 2**62)), self._inputs)
 
     def get(self, workload: Workload, index: int) -> Draw:
+        """One of the pool."""
         key = (workload.label, index)
         draw = self._kept.pop(key, None)
         if draw is None:
@@ -98,16 +98,11 @@ class InputPool:
         self._kept[key] = draw
         return draw
 
-    def unseen(self, workload: Workload, rng: np.random.Generator) -> Mapping[str, Array]:
-        """Inputs that no kernel has met and that nobody knows the reference of."""
-        return self._inputs(workload, -int(rng.integers(1, 2**62)))
-
     def _inputs(self, workload: Workload, index: int) -> dict[str, Array]:
         inputs = self.task.inputs(workload, self._seed(index))
-        constants = [a.name for a in self.task.arguments if a.role == "constant"]
-        if constants and index != 0:
-            shared = self.task.inputs(workload, self._seed(0))
-            inputs.update({name: shared[name] for name in constants})
+        if self._constants and index != 0:
+            shared = self.get(workload, 0).inputs
+            inputs.update({name: shared[name] for name in self._constants})
         return inputs
 
     def _seed(self, index: int) -> int:

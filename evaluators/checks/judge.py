@@ -1,40 +1,47 @@
 """Where a memory's data comes from and who compares what a kernel made of it: here, the host."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 import numpy as np
 
-from evaluators.checks.inputs import Draw, InputPool
+from evaluators.checks.compare import compare
+from evaluators.checks.inputs import Draw
 from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.region import Image
+from evaluators.checks.region import Image, noise
 
 Placed = Mapping[int, Draw]
 """By binding of a memory, the draw that lies there."""
 
+SPOTS = 64
+"""Elements of each output that a spot check looks at, in each binding."""
+
 
 class Judge(Protocol):
-    """Puts draws into a memory's memory and judges what is there after a run."""
+    """Puts draws into a workload's memory and judges what is there after a run."""
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
-        """Constants in place, scratch poisoned, random bytes round them."""
+        """Constants in place, prepared scratch poisoned, random bytes round them."""
 
-    def inspect_shared(self, memory: WorkloadMemory) -> None:
-        """Raises Rejected(WRONG): constants changed, or writes beyond scratch."""
+    def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
+        """Raises Rejected(WRONG): constants changed, or writes beyond scratch.
 
-    def place(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
-        """Inputs in place, outputs poisoned, random bytes round them."""
+        scratches: the bindings whose own scratch is looked at, too.
+        """
 
-    def place_afresh(
+    def place(
         self,
         memory: WorkloadMemory,
-        pool: InputPool,
+        placed: Placed,
         rng: np.random.Generator,
-        draw: Draw | None = None,
+        *,
+        stale: Collection[int] = (),
     ) -> None:
-        """Into the first binding, a draw once more, by default inputs that no kernel has met.
+        """Inputs in place, outputs and own scratch poisoned, random bytes round them.
 
-        Both are made in the same way, so that caches hold as much of the one as of the other.
+        stale: bindings whose outputs stay as a run over another draw left them, so that nobody
+        can tell by looking whether an output is written already.
         """
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
@@ -43,47 +50,81 @@ class Judge(Protocol):
         Raises Rejected(WRONG): told from the first wrong element of the first wrong binding.
         """
 
+    def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
+        """judge() for many bindings: each by its guards and SPOTS random elements of each output.
+
+        Raises Rejected(WRONG).
+        """
+
 
 class HostJudge:
-    """Images in host memory, compared by numpy. Serves one kernel, or two that race."""
+    """Arrays in host memory, compared by numpy. Serves one kernel, or two that race."""
 
     def __init__(self) -> None:
-        self._images: dict[tuple[str, int], Image] = {}
-        self._right: dict[tuple[str, int], tuple[Image, dict[str, float]]] = {}
+        self._noise: Image | None = None
+        self._right: dict[tuple[WorkloadMemory, int], tuple[bytes, dict[str, float]]] = {}
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
         memory.write_shared(memory.shared.image(draw.inputs, rng))
 
-    def inspect_shared(self, memory: WorkloadMemory) -> None:
+    def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
         memory.inspect_shared()
+        for copy in scratches if memory.scratches else ():
+            memory.inspect_guards(memory.scratch, memory.scratches[copy], self._guards())
 
-    def place(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
-        for copy, draw in placed.items():
-            key = (memory.workload.label, draw.index)
-            if key not in self._images:
-                self._images[key] = memory.region.image(draw.inputs, rng)
-            memory.write(copy, self._images[key])
-
-    def place_afresh(
+    def place(
         self,
         memory: WorkloadMemory,
-        pool: InputPool,
+        placed: Placed,
         rng: np.random.Generator,
-        draw: Draw | None = None,
+        *,
+        stale: Collection[int] = (),
     ) -> None:
-        inputs = pool.unseen(memory.workload, rng) if draw is None else draw.again()
-        memory.write(0, memory.region.image(inputs, rng))
+        for copy, draw in placed.items():
+            memory.place(copy, draw.inputs, self._guards(), poison=copy not in stale)
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
-        """A result that was once found right is known again by its bytes."""
+        """A result that was once found right is known again by its digest."""
         largest: dict[str, float] = {}
         for copy, draw in placed.items():
-            key = (memory.workload.label, draw.index)
-            after = memory.taken(copy)
-            known, errors = self._right.get(key, (None, {}))
-            if known is None or not np.array_equal(known, after):
-                errors = memory.judge(draw.reference, self._images[key], after)
-                self._right[key] = after, errors
-            for output, error in errors.items():
+            for output, error in self._judged(memory, copy, draw).items():
                 largest[output] = max(error, largest.get(output, 0.0))
         return largest
+
+    def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
+        dims = memory.workload.dims
+        for copy in placed:
+            memory.inspect_guards(memory.region, memory.copies[copy], self._guards())
+        for output in memory.task.outputs:
+            if not (count := output.nbytes(dims) // output.np_dtype.itemsize):
+                continue
+            places = rng.integers(count, size=(len(placed), SPOTS))
+            pairs = list(zip(placed.items(), places, strict=True))
+            found = [memory.elements(copy, output.name, at) for (copy, _), at in pairs]
+            wanted = [draw.reference[output.name].reshape(-1)[at] for (_, draw), at in pairs]
+            compared = compare(
+                np.stack(found), np.stack(wanted), rtol=output.rtol(dims), atol=output.atol(dims)
+            )
+            suspects = np.flatnonzero(compared.wrong.any(axis=1))
+            self.judge(memory, dict(pairs[int(i)][0] for i in suspects))
+
+    def _judged(self, memory: WorkloadMemory, copy: int, draw: Draw) -> dict[str, float]:
+        after, region = memory.taken(copy), memory.region
+        untouched = region.untouched(after, draw.inputs, self._guards())
+        digest = hashlib.sha256()
+        for span in region.spans:
+            if span.written:
+                digest.update(after[span.start : span.stop].data)
+        key = (memory, draw.index)
+        known, errors = self._right.get(key, (b"", {}))
+        if not untouched or known != digest.digest():
+            before = after if untouched else region.expected(draw.inputs, self._guards())
+            errors = memory.judge(draw.reference, before, after)
+            self._right[key] = digest.digest(), errors
+        return errors
+
+    def _guards(self) -> Image:
+        """The noise round every buffer, the same for all that this judge serves."""
+        if self._noise is None:
+            self._noise = noise(np.random.default_rng())
+        return self._noise

@@ -1,4 +1,4 @@
-"""One workload's memory in a session: the bindings' regions and the one they share."""
+"""One workload's memory in a session: each binding's own regions and the one they share."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluators.checks.compare import check_agreement, check_output
 from evaluators.checks.inputs import Draw
-from evaluators.checks.region import Image, Region
+from evaluators.checks.region import SCRATCH_POISON, Image, Region, poison_byte, same
 from evaluators.device import Buffer, Session
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload
@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 class WorkloadMemory:
-    """One workload's memory in a session: the bindings' regions and the one they share.
+    """One workload's memory in a session: each binding's own regions and the one they share.
 
     Memory comes from the caller, so that several workloads may take turns in the same.
     """
@@ -31,20 +31,31 @@ class WorkloadMemory:
         *,
         copies: Buffer,
         shared: Buffer,
+        scratch: Buffer,
     ) -> None:
-        """copies: memory for one or more bindings; shared: for constants and scratch."""
+        """copies: memory for the arguments of one or more bindings; shared: for what all share,
+        scratch: for the own scratch of as many bindings as are to be run.
+        """
         self.session = session
         self.task = task
         self.workload = workload
         self.plan = plan
         self.shared = Region.of_shared(task, workload, plan)
         self.region = Region.of_arguments(task, workload)
+        self.scratch = Region.of_scratch(plan)
         self.shared_buffer = shared.view(0, self.shared.nbytes)
         of_all = self.shared.buffers(self.shared_buffer)
-        nbytes = self.region.nbytes
-        self.copies = tuple(copies.view(i * nbytes, nbytes) for i in range(copies.nbytes // nbytes))
-        self.bindings = tuple({**of_all, **self.region.buffers(copy)} for copy in self.copies)
+        self.copies = _split(copies, self.region.nbytes)
+        self.scratches = _split(scratch, self.scratch.nbytes) if self.scratch.spans else ()
+        self.arguments = tuple(self.region.buffers(copy) for copy in self.copies)
+        self.bindings = tuple({**of_all, **own} for own in self.arguments)
+        if self.scratch.spans:
+            self.bindings = tuple(
+                {**binding, **self.scratch.buffers(own)}
+                for binding, own in zip(self.bindings, self.scratches, strict=False)
+            )
         self._shared_image: Image | None = None
+        self._guarded: set[Buffer] = set()
 
     def write_shared(self, image: Image) -> None:
         self._shared_image = image
@@ -60,8 +71,42 @@ class WorkloadMemory:
         if self.shared.spans and self._shared_image is not None:
             self.shared.inspect(self._shared_image, self._read(self.shared_buffer))
 
-    def write(self, copy: int, image: Image) -> None:
-        self.session.write(self.copies[copy], image)
+    def place(
+        self, copy: int, inputs: Mapping[str, Array], noise: Image, *, poison: bool = True
+    ) -> None:
+        """Inputs in place, scratch poisoned, and outputs unless they are to stay as they are.
+
+        noise: for the guards, written once: who changes them is found out.
+        """
+        self._guard(self.region, self.copies[copy], noise)
+        for span in self.region.spans:
+            buffer = self.arguments[copy][span.name]
+            if span.given:
+                self.session.write(buffer, inputs[span.name])
+            elif poison:
+                self.session.fill(buffer, span.poison)
+        if copy < len(self.scratches):
+            self._guard(self.scratch, self.scratches[copy], noise)
+            for buffer in self.scratch.buffers(self.scratches[copy]).values():
+                self.session.fill(buffer, SCRATCH_POISON)
+
+    def wipe(self, copy: int) -> None:
+        """Poison the outputs of a binding that is not to be run."""
+        for output in self.task.outputs:
+            self.session.fill(self.arguments[copy][output.name], poison_byte(output.np_dtype))
+
+    def inspect_guards(self, region: Region, buffer: Buffer, noise: Image) -> None:
+        """Raises Rejected(WRONG): writes beyond a binding's arguments, or its own scratch."""
+        for start, stop in region.guards():
+            after = self._read(buffer.view(start, stop - start))
+            if not same(after, noise[: stop - start]):
+                whole = self._read(buffer)
+                region.inspect_guards(region.guarded(whole, noise), whole)
+
+    def elements(self, copy: int, output: str, places: Array) -> Array:
+        """Some elements of an output, by their flat places."""
+        (span,) = (span for span in self.region.spans if span.name == output)
+        return self.session.elements(self.arguments[copy][output], span.dtype, places)
 
     def taken(self, copy: int) -> Image:
         """A binding's bytes as they are now."""
@@ -87,5 +132,15 @@ class WorkloadMemory:
             if not np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)):
                 check_agreement(output, self.workload, a, b, draw.reference[output.name])
 
+    def _guard(self, region: Region, buffer: Buffer, noise: Image) -> None:
+        if buffer not in self._guarded:
+            self._guarded.add(buffer)
+            for start, stop in region.guards():
+                self.session.write(buffer.view(start, stop - start), noise[: stop - start])
+
     def _read(self, buffer: Buffer) -> Image:
         return self.session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))
+
+
+def _split(buffer: Buffer, nbytes: int) -> tuple[Buffer, ...]:
+    return tuple(buffer.view(i * nbytes, nbytes) for i in range(buffer.nbytes // nbytes))

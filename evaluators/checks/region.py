@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluators.device import Buffer
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.plan import Plan
+from evaluators.kernel.plan import MemsetStep, Plan, Scalar
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
@@ -44,11 +44,45 @@ class Span:
         return poison_byte(self.dtype)
 
 
+def noise(rng: np.random.Generator) -> Image:
+    """Random bytes, as many as the longest guard has."""
+    return np.frombuffer(rng.bytes(GUARD_BYTES + ALIGNMENT + TAIL_BYTES), dtype=np.uint8)
+
+
+def as_bytes(array: Array) -> Image:
+    """An array's bytes, in row-major order."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
 def poison_byte(dtype: np.dtype[Any]) -> int:
     """A byte that makes NaNs of a float type when repeated; for integers a rare value."""
     if np.issubdtype(dtype, np.integer):
         return 0xA5
     return 0x80 if dtype.itemsize == 1 else 0xFF  # float8 fnuz has the one NaN 0x80
+
+
+Part = tuple[str, np.dtype[Any], tuple[int, ...], bool, bool]
+"""name, dtype, shape, written, given"""
+
+
+def _scratch(plan: Plan, *, prepared: bool) -> list[Part]:
+    """The scratch buffers that prepare steps are given, or the others."""
+    given: set[str | Scalar] = set()
+    for step in plan.prepare:
+        given |= {step.buffer} if isinstance(step, MemsetStep) else set(step.args)
+    byte = np.dtype(np.uint8)
+    return [
+        (name, byte, (nbytes,), True, False)
+        for name, nbytes in plan.scratch.items()
+        if (name in given) == prepared
+    ]
+
+
+def same(a: Image, b: Image) -> bool:
+    """Compared by words: by bytes numpy takes several times as long."""
+    words = a.size // 8 * 8
+    head = np.array_equal(a[:words].view(np.uint64), b[:words].view(np.uint64))
+    return head and np.array_equal(a[words:], b[words:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +93,7 @@ class Region:
     nbytes: int
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[str, np.dtype[Any], tuple[int, ...], bool, bool]]) -> Self:
-        """parts: name, dtype, shape, written, given."""
+    def of(cls, parts: Sequence[Part]) -> Self:
         spans = []
         at = GUARD_BYTES
         for name, dtype, shape, written, given in parts:
@@ -92,18 +125,18 @@ class Region:
 
     @classmethod
     def of_shared(cls, task: Task, workload: Workload, plan: Plan) -> Self:
-        """What all bindings share: constants, and the one scratch."""
-        byte = np.dtype(np.uint8)
-        return cls.of(
-            [
-                *(
-                    (a.name, a.np_dtype, a.shape(workload.dims), False, True)
-                    for a in task.arguments
-                    if a.role == "constant"
-                ),
-                *((name, byte, (nbytes,), True, False) for name, nbytes in plan.scratch.items()),
-            ]
-        )
+        """What all bindings share: constants, and the scratch that prepare launches fill."""
+        constants = [
+            (a.name, a.np_dtype, a.shape(workload.dims), False, True)
+            for a in task.arguments
+            if a.role == "constant"
+        ]
+        return cls.of([*constants, *_scratch(plan, prepared=True)])
+
+    @classmethod
+    def of_scratch(cls, plan: Plan) -> Self:
+        """Each binding's own scratch."""
+        return cls.of(_scratch(plan, prepared=False))
 
     def image(self, inputs: Mapping[str, Array], rng: np.random.Generator) -> Image:
         """The region's bytes before a run: random guards, inputs in place, the rest poisoned."""
@@ -118,6 +151,25 @@ class Region:
                 scratch = span.dtype == np.uint8
                 image[span.start : span.stop] = SCRATCH_POISON if scratch else span.poison
         return image
+
+    def expected(self, inputs: Mapping[str, Array], noise: Image) -> Image:
+        """As image(), with the same noise in every guard."""
+        return self.guarded(self.image(inputs, np.random.default_rng(0)), noise)
+
+    def guarded(self, image: Image, noise: Image) -> Image:
+        """A copy with that noise in every guard."""
+        image = image.copy()
+        for start, stop in self.guards():
+            image[start:stop] = noise[: stop - start]
+        return image
+
+    def untouched(self, after: Image, inputs: Mapping[str, Array], noise: Image) -> bool:
+        """Whether guards and what is only read are as expected(); quicker than inspect()."""
+        guards = (same(after[a:b], noise[: b - a]) for a, b in self.guards())
+        only_read = (span for span in self.spans if not span.written)
+        return all(guards) and all(
+            same(after[span.start : span.stop], as_bytes(inputs[span.name])) for span in only_read
+        )
 
     def guards(self) -> list[tuple[int, int]]:
         starts = [0, *(span.stop for span in self.spans)]
@@ -137,10 +189,7 @@ class Region:
 
     def inspect(self, before: Image, after: Image) -> None:
         """Raises Rejected(WRONG) when anything but an output or scratch has changed."""
-        for i, (start, stop) in enumerate(self.guards()):
-            changed = np.flatnonzero(before[start:stop] != after[start:stop])
-            if changed.size:
-                raise Rejected(Status.WRONG, self._trespass(i, start, stop, changed))
+        self.inspect_guards(before, after)
         for span in self.spans:
             old, new = before[span.start : span.stop], after[span.start : span.stop]
             if not span.written and not np.array_equal(old, new):
@@ -150,6 +199,13 @@ class Region:
                     Status.WRONG,
                     f"changed its input {span.name} (first at {span.name}[{index}])",
                 )
+
+    def inspect_guards(self, before: Image, after: Image) -> None:
+        """Raises Rejected(WRONG): the first guard that has changed, and where."""
+        for i, (start, stop) in enumerate(self.guards()):
+            changed = np.flatnonzero(before[start:stop] != after[start:stop])
+            if changed.size:
+                raise Rejected(Status.WRONG, self._trespass(i, start, stop, changed))
 
     def _trespass(self, i: int, start: int, stop: int, changed: Array) -> str:
         """Guard i lies after span i - 1 and before span i; the nearer one is named."""

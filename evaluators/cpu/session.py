@@ -106,6 +106,12 @@ class CpuSession:
     ) -> np.ndarray[Any, Any]:
         return self._bytes(buffer).copy().view(dtype).reshape(shape)
 
+    def elements(
+        self, buffer: Buffer, dtype: np.dtype[Any], places: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        found: np.ndarray[Any, Any] = self._bytes(buffer).view(dtype)[places]
+        return found
+
     def fill(self, buffer: Buffer, byte: int) -> None:
         self._bytes(buffer)[:] = byte
 

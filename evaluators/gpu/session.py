@@ -103,6 +103,13 @@ class GpuSession:
         self._driver.copy_out(array, buffer.offset)
         return array
 
+    def elements(
+        self, buffer: Buffer, dtype: np.dtype[Any], places: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        whole = self.read(buffer, dtype, (buffer.nbytes // dtype.itemsize,))
+        found: np.ndarray[Any, Any] = whole[places]
+        return found
+
     def fill(self, buffer: Buffer, byte: int) -> None:
         self._driver.fill(buffer.offset, byte, buffer.nbytes)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Self
 
+from evaluators.checks.disclosure import withholding
 from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
 from evaluators.device import Compiled, Compiler, backend
@@ -109,7 +110,9 @@ class ChildEvaluator:
     ) -> Verdict:
         """See Evaluator.verify."""
         try:
-            made = self._call(Call(method="verify", arguments=(kernel, compiled, suite)), kernel)
+            with withholding(suite):
+                call = Call(method="verify", arguments=(kernel, compiled, suite))
+                made = self._call(call, kernel)
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         assert isinstance(made, Verdict)

@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
+from evaluators.checks.arena import Arena
 from evaluators.checks.check import check_order, check_workload
-from evaluators.checks.compare import check_limits, on
-from evaluators.checks.inputs import InputPool
+from evaluators.checks.compare import check_limits
+from evaluators.checks.disclosure import on, withholding
+from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
-from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.region import ALIGNMENT, Region
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
@@ -21,13 +21,11 @@ from evaluators.measuring.intervals import speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
-from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
+from evaluators.measuring.race import Race, StoppedEarly, applications_wanted, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
 
-SHIFTS = 64
-"""A check's memory begins at a random one of so many places, ALIGNMENT bytes apart."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
 
@@ -103,7 +101,7 @@ class Evaluator:
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
             errors=errors,
-            resources=compiled.resources,
+            resources=compiled.resources if compiled.shown is None else compiled.shown,
             seconds=seconds,
             device=info.name,
             engine=compiled.engine,
@@ -160,7 +158,8 @@ class Evaluator:
         if not shapes:
             return Verdict(status=Status.PASSED)
         try:
-            errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
+            with withholding(suite):
+                errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         return Verdict(status=Status.PASSED, errors=errors)
@@ -198,30 +197,15 @@ class Evaluator:
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):
                 check_limits(plan, self.device.info)
-        copies = [Region.of_arguments(self.task, w).nbytes for w in workloads]
-        shared = [
-            Region.of_shared(self.task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)
-        ]
-        shifts = SHIFTS * ALIGNMENT
+        arena = Arena(self.task, workloads, plans)
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
         quick = self.policy.deadline_s(min(expected_us.values(), default=None))
-        memory_bytes = max(copies) + shifts + max(shared)
-        with self.device.open(compiled, memory_bytes=memory_bytes, fenced=True) as session:
-            copies_arena = session.alloc(max(copies) + shifts)
-            shared_arena = session.alloc(max(shared))
-            for workload, plan, nbytes in zip(workloads, plans, copies, strict=True):
-                shift = int(self.rng.integers(SHIFTS)) * ALIGNMENT
-                memory = WorkloadMemory(
-                    session,
-                    self.task,
-                    workload,
-                    plan,
-                    copies=copies_arena.view(shift, nbytes),
-                    shared=shared_arena,
-                )
+        with self.device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+            for memory in arena.in_turn(session, workloads, plans, self.rng):
+                workload = memory.workload
                 expected = expected_us.get(workload.label)
-                first, second = self.pool.draws(workload, self.rng, 2)
+                first, second = self._draws(workload, fresh=workload == arena.smallest)
                 timed = workload in self.benchmarks
                 checked = check_workload(
                     memory,
@@ -235,6 +219,13 @@ class Evaluator:
                 taken_us[workload.label] = checked.run_us
         return errors, taken_us
 
+    def _draws(self, workload: Workload, *, fresh: bool) -> tuple[Draw, Draw]:
+        """Two of the pool, or one of them fresh: so too where data of the size are quickly made."""
+        first, second = self.pool.draws(workload, self.rng, 2)
+        if fresh or first.nbytes <= self.policy.fresh_bytes:
+            first = self.pool.fresh(workload, self.rng)
+        return first, second
+
     @contextmanager
     def _racing(
         self,
@@ -246,6 +237,7 @@ class Evaluator:
         """A race, warmed up, in sessions that the check has not seen."""
         with ExitStack() as stack:
             anchor_us = self._expected_us(anchor)
+            times = (taken_us, anchor_us) if anchor is not None else (taken_us,)
             first = Lane(
                 self.device,
                 self.task,
@@ -253,6 +245,7 @@ class Evaluator:
                 kernel,
                 compiled,
                 self.policy,
+                wanted=applications_wanted(times, self.policy),
                 judge=self._judge,
             )
             lanes = [stack.enter_context(first)]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluators.checks.region import Region
 from evaluators.device import Compiled, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
@@ -22,11 +21,12 @@ class TimingPolicy:
         max_launches allows.
     skip_warmup_us: kernels known to take longer need no warm-up.
     slower: how much slower than a shape's best is hopeless.
-    draws: different inputs that a race takes from the pool for a shape.
-    copies: bindings that a call rotates over, on cpu within copies_bytes; on a GPU as many
-        more, up to max_copies, as exceed twice the cache.
-    refresh_bytes: a call's inputs are drawn anew before it as long as they are smaller.
-    verify_bytes: how much of a call's memory is read back and judged, chosen at random.
+    max_copies, copies_bytes: how many bindings a shape gets at most, since each application of a
+        call needs its own with inputs of its own, and their bytes (those of their scratch, too):
+        about what a kernel can touch in interval_us at the memory's speed.
+    verify_bytes: how much of a call's memory is judged in full, chosen at random; of the rest
+        each output is judged by elements picked at random.
+    fresh_bytes: shapes up to this size are checked on inputs that never come again.
     """
 
     min_blocks: int = 3
@@ -40,12 +40,10 @@ class TimingPolicy:
     max_launches: int = 2000
     skip_warmup_us: float = 5000.0
     slower: float = 3.0
-    draws: int = 4
-    copies: int = 3
-    max_copies: int = 64
-    copies_bytes: int = 1 << 27
-    refresh_bytes: int = 1 << 26
-    verify_bytes: int = 1 << 26
+    max_copies: int = 32
+    copies_bytes: int = 1 << 26
+    verify_bytes: int = 1 << 23
+    fresh_bytes: int = 1 << 26
     deadline_factor: float = 10.0
     deadline_slack_s: float = 2.0
     deadline_cap_s: float = 20.0
@@ -57,11 +55,15 @@ class TimingPolicy:
         allowed = self.deadline_factor * expected_us / 1e6 + self.deadline_slack_s
         return min(allowed, self.deadline_cap_s)
 
-    def copies_of(self, region: Region, info: DeviceInfo) -> int:
-        """How many bindings a call may rotate over."""
+    def copies_of(self, nbytes: int, info: DeviceInfo, wanted: int) -> int:
+        """How many bindings of so many bytes a shape gets, for wanted applications a call.
+
+        A GPU gets as many, too, as exceed twice its cache, so that a short call finds its own
+        swept from it.
+        """
         if info.judges_on_device:
-            return min(max(self.copies, 2 * info.cache_bytes // region.nbytes + 1), self.max_copies)
-        return max(1, min(self.copies, self.copies_bytes // region.nbytes))
+            wanted = max(wanted, 2 * info.cache_bytes // nbytes + 1)
+        return max(1, min(wanted, self.max_copies, self.copies_bytes // nbytes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +86,10 @@ GPU_POLICY = TimingPolicy(
     interval_us=1000.0,
     max_launches=200,
     budget_s=0.5,
-    refresh_bytes=1 << 62,  # data is renewed and results are judged on the device itself
-    verify_bytes=1 << 62,
+    max_copies=48,
+    copies_bytes=1 << 31,
+    verify_bytes=1 << 62,  # results are judged on the device itself
+    fresh_bytes=1 << 20,
 )
 """A graph of at least a millisecond, or one launch of a long kernel, is exact to 0.2% (H200):
 with 99% confidence five blocks tell 2% apart."""

@@ -46,6 +46,11 @@ class ToldSession:
     ) -> np.ndarray[Any, Any]:
         return self.inner.read(buffer, dtype, shape)
 
+    def elements(
+        self, buffer: Buffer, dtype: np.dtype[Any], places: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        return self.inner.elements(buffer, dtype, places)
+
     def fill(self, buffer: Buffer, byte: int) -> None:
         self.inner.fill(buffer, byte)
 

@@ -101,9 +101,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One shape of a task."""
+    """One shape of a task. suite: of which it is one; what may be told of it depends on that."""
 
     dims: Mapping[str, int]
+    suite: Suite = field(compare=False)
 
     @property
     def label(self) -> str:

@@ -152,7 +152,8 @@ class TaskFile(Reader):
             for name, value in shape.items():
                 if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                     raise self.fail(f"{suite}: {name} must be a positive integer", line)
-            workload = Workload(dims={name: shape[name] for name in self.dims})
+            dims = {name: shape[name] for name in self.dims}
+            workload = Workload(dims=dims, suite=suite)
             self.sizes(workload, suite, line)
             workloads.append(workload)
         return tuple(workloads)

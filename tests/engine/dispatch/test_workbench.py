@@ -63,8 +63,7 @@ def test_a_win_must_hold_on_held_out_shapes(workbench: BackendWorkbench, wrong_f
     assert win.verified == (wrong_from > 7000)
     if not win.verified:
         assert win.evaluation.status is Status.WRONG and win.evaluation.times_us == {}
-        assert win.evaluation.reason.startswith("held-out shape: ")
-        assert win.evaluation.reason.endswith("on N=7000")
+        assert "on a held-out shape" in win.evaluation.reason
 
 
 def test_a_link_of_a_kernel_that_now_fails_is_none(workbench: BackendWorkbench) -> None:

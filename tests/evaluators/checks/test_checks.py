@@ -4,7 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from evaluators.checks.compare import check_agreement, check_limits, check_output, compare, on
+from evaluators.checks.compare import check_agreement, check_limits, check_output, compare
+from evaluators.checks.disclosure import on
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
@@ -14,7 +15,7 @@ from evaluators.tasks.task_file import load_task
 
 TASK = load_task("sgemm")
 C = TASK.outputs[0]
-WORKLOAD = Workload(dims={"M": 64, "N": 64, "K": 64})
+WORKLOAD = Workload(dims={"M": 64, "N": 64, "K": 64}, suite="tests")
 
 
 def reason_of(argument: Argument, out: np.ndarray, reference: np.ndarray) -> Rejected:
@@ -114,7 +115,7 @@ def test_lower_precision_than_the_task_states_is_wrong() -> None:
     a, b = rng.uniform(-1, 1, (64, 512)), rng.uniform(-1, 1, (512, 64))
     a, b = a.astype(np.float32), b.astype(np.float32)
     exact = a.astype(np.float64) @ b.astype(np.float64)
-    workload = Workload(dims={"M": 64, "N": 64, "K": 512})
+    workload = Workload(dims={"M": 64, "N": 64, "K": 512}, suite="tests")
     check_output(C, workload, a @ b, exact)
     short = a.astype(ml_dtypes.bfloat16).astype(np.float32) @ b
     with pytest.raises(Rejected, match="elements wrong"):

@@ -32,11 +32,11 @@ def test_secrets_and_indices_give_different_data() -> None:
     np.testing.assert_array_equal(first.inputs["a"], again.inputs["a"])
 
 
-def test_draws_are_all_different_as_long_as_there_are_enough() -> None:
+def test_draws_are_all_different() -> None:
     pool = InputPool(TASK, secret=1, size=4)
     rng = np.random.default_rng(0)
     assert {draw.index for draw in pool.draws(WORKLOAD, rng, 4)} == {0, 1, 2, 3}
-    assert len(pool.draws(WORKLOAD, rng, 7)) == 7
+    assert len({draw.index for draw in pool.draws(WORKLOAD, rng, 7)}) == 7
     orders = {tuple(d.index for d in pool.draws(WORKLOAD, rng, 4)) for _ in range(20)}
     assert len(orders) > 5
 
@@ -87,18 +87,31 @@ benchmarks: [{N: 64}]
     )
 
 
-def test_unseen_inputs_are_new_each_time() -> None:
-    pool, rng = InputPool(TASK, secret=1), np.random.default_rng(0)
-    first, second = pool.unseen(WORKLOAD, rng), pool.unseen(WORKLOAD, rng)
-    assert not np.array_equal(first["a"], second["a"])
-    assert all(
-        not np.array_equal(first["a"], pool.get(WORKLOAD, i).inputs["a"])
-        for i in range(pool.size(WORKLOAD))
-    )
+def test_fresh_draws_never_come_again() -> None:
+    pool, rng = InputPool(TASK, secret=1, size=3), np.random.default_rng(0)
+    first, second = pool.fresh(WORKLOAD, rng), pool.fresh(WORKLOAD, rng)
+    assert min(first.index, second.index) >= 3
+    a = [draw.inputs["a"].tobytes() for draw in (first, second, *pool.draws(WORKLOAD, rng, 3))]
+    assert len(set(a)) == 5
+    expected = first.inputs["a"].astype(np.float64) @ first.inputs["b"].astype(np.float64)
+    np.testing.assert_allclose(first.reference["c"], expected)
 
 
-def test_large_shapes_have_fewer_draws_but_never_one() -> None:
-    draw = InputPool(TASK, secret=1).get(WORKLOAD, 0)
-    assert InputPool(TASK, secret=1).size(WORKLOAD) == 6
-    assert InputPool(TASK, secret=1, shape_bytes=3 * draw.nbytes).size(WORKLOAD) == 3
-    assert InputPool(TASK, secret=1, shape_bytes=1).size(WORKLOAD) == 2
+def test_draws_that_were_met_do_not_come() -> None:
+    pool, rng = InputPool(TASK, secret=1, size=6), np.random.default_rng(0)
+    met = {0, 2, 3, 5}
+    assert {draw.index for draw in pool.draws(WORKLOAD, rng, 2, met=met)} == {1, 4}
+    more = [draw.index for draw in pool.draws(WORKLOAD, rng, 4, met=met)]
+    assert set(more[:2]) == {1, 4}
+    assert min(more[2:]) >= 6
+    assert len(set(more)) == 4
+
+
+def test_asking_for_few_draws_makes_no_others() -> None:
+    pool = InputPool(TASK, secret=1, limit_bytes=1)
+    (draw,) = pool.draws(WORKLOAD, np.random.default_rng(0), 1)
+    assert pool.get(WORKLOAD, draw.index) is draw
+
+
+def test_there_are_at_least_64_draws() -> None:
+    assert InputPool(TASK, secret=1).size >= 64

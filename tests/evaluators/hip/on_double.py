@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.arena import Arena
 from evaluators.checks.compare import compare
 from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.inputs import InputPool
-from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.region import Region
 from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
@@ -166,19 +165,9 @@ def reference(folder: Path) -> Any:
     errors: dict[str, float] = {}
     for workload in task.workloads("tests", "hip"):
         plan = source.plan(task, workload.dims)
-        region, shared = (
-            Region.of_arguments(task, workload),
-            Region.of_shared(task, workload, plan),
-        )
-        with device.open(compiled, memory_bytes=region.nbytes + shared.nbytes) as session:
-            memory = WorkloadMemory(
-                session,
-                task,
-                workload,
-                plan,
-                copies=session.alloc(region.nbytes),
-                shared=session.alloc(shared.nbytes),
-            )
+        arena = Arena(task, [workload], [plan])
+        with device.open(compiled, memory_bytes=arena.nbytes) as session:
+            (memory,) = arena.in_turn(session, [workload], [plan], np.random.default_rng(0))
             placed = {0: pool.get(workload, 0)}
             judge.place(memory, placed, np.random.default_rng(0))
             session.run(plan, memory.bindings[0], deadline_s=5.0)

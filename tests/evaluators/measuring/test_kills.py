@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.checks.compare import on
+from evaluators.checks.disclosure import on
 from evaluators.cpu.run_child import RunChild
 from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluate import Anchor, Evaluator, compile_kernel, evaluate_file
@@ -141,7 +141,7 @@ def test_one_file_is_judged_the_same_way(
 
 
 def test_what_a_rejection_happened_on_leaves_it_a_kill() -> None:
-    workload = Workload(dims={"N": 3})
+    workload = Workload(dims={"N": 3}, suite="tests")
     with pytest.raises(Rejected) as caught, on(workload):
         raise Rejected(Status.CRASHED, "its process was killed", killed=True)
     assert caught.value.killed and "N=3" in caught.value.reason

@@ -1,12 +1,15 @@
-"""Lanes and races on cpu: fresh data, poison, balance, order; and the policy's arithmetic."""
+"""Lanes and races on cpu: bindings, draws, poison, balance, order; the policy's arithmetic."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from evaluators.checks.inputs import Array, InputPool
-from evaluators.checks.region import Region
+from evaluators.checks.inputs import InputPool
+from evaluators.checks.judge import HostJudge, Judge, Placed
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.device import Device, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluate import compile_kernel
@@ -14,14 +17,36 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy
-from evaluators.measuring.race import Race, balanced
-from evaluators.tasks.arguments import Workload
+from evaluators.measuring.race import Race, applications_wanted, balanced, no_memory
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from tests.evaluators.small_task import PREPARED, kernel, write_task
+from tests.evaluators.small_task import FRONT, PREPARED, kernel, write_task
 
 POLICY = TimingPolicy(budget_s=0.2, interval_us=500.0)
 FOREVER_S = 20.0
+
+
+class WatchingJudge(HostJudge):
+    """calls: the draws placed, and what stood first in every binding's y when a run began."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[set[int], list[float]]] = []
+
+    def place(
+        self,
+        memory: WorkloadMemory,
+        placed: Placed,
+        rng: np.random.Generator,
+        *,
+        stale: Collection[int] = (),
+    ) -> None:
+        super().place(memory, placed, rng, stale=stale)
+        first = [
+            float(memory.session.elements(own["y"], np.dtype("f4"), np.array([0]))[0])
+            for own in memory.arguments
+        ]
+        self.calls.append(({draw.index for draw in placed.values()}, first))
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +67,11 @@ def lane(
     device: Device,
     policy: TimingPolicy = POLICY,
     beside: Lane | None = None,
+    judge: Judge | None = None,
 ) -> Lane:
     source, compiled = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
     workloads = task.workloads("benchmarks", "cpu")
-    return Lane(device, task, workloads, source, compiled, policy, beside=beside)
+    return Lane(device, task, workloads, source, compiled, policy, beside=beside, judge=judge)
 
 
 def test_a_deadline_follows_from_what_is_expected() -> None:
@@ -70,13 +96,31 @@ def info(name: str, cache_bytes: int) -> DeviceInfo:
     )
 
 
-def test_a_gpu_rotates_over_more_than_twice_its_cache() -> None:
-    region = Region(spans=(), nbytes=10 << 20)
-    policy = TimingPolicy(copies=3, max_copies=64, copies_bytes=25 << 20)
-    assert policy.copies_of(region, info("cpu", 256 << 20)) == 2
-    assert policy.copies_of(region, info("gpu", 256 << 20)) * region.nbytes > 512 << 20
-    assert policy.copies_of(Region(spans=(), nbytes=1 << 10), info("gpu", 256 << 20)) == 64
-    assert policy.copies_of(Region(spans=(), nbytes=1 << 30), info("cpu", 256 << 20)) == 1
+@pytest.mark.parametrize(
+    ("nbytes", "wanted", "copies"),
+    [(10 << 20, 1, 1), (10 << 20, 2, 2), (10 << 20, 9, 3), (1 << 10, 900, 48), (1 << 30, 5, 1)],
+)
+def test_a_shape_gets_as_many_bindings_as_wanted_within_its_bytes(
+    nbytes: int, wanted: int, copies: int
+) -> None:
+    policy = TimingPolicy(max_copies=48, copies_bytes=35 << 20)
+    assert policy.copies_of(nbytes, info("cpu", 256 << 20), wanted) == copies
+
+
+def test_a_gpu_has_bindings_for_more_than_twice_its_cache() -> None:
+    policy = TimingPolicy(max_copies=48, copies_bytes=1 << 31)
+    gpu = info("gpu", 50 << 20)
+    assert policy.copies_of(10 << 20, gpu, 1) * (10 << 20) > 100 << 20
+    assert policy.copies_of(10 << 20, gpu, 30) == 30
+    assert policy.copies_of(512 << 20, gpu, 30) == 4
+    assert policy.copies_of(1 << 10, gpu, 1) == 48
+
+
+def test_the_applications_wanted_follow_from_the_times_of_both() -> None:
+    policy = TimingPolicy(interval_us=8000)
+    assert applications_wanted([{"a": 1000.0, "b": 1.0}], policy) == {"a": 8, "b": 8000}
+    assert applications_wanted([{"a": 1000.0}, {"a": 250_000.0, "b": 1.0}], policy) == {"a": 24}
+    assert applications_wanted([{}, {"a": 1.0}], policy) == {}
 
 
 def test_similar_kernels_get_equal_calls() -> None:
@@ -103,83 +147,98 @@ def test_the_order_is_random_and_mirrored_in_pairs(task: Task, device: Device) -
     assert {tuple(order) for order in orders[::2]} == {(0, 1), (1, 0)}
 
 
-class CountedPool(InputPool):
-    """made: how often inputs were drawn."""
-
-    made = 0
-
-    def _inputs(self, workload: Workload, index: int) -> dict[str, Array]:
-        self.made += 1
-        return super()._inputs(workload, index)
-
-
-def test_data_met_before_is_placed_by_the_same_work_as_new_data(task: Task, device: Device) -> None:
-    """A copy of inputs at hand leaves more of them in the caches: right kernels were refused."""
-    pool, rng = CountedPool(task, secret=1), np.random.default_rng(0)
-    workload = task.workloads("benchmarks", "cpu")[0]
-    (draw,) = pool.draws(workload, rng, 1)
-    with lane(kernel(), task, device) as one:
-        one.prepare(workload.label, [draw], rng)
-        memory = one.memories[workload.label]
-        [x] = [span for span in memory.region.spans if span.name == "x"]
-        placed, drawn = [], []
-        for known in (draw, None, draw, None):
-            before = pool.made
-            one.place_afresh(workload.label, pool, rng, known)
-            drawn.append(pool.made - before)
-            placed.append(memory.taken(0)[x.start : x.stop].tobytes())
-    assert placed[0] == placed[2] == draw.inputs["x"].tobytes()
-    assert len(set(placed)) == 3
-    assert drawn == [1, 1, 1, 1]
-
-
 @pytest.mark.parametrize("text", [kernel(), kernel(front=PREPARED)], ids=["plain", "prepared"])
-@pytest.mark.parametrize("refresh_bytes", [0, 1 << 26])
-def test_calls_are_judged_with_fresh_and_with_kept_data(
-    text: str, refresh_bytes: int, task: Task, device: Device
-) -> None:
-    policy = TimingPolicy(interval_us=500, refresh_bytes=refresh_bytes)
-    pool = InputPool(task, secret=1)
+def test_each_application_has_a_draw_of_its_own(text: str, task: Task, device: Device) -> None:
     rng = np.random.default_rng(0)
     workload = task.workloads("benchmarks", "cpu")[0]
-    draws = pool.draws(workload, rng, 3)
-    with (
-        lane(text, task, device, policy) as first,
-        lane(text, task, device, policy, beside=first) as second,
-    ):
-        for one in (first, second):
-            one.prepare(workload.label, draws, rng)
-        seen = set()
+    draws = InputPool(task, secret=1).draws(workload, rng, 8)
+    by_first = {draw.inputs["x"][0]: draw.index for draw in draws}
+    seen = set()
+    with lane(text, task, device) as first, lane(text, task, device, beside=first) as second:
         for _ in range(5):
+            order = [draws[int(k)] for k in rng.permutation(8)]
             for one in (first, second):
-                order = [draws[int(k)] for k in rng.permutation(3)]
-                time_us = one.call(workload.label, 3, order, rng, deadline_s=FOREVER_S)
-                assert time_us > 0
-            memory = first.memories[workload.label]
-            seen.add(first.session.read(memory.bindings[0]["x"], np.dtype("f4"), (3000,))[0])
-    assert len(seen) == 1 if refresh_bytes == 0 else len(seen) > 1
+                assert one.call(workload.label, 4, order, rng, deadline_s=FOREVER_S) > 0
+            there = [
+                by_first[first.session.read(binding["x"], np.dtype("f4"), (3000,))[0]]
+                for binding in first.memories[workload.label].bindings[:4]
+            ]
+            assert len(set(there)) == 4
+            seen.add(tuple(there))
+    assert len(seen) > 1
 
 
-def test_an_inout_buffer_gets_a_pristine_copy_for_each_application(
+def test_what_a_binding_holds_before_a_call_is_no_result_of_the_call(
     task: Task, device: Device
 ) -> None:
-    with lane(kernel(), task, device) as only:
-        assert only.applications("N=3000", 100) == len(only.memories["N=3000"].copies)
+    """Poison, or what a run over a draw left that no binding of the call holds."""
+    rng = np.random.default_rng(0)
+    workload = task.workloads("benchmarks", "cpu")[0]
+    draws = InputPool(task, secret=1).draws(workload, rng, 8)
+    results = {float(draw.reference["y"][0]): draw.index for draw in draws}
+    judge = WatchingJudge()
+    with (
+        lane(kernel(), task, device, judge=judge) as first,
+        lane(kernel(), task, device, beside=first) as second,
+    ):
+        for count in (4, 4, 4, 2, 4, 3, 4):
+            for one in (first, second):
+                one.call(workload.label, count, draws, rng, deadline_s=FOREVER_S)
+    stale = 0
+    for placed, before in judge.calls:
+        lying = {results[key] for key in results for y in before if abs(y - key) < 1e-4}
+        assert not lying & placed
+        stale += len(lying)
+    assert stale > 3
+
+
+@pytest.mark.parametrize(
+    ("ratios", "cleared"),
+    [
+        ([1.0, 1.1, 0.9], True),
+        ([1.0, 1.1], False),
+        ([1.4, 1.0, 1.3, 0.9, 1.1], True),
+        ([9.0, 1.0, 1.0, 1.0, 1.0], True),
+        ([8.0] * 20, False),
+        ([1.2] * 20, False),
+        ([1.0, 8.0] * 10, False),
+    ],
+)
+def test_pairs_of_calls_on_known_and_new_data_clear_a_kernel(
+    ratios: list[float], cleared: bool
+) -> None:
+    """Not when it remembers half of the draws, nor when it gains a little by each."""
+    assert no_memory([(10.0, 10.0 * ratio) for ratio in ratios]) == cleared
+
+
+def test_an_application_needs_a_binding(task: Task, device: Device) -> None:
     sgemm = load_task("sgemm")
     workload = sgemm.workloads("benchmarks", "cpu")[0]
     with lane(sgemm.naive, sgemm, device) as only:
-        assert only.applications(workload.label, 100) == 100
-        assert only.applications(workload.label, 10**9) == POLICY.max_launches
+        copies = len(only.memories[workload.label].copies)
+        assert only.applications(workload.label, 5) == 5
+        assert only.applications(workload.label, 10**9) == copies == POLICY.max_copies
+        with pytest.raises(ValueError, match=r"100 applications on 32 bindings"):
+            only.call(workload.label, 100, [], np.random.default_rng(0), deadline_s=1.0)
+
+
+def test_large_scratch_leaves_fewer_applications(task: Task, device: Device) -> None:
+    front = FRONT.replace("---*/", 'scratch: {rest: "1 << 20"}\n---*/')
+    policy = replace(POLICY, copies_bytes=5 << 20)
+    with lane(kernel(front=front), task, device, policy) as only:
+        memory = only.memories["N=3000"]
+        assert only.applications("N=3000", 100) == len(memory.scratches) == 4
+        assert len({binding["rest"] for binding in memory.bindings}) == 4
 
 
 def test_timed_outputs_are_judged(task: Task, device: Device) -> None:
     workload = task.workloads("benchmarks", "cpu")[0]
     rng = np.random.default_rng(0)
     draws = InputPool(task, secret=1).draws(workload, rng, 2)
-    with lane(kernel(after="if (i == 5) y[i] += 1.0f;"), task, device) as only:
-        only.prepare(workload.label, draws, rng)
-        with pytest.raises(Rejected, match=r"y\[5\] is .*1 of 3000 elements wrong.* on N=3000"):
-            only.call(workload.label, 2, draws, rng, deadline_s=FOREVER_S)
+    told = r"y\[5\] is .*1 of 3000 elements wrong.* on N=3000"
+    wrong = kernel(after="if (i == 5) y[i] += 1.0f;")
+    with lane(wrong, task, device) as only, pytest.raises(Rejected, match=told):
+        only.call(workload.label, 2, draws, rng, deadline_s=FOREVER_S)
 
 
 def test_a_timed_call_has_a_deadline(task: Task, device: Device) -> None:
@@ -187,26 +246,52 @@ def test_a_timed_call_has_a_deadline(task: Task, device: Device) -> None:
     rng = np.random.default_rng(0)
     draws = InputPool(task, secret=1).draws(workload, rng, 2)
     endless = kernel(before="while (i >= 0) { t[0] = i; if (t[0] == -5) break; }")
-    with lane(endless, task, device) as only:
-        only.prepare(workload.label, draws, rng)
-        with pytest.raises(Rejected) as caught:
-            only.call(workload.label, 1, draws, rng, deadline_s=0.3)
+    with lane(endless, task, device) as only, pytest.raises(Rejected) as caught:
+        only.call(workload.label, 1, draws, rng, deadline_s=0.3)
     assert caught.value.status is Status.TIMEOUT
     assert caught.value.reason.endswith("on N=3000")
 
 
-def test_a_kernel_four_times_as_busy_is_seen_to_be_slower(task: Task, device: Device) -> None:
+SPIN = """
+float busy = 1.0f;
+for (int k = 0; k < ROUNDS; ++k) busy = busy * 0.5f + (float)(i & 3);
+if (busy == 123.0f) y[0] = busy;
+"""
+
+
+def spinning(rounds: int, task: Task) -> Anchor:
+    """The right kernel, kept busy."""
+    text = kernel(before=SPIN.replace("ROUNDS", str(rounds)))
+    source, compiled = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
+    return Anchor(kernel_id=source.id, kernel=source, compiled=compiled)
+
+
+def test_a_kernel_four_times_as_busy_is_seen_to_be_slower_whichever_is_the_anchor(
+    task: Task, device: Device
+) -> None:
     """Interleaved ratios only: no wall time is asserted."""
-    spin = """
-    float busy = 1.0f;
-    for (int k = 0; k < ROUNDS; ++k) busy = busy * 0.5f + (float)(i & 3);
-    if (busy == 123.0f) y[0] = busy;
-    """
-    compiler = backend("cpu").compiler()
-    quick = compile_kernel(kernel(before=spin.replace("ROUNDS", "200")), task, compiler, "cpu")
-    slow = compile_kernel(kernel(before=spin.replace("ROUNDS", "800")), task, compiler, "cpu")
+    quick, slow = spinning(200, task), spinning(800, task)
     evaluator = Evaluator(task=task, device=device, secret=2, policy=POLICY)
-    anchor = Anchor(kernel_id=quick[0].id, kernel=quick[0], compiled=quick[1])
-    evaluation = evaluator.measure(*slow, anchor)
-    assert evaluation.speedup is not None
-    assert 1 / 6 < evaluation.speedup < 1 / 2
+    slower = evaluator.measure(slow.kernel, slow.compiled, quick).speedup
+    faster = evaluator.measure(quick.kernel, quick.compiled, slow).speedup
+    assert slower is not None
+    assert faster is not None
+    assert 1 / 6 < slower < 1 / 2
+    assert 2 < faster < 6
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("rounds", [200, 210, 800])
+def test_swapped_labels_give_reciprocal_ratios(rounds: int, task: Task, device: Device) -> None:
+    """Of races by turns, ln ratio with one anchor + ln ratio with the other: no bias by label."""
+    one, other = spinning(200, task), spinning(rounds, task)
+    policy = replace(POLICY, interval_us=2000.0, min_blocks=6, max_blocks=6)
+    evaluator = Evaluator(task=task, device=device, secret=2, policy=policy)
+    sums = []
+    for _ in range(15):
+        a = evaluator.measure(one.kernel, one.compiled, other).speedup
+        b = evaluator.measure(other.kernel, other.compiled, one).speedup
+        sums.append(math.log((a or math.nan) * (b or math.nan)))
+    error = float(np.std(sums, ddof=1)) / math.sqrt(len(sums))
+    assert abs(float(np.mean(sums))) < 4 * error  # t of 14 degrees of freedom: 0.13% by chance
+    assert error < 0.02

@@ -1,0 +1,74 @@
+"""Kernels that leave out work while they are timed, since nobody seems to look."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from evaluators.device import backend
+from evaluators.evaluation import Status
+from tests.adversarial.timed_task import COUNTED, Contest, kernel, write_task
+
+SKIPPING = {
+    "an element that looks written": kernel(before="if (i < N && y[i] == y[i]) return;"),
+    "an output whose first bytes are no poison": kernel(
+        before="if (((const int*)y)[0] != -1 && i > 0) return;",
+    ),
+    "an output known by its address and not poisoned since": kernel(
+        preamble="__device__ float* known[64]; __device__ int count; __device__ int skip;",
+        before="""
+        if (i == 0) {
+            skip = 0;
+            for (int k = 0; k < count; ++k) skip |= known[k] == y && y[0] == y[0];
+            if (count < 64) known[count++] = y;
+        }
+        if (skip) return;
+        """,
+    ),
+    "every other application": kernel(
+        preamble="__device__ int calls, last;",
+        before=COUNTED + "if (calls > 3 && (calls & 1)) return;",
+    ),
+    "all but the first rows, from the fourth run on": kernel(
+        preamble="__device__ int calls, last;",
+        before=COUNTED + "if (calls > 3 && i > N - 40) return;",
+    ),
+}
+
+COUNTING_IN_SCRATCH = kernel(
+    scratch=True,
+    before="""
+    int* calls = (int*)kept;
+    if (i == 0) *calls = *calls < 0 || *calls > (1 << 20) ? 1 : *calls + 1;
+    if (*calls > 10 && (*calls & 1)) return;
+    """,
+)
+"""Scratch is poisoned with 0xFF: a negative count is a first run."""
+
+
+@pytest.fixture(scope="module")
+def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contest]:
+    device = backend("cpu").open_device(0)
+    yield Contest(write_task(tmp_path_factory.mktemp("timed") / "task"), device)
+    device.close()
+
+
+@pytest.mark.parametrize("what", SKIPPING)
+def test_a_kernel_that_skips_is_wrong(what: str, contest: Contest) -> None:
+    evaluation = contest.measure(SKIPPING[what])
+    assert evaluation.status is Status.WRONG, (evaluation.status, evaluation.speedup)
+    assert "on N=" in evaluation.reason
+
+
+def test_a_count_kept_in_scratch_is_lost_before_the_next_application(contest: Contest) -> None:
+    """Nothing can be skipped by it: what is measured is the honest time."""
+    evaluation = contest.measure(COUNTING_IN_SCRATCH)
+    assert evaluation.passed, evaluation.reason
+    assert evaluation.speedup is not None
+    assert evaluation.speedup < 1.5
+
+
+@pytest.mark.parametrize("scratch", [False, True])
+def test_the_honest_twin_passes(scratch: bool, contest: Contest) -> None:
+    text = kernel(scratch=scratch, after="if (i < N) kept[i] = y[i];" if scratch else "")
+    evaluation = contest.measure(text)
+    assert evaluation.passed, evaluation.reason
