@@ -1,0 +1,48 @@
+"""Kernels that look for the harness's memory on a GPU: on the HIP double, and on CUDA."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluators.cuda import device as cuda
+from tests.evaluators.hip import test_hip_double
+
+SCRIPT = "from tests.adversarial.gpu_memory import on_gpu; on_gpu.main()"
+BACKENDS = [pytest.param("hip"), pytest.param("cuda", marks=pytest.mark.hardware)]
+
+
+@pytest.fixture
+def gpu(request: pytest.FixtureRequest) -> str:
+    """hip, on the double; or cuda."""
+    name = str(request.param)
+    if name == "hip":
+        request.getfixturevalue("double")
+    elif not cuda.device_count():
+        pytest.skip("no NVIDIA GPU here")
+    return name
+
+
+def asked(question: str, name: str, folder: Path) -> Any:
+    said = test_hip_double.python(SCRIPT, question, name, str(folder))
+    return json.loads(said.splitlines()[-1])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("gpu", BACKENDS, indirect=True)
+def test_what_is_right_cannot_be_found_or_changed(gpu: str, tmp_path: Path) -> None:
+    found = asked("verdicts", gpu, tmp_path)
+    assert len(found) == 10
+    verdicts = {attack: status for attack, (status, _) in found.items()}
+    for kind in ("False", "True"):  # references by reference.py, or by a reference.hip
+        assert verdicts.pop(f"honest {kind}") == "PASSED", found
+        assert verdicts.pop(f"signs {kind}") == "MemorySpoilt"
+    assert set(verdicts.values()) == {"WRONG"}, verdicts
+
+
+@pytest.mark.parametrize("gpu", BACKENDS, indirect=True)
+def test_nothing_lies_about_while_a_kernel_runs(gpu: str, tmp_path: Path) -> None:
+    found = asked("left_behind", gpu, tmp_path)
+    assert found.pop("launches") >= 4, found
+    assert found == {"pointers": 0, "inputs": 0, "results": 0}
