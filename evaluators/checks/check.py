@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def _after(right_runs: int) -> Iterator[None]:
             f"{rejected.reason}, though an earlier launch on other data was right "
             "(is state kept between launches?)"
         )
-        raise Rejected(rejected.status, reason, log=rejected.log) from None
+        raise rejected.saying(reason) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,8 @@ def check_workload(
             again = draws.count(draw) > 1
             values = memory.region.values(memory.taken(0)) if again else {}
             if seen.get(draw.index):
-                memory.agree(draw, seen[draw.index], values)
+                references = partial(judge.references, memory, draw)
+                memory.agree(references, seen[draw.index], values)
             seen[draw.index] = values
             if run_us > slow_us:
                 break

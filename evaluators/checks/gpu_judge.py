@@ -1,24 +1,29 @@
-"""Judge inputs and masked references kept on a GPU, where results are judged too."""
+"""Judge inputs drawn on a GPU against masked references there; small tests' shapes on the host."""
 
-import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
 from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
-from evaluators.checks.inputs import Draw, InputPool
-from evaluators.checks.judge import Placed
+from evaluators.checks.gpu_placing import Placing, Secret, new_secret
+from evaluators.checks.inputs import Array, Draw, InputPool
+from evaluators.checks.judge import HostJudge, Placed
 from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.region import GUARD_BYTES, SCRATCH_POISON, TAIL_BYTES, Region
+from evaluators.checks.region import Image, Region
 from evaluators.device import Buffer, Device, Session
-from evaluators.device_info import DeviceFault
+from evaluators.device_info import DeviceFault, MemorySpoilt
+from evaluators.evaluation import Rejected
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
-
-_NOISE_BYTES = GUARD_BYTES + TAIL_BYTES + 4096
 
 
 class GpuJudge:
-    """See judge.Judge. Serves every kernel of a task's pool on one GPU."""
+    """See judge.Judge. Serves every kernel of a task's pool on one GPU.
+
+    spoilt: a kernel has written where it may not, so that no other should run in this process.
+    """
 
     def __init__(
         self,
@@ -34,11 +39,18 @@ class GpuJudge:
 
         Raises DeviceFault when the device does not compute a known answer.
         """
+        self.spoilt = False
+        self._device = device
         self._task = task
-        self._pool = pool
+        self._trusted = trusted
+        self._placing = Placing(task)
+        self._host = HostJudge()
+        backend = device.info.backend
+        drawn = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
+        self._drawn = {workload.label for workload in drawn}
         self._harness = Harness(device, trusted)
         probe(self._harness, device, trusted)
-        self._store = GpuDraws(
+        self._draws = GpuDraws(
             device,
             task,
             pool,
@@ -47,56 +59,35 @@ class GpuJudge:
             limit_bytes=limit_bytes,
             heavy_flops=heavy_flops,
         )
-        self._memory = device.open(trusted.harness, memory_bytes=_NOISE_BYTES)
-        self._noise_host = np.random.default_rng(secrets.randbits(64)).integers(
-            0, 256, _NOISE_BYTES, dtype=np.uint8
-        )
-        self._noise = self._memory.alloc(_NOISE_BYTES)
-        self._memory.write(self._noise, self._noise_host)
+
+    def renew(self) -> None:
+        """Another evaluation begins, with inputs of its own."""
+        self._host = HostJudge()
+        self._draws.renew()
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
-        if not memory.shared.spans:
-            return
-        held, work = self._held(memory, draw), self._harness.work()
-        for start, stop in memory.shared.guards():
-            guard = memory.shared_buffer.view(start, stop - start)
-            work.copy(guard, self._noise.view(0, guard.nbytes))
-        for span in memory.shared.spans:
-            buffer = memory.shared_buffer.view(span.start, span.nbytes)
-            if span.given:
-                work.copy(buffer, held.constants[span.name])
-            else:
-                work.fill(buffer, SCRATCH_POISON)
-        self._harness.run(work)
+        if not self._is_drawn(memory.workload):
+            self._host.place_shared(memory, draw, rng)
+        elif memory.shared.spans:
+            secret = self._draws.constants(memory.workload)
+            self._place({memory.shared_buffer: secret}, memory.shared)
 
     def inspect_shared(self, memory: WorkloadMemory) -> None:
-        if not memory.shared.spans:
-            return
-        work, after = self._harness.work(), memory.shared_buffer
-        for start, stop in memory.shared.guards():
-            noise = self._noise.view(0, stop - start)
-            work.unchanged(noise, after.view(start, stop - start), 0)
-        constants = [span for span in memory.shared.spans if span.given]
-        if constants:  # the same for every draw
-            held = self._held(memory, self._pool.get(memory.workload, 0))
-            for span in constants:
-                wanted = held.constants[span.name]
-                work.unchanged(wanted, after.view(span.start, span.nbytes), 0)
-        (found,) = self._harness.run(work, 1)
-        if found.fine:
-            return
-        draw = self._pool.get(memory.workload, 0)
-        before = memory.shared.image(draw.inputs, np.random.default_rng())
-        for start, stop in memory.shared.guards():
-            before[start:stop] = self._noise_host[: stop - start]
-        memory.shared.inspect(before, _bytes(memory.session, after))
-        raise _disagreement(found)
+        with self._noting_trespass():
+            if not self._is_drawn(memory.workload):
+                self._host.inspect_shared(memory)
+            elif memory.shared.spans:
+                self._inspect_shared(memory)
 
     def place(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
-        work = self._harness.work()
-        for copy, draw in placed.items():
-            work.copy(memory.copies[copy], self._held(memory, draw).image)
-        self._harness.run(work)
+        if not self._is_drawn(memory.workload):
+            self._host.place(memory, placed, rng)
+            return
+        held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
+        secrets = {memory.copies[copy]: one.secret for copy, one in held.items()}
+        self._place(secrets, memory.region)
+        for copy, one in held.items():
+            self._draws.complete(one, memory, copy)
 
     def place_afresh(
         self,
@@ -105,74 +96,110 @@ class GpuJudge:
         rng: np.random.Generator,
         draw: Draw | None = None,
     ) -> None:
-        """Inputs never met are a known draw, each input's elements moved round at random."""
-        known = draw or pool.draws(memory.workload, rng, 1)[0]
-        image, work = self._held(memory, known).image, self._harness.work()
-        work.copy(memory.copies[0], image)
-        for span in memory.region.spans:
-            if span.given and span.nbytes:
-                count = span.nbytes // span.dtype.itemsize
-                shift = int(rng.integers(count)) * span.dtype.itemsize if draw is None else 0
-                buffer = memory.bindings[0][span.name]
-                work.rotate(buffer, image.view(span.start, span.nbytes), shift)
-        self._harness.run(work)
+        if not self._is_drawn(memory.workload):
+            self._host.place_afresh(memory, pool, rng, draw)
+            return
+        secret = new_secret() if draw is None else self._held(memory, draw).secret
+        self._place({memory.copies[0]: secret}, memory.region)
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
-        outputs = self._task.outputs
-        work = self._harness.work()
-        for i, (copy, draw) in enumerate(placed.items()):
-            held, after = self._held(memory, draw), memory.copies[copy]
-            for start, stop in _kept(memory.region):
-                before = held.image.view(start, stop - start)
-                work.unchanged(before, after.view(start, stop - start), i * len(outputs))
-            for k, output in enumerate(outputs):
-                work.compare(
-                    memory.bindings[copy][output.name],
-                    held.references[output.name],
-                    dtype=output.dtype,
-                    key=held.key,
-                    rtol=output.rtol(memory.workload.dims),
-                    atol=output.atol(memory.workload.dims),
-                    slot=i * len(outputs) + k,
-                )
-        found = self._harness.run(work, len(placed) * len(outputs))
-        errors: dict[str, float] = {}
-        for i, (copy, draw) in enumerate(placed.items()):
-            each = found[i * len(outputs) : (i + 1) * len(outputs)]
-            if not all(one.fine for one in each):
-                self._explain(memory, copy, draw, each)
-            for output, one in zip(outputs, each, strict=True):
-                key = f"{memory.workload.label}/{output.name}"
-                errors[key] = max(one.error, errors.get(key, 0.0))
-        return errors
+        """Raises MemorySpoilt too: a kernel has changed references."""
+        with self._noting_trespass():
+            if not self._is_drawn(memory.workload):
+                return self._host.judge(memory, placed)
+            return self._judge(memory, placed)
+
+    def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
+        if not self._is_drawn(memory.workload):
+            return draw.reference
+        return self._draws.references(self._held(memory, draw), memory.workload)
 
     def close(self) -> None:
-        self._store.close()
-        self._memory.close()
+        self._draws.close()
         self._harness.close()
 
-    def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
-        return self._store.held(memory.workload, memory.region, draw)
+    @contextmanager
+    def _noting_trespass(self) -> Iterator[None]:
+        try:
+            yield
+        except Rejected as rejected:
+            self.spoilt = self.spoilt or rejected.trespass
+            raise
 
-    def _explain(self, memory: WorkloadMemory, copy: int, draw: Draw, found: list[Found]) -> None:
-        """The host finds the words for what the device found. Raises Rejected(WRONG)."""
-        held = self._held(memory, draw)
-        references = {
-            name: self._store.reference(held, name, memory.workload) for name in held.references
-        }
-        memory.judge(references, _bytes(memory.session, held.image), memory.taken(copy))
+    def _is_drawn(self, workload: Workload) -> bool:
+        return workload.label in self._drawn
+
+    def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
+        return self._draws.held(memory.workload, draw.index)
+
+    def _place(self, secrets: Mapping[Buffer, Secret], region: Region) -> None:
+        work = self._harness.work()
+        for buffer, secret in secrets.items():
+            self._placing.place(work, region, buffer, secret)
+        self._harness.run(work)
+
+    def _inspect_shared(self, memory: WorkloadMemory) -> None:
+        work, secret = self._harness.work(), self._draws.constants(memory.workload)
+        self._placing.inspect(work, memory.shared, memory.shared_buffer, secret, slot=0)
+        (found,) = self._harness.run(work, 1)
+        if not found.fine:
+            after = _bytes(memory.session, memory.shared_buffer)
+            memory.shared.inspect(self._image(memory.shared, secret), after)
+            raise _disagreement(found)
+
+    def _judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+        count, work = len(self._task.outputs), self._harness.work()
+        held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
+        for i, (copy, one) in enumerate(held.items()):
+            base = memory.copies[copy]
+            self._placing.inspect(work, memory.region, base, one.secret, slot=i * count)
+            for k, output in enumerate(self._task.outputs):
+                work.compare(
+                    memory.bindings[copy][output.name],
+                    one.references[output.name],
+                    dtype=output.dtype,
+                    key=one.mask(output.name),
+                    rtol=output.rtol(memory.workload.dims),
+                    atol=output.atol(memory.workload.dims),
+                    slot=i * count + k,
+                )
+        found = self._harness.run(work, len(placed) * count)
+        errors: dict[str, float] = {}
+        for i, (copy, one) in enumerate(held.items()):
+            each = found[i * count : (i + 1) * count]
+            self._explain(memory, copy, one, each)
+            for output, compared in zip(self._task.outputs, each, strict=True):
+                key = f"{memory.workload.label}/{output.name}"
+                errors[key] = max(compared.error, errors.get(key, 0.0))
+        return errors
+
+    def _explain(self, memory: WorkloadMemory, copy: int, held: Held, found: list[Found]) -> None:
+        """The host finds the words for what the device found. Raises MemorySpoilt, Rejected."""
+        checksums = [held.checksums[output.name] for output in self._task.outputs]
+        if checksums != [one.checksum for one in found]:
+            raise MemorySpoilt(
+                f"references of {memory.workload.label} on the device were changed "
+                "while a kernel ran that has no business there"
+            )
+        if all(one.fine for one in found):
+            return
+        before = self._image(memory.region, held.secret)
+        references = self._draws.references(held, memory.workload)
+        memory.judge(references, before, memory.taken(copy))
         raise _disagreement(*found)
 
+    def _image(self, region: Region, secret: Secret) -> Image:
+        """A region's bytes as they were placed."""
+        try:
+            with self._device.open(self._trusted.harness, memory_bytes=region.nbytes) as session:
+                buffer = session.alloc(region.nbytes)
+                self._place({buffer: secret}, region)
+                return _bytes(session, buffer)
+        except Rejected as rejected:
+            raise DeviceFault(f"no room to draw inputs once more: {rejected.reason}") from rejected
 
-def _kept(region: Region) -> list[tuple[int, int]]:
-    """From where to where a region must be as it was: guards and what is only read."""
-    written = [span for span in region.spans if span.written]
-    starts = [0, *(span.stop for span in written)]
-    stops = [*(span.start for span in written), region.nbytes]
-    return list(zip(starts, stops, strict=True))
 
-
-def _bytes(session: Session, buffer: Buffer) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
+def _bytes(session: Session, buffer: Buffer) -> Image:
     return session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from evaluators.checks.inputs import Draw, InputPool
+from evaluators.checks.inputs import Array, Draw, InputPool
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Image
 
@@ -42,6 +42,9 @@ class Judge(Protocol):
 
         Raises Rejected(WRONG): told from the first wrong element of the first wrong binding.
         """
+
+    def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
+        """What a draw's outputs should be, by name."""
 
 
 class HostJudge:
@@ -87,3 +90,6 @@ class HostJudge:
             for output, error in errors.items():
                 largest[output] = max(error, largest.get(output, 0.0))
         return largest
+
+    def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
+        return draw.reference

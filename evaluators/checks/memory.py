@@ -1,12 +1,11 @@
 """One workload's memory in a session: the bindings' regions and the one they share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from evaluators.checks.compare import check_agreement, check_output
-from evaluators.checks.inputs import Draw
 from evaluators.checks.region import Image, Region
 from evaluators.device import Buffer, Session
 from evaluators.kernel.plan import Plan
@@ -80,12 +79,17 @@ class WorkloadMemory:
             for output in self.task.outputs
         }
 
-    def agree(self, draw: Draw, first: Mapping[str, Array], second: Mapping[str, Array]) -> None:
+    def agree(
+        self,
+        references: Callable[[], Mapping[str, Array]],
+        first: Mapping[str, Array],
+        second: Mapping[str, Array],
+    ) -> None:
         """Raises Rejected(WRONG): two runs on one draw gave different outputs."""
         for output in self.task.outputs:
             a, b = first[output.name], second[output.name]
             if not np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)):
-                check_agreement(output, self.workload, a, b, draw.reference[output.name])
+                check_agreement(output, self.workload, a, b, references()[output.name])
 
     def _read(self, buffer: Buffer) -> Image:
         return self.session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))

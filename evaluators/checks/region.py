@@ -140,7 +140,8 @@ class Region:
         for i, (start, stop) in enumerate(self.guards()):
             changed = np.flatnonzero(before[start:stop] != after[start:stop])
             if changed.size:
-                raise Rejected(Status.WRONG, self._trespass(i, start, stop, changed))
+                reason = self._trespass(i, start, stop, changed)
+                raise Rejected(Status.WRONG, reason, trespass=True)
         for span in self.spans:
             old, new = before[span.start : span.stop], after[span.start : span.stop]
             if not span.written and not np.array_equal(old, new):

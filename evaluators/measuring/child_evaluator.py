@@ -1,13 +1,11 @@
 """ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
 
-import math
 import os
 import sys
 import time
 from collections.abc import Mapping
 from typing import Any, Self
 
-from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceFault, DeviceInfo
@@ -190,7 +188,7 @@ class ChildEvaluator:
                 raise
             self._child = child
             self._spare = self._start()
-            self._spare.tell(self._warm())
+            self._spare.tell(Warm(backend=self.backend))
             return child
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
@@ -207,15 +205,6 @@ class ChildEvaluator:
             task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
         )
         _value(child.ask(setting))
-
-    def _warm(self) -> Warm:
-        on_device = self._trusted is not None and self._trusted.reference is not None
-        return Warm(
-            backend=self.backend,
-            task=self.task,
-            secret=self._secret,
-            heavy_flops=HEAVY_FLOPS if on_device else math.inf,
-        )
 
     def _start(self) -> MeasuringProcess:
         return MeasuringProcess(self._environment())

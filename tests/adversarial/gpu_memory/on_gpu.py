@@ -107,7 +107,7 @@ def left_behind(name: str, folder: Path) -> Any:
                 run(plan, buffers, **how)
 
             if arguments[0] is compiled:
-                session.run = running
+                session.run = running  # type: ignore[method-assign]
             return session
 
         evaluator.device.open = opening  # type: ignore[method-assign]

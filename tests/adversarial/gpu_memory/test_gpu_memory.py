@@ -6,22 +6,10 @@ from typing import Any
 
 import pytest
 
-from evaluators.cuda import device as cuda
 from tests.evaluators.hip import test_hip_double
 
 SCRIPT = "from tests.adversarial.gpu_memory import on_gpu; on_gpu.main()"
 BACKENDS = [pytest.param("hip"), pytest.param("cuda", marks=pytest.mark.hardware)]
-
-
-@pytest.fixture
-def gpu(request: pytest.FixtureRequest) -> str:
-    """hip, on the double; or cuda."""
-    name = str(request.param)
-    if name == "hip":
-        request.getfixturevalue("double")
-    elif not cuda.device_count():
-        pytest.skip("no NVIDIA GPU here")
-    return name
 
 
 def asked(question: str, name: str, folder: Path) -> Any:
