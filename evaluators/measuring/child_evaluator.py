@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
 from evaluators.device import Compiled, Compiler, backend
-from evaluators.device_info import DeviceFault, DeviceInfo
+from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
@@ -127,39 +127,66 @@ class ChildEvaluator:
 
     def _call(self, call: Call, kernel: KernelSource, anchor: Anchor | None = None) -> Any:
         """Raises what the method raises; Rejected or AnchorFailed when one of the two ended the
-        child; DeviceSick. What no kernel explains is tried in PROCESSES children."""
+        child; DeviceSick. What no kernel explains is tried in PROCESSES children, what one
+        kernel may have done to another in two."""
+        suspected = False
         for _ in range(PROCESSES):
-            child = self._ready()
-            try:
-                reply = child.ask(call)
-            except Lost as lost:
-                self._retire()
-                fault = self._explained(lost, kernel, anchor)
-                continue
-            if reply.lost or isinstance(reply.error, AnchorFailed):
-                self._retire()
-            if not isinstance(reply.error, DeviceFault):
-                self._faults = 0
-                if reply.error is not None:
-                    raise reply.error
-                return reply.value
+            reply = self._asked(call, kernel, anchor)
             fault = reply.error
-        raise self._count(fault) if isinstance(fault, DeviceFault) else all_killed(fault)
+            if isinstance(fault, AnchorFailed | MemorySpoilt) and not _killed(fault):
+                if suspected:
+                    raise self._convicted(fault, anchor)
+                suspected = True
+            elif not isinstance(fault, DeviceFault) and not _killed(fault):
+                self._faults = 0
+                if fault is not None:
+                    raise fault
+                return reply.value
+        if isinstance(fault, DeviceFault):
+            raise self._count(fault)
+        assert isinstance(fault, Rejected | AnchorFailed)
+        raise all_killed(fault)
+
+    def _asked(self, call: Call, kernel: KernelSource, anchor: Anchor | None) -> Reply:
+        """One child's answer; after one that may be spoilt the next call goes to another."""
+        try:
+            reply = self._ready().ask(call)
+        except Lost as lost:
+            self._retire()
+            return Reply(error=self._explained(lost, kernel, anchor))
+        if reply.lost or isinstance(reply.error, AnchorFailed):
+            self._retire()
+        return reply
 
     def _explained(
         self, lost: Lost, kernel: KernelSource, anchor: Anchor | None
     ) -> Rejected | AnchorFailed | DeviceFault:
-        """Returns what another child may be spared; raises what a kernel did itself."""
+        """Whose kernel ended the child."""
         verdict = _verdict(lost)
-        error: Rejected | AnchorFailed = verdict
-        if lost.running.kernel_id != kernel.id:
-            if anchor is None or lost.running.kernel_id != anchor.kernel_id:
-                return DeviceFault(f"the measuring process was lost: {lost.said}")
-            error = AnchorFailed(verdict)
+        if lost.running.kernel_id == kernel.id:
+            self._faults = 0
+            return verdict
+        if anchor is not None and lost.running.kernel_id == anchor.kernel_id:
+            self._faults = 0
+            return AnchorFailed(verdict)
+        return DeviceFault(f"the measuring process was lost: {lost.said}")
+
+    def _convicted(
+        self, fault: AnchorFailed | MemorySpoilt, anchor: Anchor | None
+    ) -> Rejected | AnchorFailed:
+        """What came in two processes is the kernel's doing, unless the anchor fails alone too."""
         self._faults = 0
-        if not verdict.killed:
-            raise error from None
-        return error
+        if isinstance(fault, MemorySpoilt) or anchor is None:
+            return Rejected(
+                Status.WRONG, f"wrote outside of its buffers, in two processes: {fault}"
+            )
+        if not self.verify(anchor.kernel, anchor.compiled, "benchmarks").passed:
+            return fault
+        return Rejected(
+            Status.WRONG,
+            "beside it the anchor failed in two processes, though it is right alone "
+            f"({fault.rejected.reason}): does this kernel write outside of its buffers?",
+        )
 
     def _count(self, fault: DeviceFault) -> Exception:
         """A fault that came again, in a new process that had computed a known answer before."""
@@ -232,6 +259,12 @@ def _value(reply: Reply) -> Any:
     if reply.error is not None:
         raise reply.error
     return reply.value
+
+
+def _killed(error: Exception | None) -> bool:
+    """Whether a kernel's process was ended from outside."""
+    rejected = error.rejected if isinstance(error, AnchorFailed) else error
+    return isinstance(rejected, Rejected) and rejected.killed
 
 
 def _verdict(lost: Lost) -> Rejected:

@@ -1,5 +1,6 @@
 """Where everything lies in a GPU's memory, as a kernel finds it that scans: told to it for sure."""
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +13,18 @@ MOST = 256
 
 
 class Directory:
-    """Keeps a list of a driver's live allocations in device memory, for kernels to read.
+    """Keeps a list of a driver's live allocations where kernels read it.
 
     address: there lie a count and then pairs of base address and bytes, in 8-byte words.
     """
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: Driver, *, address: int = 0) -> None:
+        """address: memory of this process that kernels can read too, as on the HIP double; by
+        default memory of the device.
+        """
         self._driver = driver
-        self.address = driver.malloc(8 * (2 * MOST + 1))
+        self._host = bool(address)
+        self.address = address or driver.malloc(8 * (2 * MOST + 1))
         self.live: dict[int, int] = {}
         self._malloc, self._free = driver.malloc, driver.free
         driver.malloc = self._taken  # type: ignore[method-assign]
@@ -49,4 +54,7 @@ class Directory:
     def _tell(self) -> None:
         pairs = [number for pair in self.live.items() for number in pair]
         table = np.array([len(self.live), *pairs], np.uint64)
-        self._driver.copy_in(self.address, table)
+        if self._host:
+            ctypes.memmove(self.address, table.ctypes.data, table.nbytes)
+        else:
+            self._driver.copy_in(self.address, table)

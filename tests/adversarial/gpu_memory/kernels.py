@@ -146,6 +146,8 @@ __device__ void search(Word* at, Word words, const float* x, float* y, int N) {
     "7.0f",
 )
 
+TRESPASS = (*HONEST, "if (threadIdx.x == 0) y[N] = 1;")
+
 ATTACKS = {
     "known word": KNOWN_WORD,
     "signs": SIGNS,

@@ -13,20 +13,24 @@ from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.region import GUARD_BYTES
-from evaluators.device import Buffer, Session, backend
+from evaluators.device import Buffer, Session, backend, register
 from evaluators.device_info import DeviceFault
 from evaluators.evaluate import compile_kernel
 from evaluators.gpu.device import GpuDevice
+from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from tests.adversarial.gpu_memory import told_hip
 from tests.adversarial.gpu_memory.directory import Directory
 from tests.adversarial.gpu_memory.kernels import (
     ATTACKS,
     HONEST,
     REFERENCE,
     REFERENCE_HIP,
+    SIGNS,
     TASK,
+    TRESPASS,
     attack,
 )
 from tests.hip_double.twins import with_twins
@@ -114,6 +118,22 @@ def left_behind(name: str, folder: Path) -> Any:
         for suite in ("benchmarks", "held_out"):
             verdict = evaluator.verify(source, compiled, suite)
             assert verdict.status == "PASSED", verdict
+    return found
+
+
+def replaced(name: str, folder: Path) -> Any:
+    """By kernel, in one ChildEvaluator: status, reason, and whether its process was replaced."""
+    register(name, "tests.adversarial.gpu_memory.told_hip")
+    task = task_in(folder, on_device=True)
+    compiler = with_twins(backend(name).compiler())
+    kernels = {"honest": HONEST, "signs": SIGNS, "trespass": TRESPASS, "wrong": (HONEST[0], "0")}
+    found: dict[str, list[str | bool]] = {}
+    with ChildEvaluator(task=task, backend_name=name, secret=3, compiler=compiler) as child:
+        for which, parts in {**kernels, "after": HONEST}.items():
+            before = child._ready().pid
+            built = compile_kernel(attack(parts, told_hip.ADDRESS), task, compiler, name)
+            verdict = child.verify(*built)
+            found[which] = [verdict.status, verdict.reason, child._ready().pid != before]
     return found
 
 

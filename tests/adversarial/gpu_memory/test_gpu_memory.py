@@ -34,3 +34,20 @@ def test_nothing_lies_about_while_a_kernel_runs(gpu: str, tmp_path: Path) -> Non
     found = asked("left_behind", gpu, tmp_path)
     assert found.pop("launches") >= 4, found
     assert found == {"pointers": 0, "inputs": 0, "results": 0}
+
+
+@pytest.mark.long
+def test_a_process_that_may_be_spoilt_is_replaced(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = asked("replaced", "hip", tmp_path)
+    for kernel, status, words, anew in [
+        ("honest", "PASSED", "", False),
+        ("signs", "WRONG", "wrote outside of its buffers, in two processes", True),
+        ("trespass", "WRONG", "wrote past the end of y", True),
+        ("wrong", "WRONG", "", False),
+        ("after", "PASSED", "", False),
+    ]:
+        assert found[kernel][0] == status, f"{kernel}: {found[kernel][1]}"
+        assert words in found[kernel][1], found
+        assert found[kernel][2] is anew, found
