@@ -142,6 +142,8 @@ hipError_t hipFree(void *at) {
     Allocation *a = at ? double_holding(at, 1) : NULL;
     if (!at) return hipSuccess;
     if (!a || a->base != at) return hipErrorInvalidValue;
+    hipError_t error = hipStreamSynchronize(NULL); /* as the real one waits for the device */
+    if (error) return error;
     munmap(a->base + a->bytes - a->mapped - GUARD, a->mapped + 2 * GUARD);
     used[a->device] -= a->bytes;
     a->base = NULL;

@@ -64,12 +64,12 @@ def test_a_reference_on_the_device_is_checked_and_judges(
 def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Launches 1 to 4 are the probe's, 8 is the first of the kernel's own."""
+    """Launches 1 and 2 are the probe's, 3 to 8 the kernel's for the tests, 9 draws a benchmark's data."""
     wanted = {
         "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
-        "abort:6": ("CRASHED", "the device failed 3 times while this kernel was measured"),
-        "abort:8": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
-        "hang:8": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
+        "abort:9": ("CRASHED", "the device failed 3 times while this kernel was measured"),
+        "abort:3": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
+        "hang:3": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
     }
     found = asked("faults", tmp_path, *wanted)
     for fault, (status, words) in wanted.items():
