@@ -6,6 +6,7 @@ dims: [N]
 arguments:
   - {name: x, dtype: float32, shape: [N], role: in, distribution: normal}
   - {name: y, dtype: float32, shape: [N], role: out, rtol: 1.0e-5, atol: 1.0e-5}
+flops: "2 * N"
 tests: [{N: 70}]
 benchmarks: [{N: 3000}, {N: 4001}]
 held_out: [{N: 2500}]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.checks.inputs import InputPool
@@ -48,14 +50,17 @@ def task_in(folder: Path, *, on_device: bool) -> Task:
 
 
 @contextmanager
-def opened(name: str, task: Task) -> Iterator[tuple[Directory, Evaluator, Any]]:
+def opened(
+    name: str, task: Task, *, heavy_flops: float = HEAVY_FLOPS
+) -> Iterator[tuple[Directory, Evaluator, Any]]:
     """A GPU, what lies in its memory, and an Evaluator that judges there."""
     device = backend(name).open_device(0)
     assert isinstance(device, GpuDevice)
     directory = Directory(device._driver)
     compiler = with_twins(backend(name).compiler(arch=device.info.arch))
-    pool = InputPool(task, secret=1)
-    judge = GpuJudge(device, task, pool, compile_trusted(task, compiler, name))
+    pool = InputPool(task, secret=1, size=2)
+    trusted = compile_trusted(task, compiler, name)
+    judge = GpuJudge(device, task, pool, trusted, heavy_flops=heavy_flops)
     yield directory, Evaluator(task=task, device=device, secret=1, pool=pool, judge=judge), compiler
     judge.close()
 
@@ -118,6 +123,27 @@ def left_behind(name: str, folder: Path) -> Any:
         for suite in ("benchmarks", "held_out"):
             verdict = evaluator.verify(source, compiled, suite)
             assert verdict.status == "PASSED", verdict
+    return found
+
+
+def renewed(name: str, folder: Path) -> Any:
+    """By kind of reference: for each shape, how many of its draws an evaluation made new."""
+    found: dict[str, list[dict[str, int]]] = {}
+    kinds = {"reference.py": (False, 1e9), "light": (True, 1e9), "heavy": (True, 1.0)}
+    for kind, (on_device, heavy_flops) in kinds.items():
+        task = task_in(folder / kind, on_device=on_device)
+        with opened(name, task, heavy_flops=heavy_flops) as (_, evaluator, compiler):
+            built = compile_kernel(task.naive, task, compiler, name)
+            before: dict[tuple[str, int], bytes] = {}
+            for _ in range(4):
+                judge = evaluator._judge
+                assert isinstance(judge, GpuJudge)
+                judge.renew()
+                assert evaluator.verify(*built, "benchmarks").passed
+                now = {key: held.secret for key, held in judge._draws._draws.items()}
+                new = [key[0] for key in now if now[key] != before.get(key)]
+                found.setdefault(kind, []).append(dict(Counter(new)))
+                before = now
     return found
 
 

@@ -36,6 +36,19 @@ def test_nothing_lies_about_while_a_kernel_runs(gpu: str, tmp_path: Path) -> Non
     assert found == {"pointers": 0, "inputs": 0, "results": 0}
 
 
+@pytest.mark.parametrize("gpu", BACKENDS, indirect=True)
+def test_every_evaluation_has_inputs_that_none_has_met(gpu: str, tmp_path: Path) -> None:
+    """A pool of two draws; in the first evaluation both of each shape are new."""
+    found = asked("renewed", gpu, tmp_path)
+    small, large = "N=3000", "N=4001"
+    for kind, later in {
+        "light": {small: 2, large: 2},
+        "heavy": {small: 1, large: 1},
+        "reference.py": {small: 1},
+    }.items():
+        assert found[kind] == [{small: 2, large: 2}, later, later, later], kind
+
+
 @pytest.mark.long
 def test_a_process_that_may_be_spoilt_is_replaced(
     double: pytest.MonkeyPatch, tmp_path: Path

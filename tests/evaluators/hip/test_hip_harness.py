@@ -64,7 +64,7 @@ def test_a_reference_on_the_device_is_checked_and_judges(
 def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Launches 1 and 2 are the probe's, 3 to 8 the kernel's for the tests, 9 draws a benchmark's data."""
+    """Launches 1 and 2 are the probe's, 3 to 8 the kernel's own, 9 draws a benchmark's data."""
     wanted = {
         "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
         "abort:9": ("CRASHED", "the device failed 3 times while this kernel was measured"),
