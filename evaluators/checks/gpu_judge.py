@@ -18,6 +18,10 @@ from evaluators.evaluation import Rejected
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
+SMALL_BYTES = 4 << 20
+"""The host draws tests' shapes of so many bytes, where it may choose unusual values, and judges
+them; of it all nothing stays in the device's memory."""
+
 
 class GpuJudge:
     """See judge.Judge. Serves every kernel of a task's pool on one GPU.
@@ -45,9 +49,7 @@ class GpuJudge:
         self._trusted = trusted
         self._placing = Placing(task)
         self._host = HostJudge()
-        backend = device.info.backend
-        drawn = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
-        self._drawn = {workload.label for workload in drawn}
+        self._drawn = _drawn_on_device(task, device.info.backend)
         self._harness = Harness(device, trusted)
         probe(self._harness, device, trusted)
         self._draws = GpuDraws(
@@ -197,6 +199,18 @@ class GpuJudge:
                 return _bytes(session, buffer)
         except Rejected as rejected:
             raise DeviceFault(f"no room to draw inputs once more: {rejected.reason}") from rejected
+
+
+def _drawn_on_device(task: Task, backend: str) -> set[str]:
+    """Labels of all benchmark and held-out shapes but those that are small tests too."""
+    tests = task.workloads("tests", backend)
+    others = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
+    small = {w.label for w in tests if _nbytes(task, w) <= SMALL_BYTES}
+    return {workload.label for workload in others} - small
+
+
+def _nbytes(task: Task, workload: Workload) -> int:
+    return sum(argument.nbytes(workload.dims) for argument in task.arguments)
 
 
 def _bytes(session: Session, buffer: Buffer) -> Image:
