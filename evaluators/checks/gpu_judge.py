@@ -1,9 +1,12 @@
 """Judge inputs and masked references kept on a GPU, where results are judged too."""
 
+import math
 import secrets
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from evaluators.checks.budget import NONE, Error, spent
 from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
 from evaluators.checks.inputs import Draw, InputPool
@@ -117,7 +120,8 @@ class GpuJudge:
                 work.rotate(buffer, image.view(span.start, span.nbytes), shift)
         self._harness.run(work)
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
+        """Small draws of unusual values, whose scale differs by element, are the host's."""
         outputs = self._task.outputs
         work = self._harness.work()
         for i, (copy, draw) in enumerate(placed.items()):
@@ -136,14 +140,33 @@ class GpuJudge:
                     slot=i * len(outputs) + k,
                 )
         found = self._harness.run(work, len(placed) * len(outputs))
-        errors: dict[str, float] = {}
+        errors: dict[str, Error] = {}
         for i, (copy, draw) in enumerate(placed.items()):
             each = found[i * len(outputs) : (i + 1) * len(outputs)]
-            if not all(one.fine for one in each):
-                self._explain(memory, copy, draw, each)
-            for output, one in zip(outputs, each, strict=True):
-                key = f"{memory.workload.label}/{output.name}"
-                errors[key] = max(one.error, errors.get(key, 0.0))
+            if draw.standard.values:
+                made = self._judged_by_host(memory, copy, draw)
+            elif all(one.fine for one in each):
+                made = self._errors(memory, draw, each)
+            else:
+                self._judged_by_host(memory, copy, draw)
+                raise _disagreement(*each)
+            for key, error in made.items():
+                errors[key] = error.beside(errors.get(key, error))
+        return errors
+
+    def _errors(
+        self, memory: WorkloadMemory, draw: Draw, found: Sequence[Found]
+    ) -> dict[str, Error]:
+        """Raises Rejected(WRONG): less exact than it may be."""
+        errors = {}
+        for output, one in zip(self._task.outputs, found, strict=True):
+            count = math.prod(output.shape(memory.workload.dims))
+            rms, ulp = math.sqrt(one.beyond / count), math.sqrt(one.ulps / count)
+            errors[f"{memory.workload.label}/{output.name}"] = spent(
+                output,
+                Error(largest=one.error, rms=rms, ulp=ulp),
+                draw.standard.limits.get(output.name, NONE),
+            )
         return errors
 
     def close(self) -> None:
@@ -154,14 +177,15 @@ class GpuJudge:
     def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
         return self._store.held(memory.workload, memory.region, draw)
 
-    def _explain(self, memory: WorkloadMemory, copy: int, draw: Draw, found: list[Found]) -> None:
-        """The host finds the words for what the device found. Raises Rejected(WRONG)."""
+    def _judged_by_host(self, memory: WorkloadMemory, copy: int, draw: Draw) -> Mapping[str, Error]:
+        """Raises Rejected(WRONG), in words that only the host finds."""
         held = self._held(memory, draw)
         references = {
             name: self._store.reference(held, name, memory.workload) for name in held.references
         }
-        memory.judge(references, _bytes(memory.session, held.image), memory.taken(copy))
-        raise _disagreement(*found)
+        return memory.judge(
+            references, _bytes(memory.session, held.image), memory.taken(copy), draw.standard
+        )
 
 
 def _kept(region: Region) -> list[tuple[int, int]]:

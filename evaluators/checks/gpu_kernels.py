@@ -27,7 +27,7 @@ ENTRIES = (
 THREADS = 256
 MOST_BLOCKS = 4096
 SLOTS = 1024
-FIELDS = 3
+FIELDS = 5
 MOST_JOBS = 8192
 DEADLINE_S = 20.0
 _JOB = struct.Struct("=QQqqqddQ")
@@ -35,9 +35,11 @@ _JOB = struct.Struct("=QQqqqddQ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trusted:
-    """What runs on a GPU and is believed. reference: the task's reference.hip, if it has one."""
+    """What runs on a GPU and is believed. naive: the task's seed. reference: its reference.hip, if
+    it has one."""
 
     harness: Compiled
+    naive: tuple[KernelSource, Compiled] | None = None
     reference: tuple[KernelSource, Compiled] | None = None
 
 
@@ -175,11 +177,14 @@ def _launch(entry: str, items: int, jobs: int) -> LaunchStep:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """error: the largest, as checks.compare scales it. wrong: elements beyond tolerance.
-    changed: words or bytes that differ."""
+    changed: words or bytes that differ. beyond, ulps: sums of squares, see budget.Error's rms and
+    ulp."""
 
     error: float
     wrong: int
     changed: int
+    beyond: float = 0.0
+    ulps: float = 0.0
 
     @property
     def fine(self) -> bool:
@@ -219,10 +224,16 @@ class Harness:
             raw = self._session.read(used, np.dtype(np.uint64), (slots, FIELDS))
         except Rejected as rejected:
             raise DeviceFault(f"the harness's own kernels failed: {rejected}") from rejected
-        errors = raw[:, 0].copy().view(np.float64)
+        reals = raw.view(np.float64)
         return [
-            Found(error=float(e), wrong=int(w), changed=int(c))
-            for e, (_, w, c) in zip(errors, raw, strict=True)
+            Found(
+                error=float(real[0]),
+                wrong=int(word[1]),
+                changed=int(word[2]),
+                beyond=float(real[3]),
+                ulps=float(real[4]),
+            )
+            for word, real in zip(raw, reals, strict=True)
         ]
 
     def close(self) -> None:

@@ -57,6 +57,7 @@ def evaluator_of(device: Device, setting: Setting, pool: InputPool | None) -> Ev
         policy=setting.policy,
         pool=pool,
         judge=judge,
+        naive=setting.trusted.naive if setting.trusted is not None else None,
     )
 
 

@@ -9,7 +9,7 @@ typedef unsigned long long Word;
 typedef unsigned char Byte;
 
 enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32 };
-enum { ERROR, WRONG, CHANGED, FIELDS }; // a slot of results
+enum { ERROR, WRONG, CHANGED, BEYOND, ULP, FIELDS }; // a slot of results; two sums of squares
 
 struct Job {
     Byte* to;         // or what was found
@@ -150,8 +150,32 @@ __device__ double error_of(const void* out, long long i, Word expected, double r
     return error <= 1.7976931348623157e308 ? error : real(0x7FFull << 52);
 }
 
-// The largest error and how many elements are beyond tolerance.
+// An ulp of a number of that size, or a little more.
+template <int TYPE> __device__ double last_place(double size) {
+    if (TYPE == FLOAT16) return 0x1p-10 * size + 0x1p-24;
+    if (TYPE == BFLOAT16) return 0x1p-7 * size + 0x1p-133;
+    if (TYPE == FLOAT8) return 0x1p-3 * size + 0x1p-10;
+    return 0x1p-23 * size + 0x1p-149;
+}
+
+__device__ double finite(double x) { return fabs(x) <= 1.7976931348623157e308 ? x : 0; }
+
+// To the slot, the sum of what the threads of a block bring: one atomic operation, not 256.
+__device__ void add(double mine, double* sums, Word* slot) {
+    sums[threadIdx.x] = mine;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0 && sums[0] > 0) atomicAdd((double*)slot, sums[0]);
+    __syncthreads();
+}
+
+// The largest error, how many elements are beyond tolerance, and sums of squares, in units of
+// tolerance: of what is beyond one ulp of the type, and of a float32 ulp of the reference.
 template <int TYPE> __global__ void compare_jobs(const Job* jobs) {
+    __shared__ double sums[256];
     const void* out = jobs[blockIdx.y].to;
     const Word* masked = (const Word*)jobs[blockIdx.y].from;
     long long count = jobs[blockIdx.y].count, key = jobs[blockIdx.y].key;
@@ -160,13 +184,25 @@ template <int TYPE> __global__ void compare_jobs(const Job* jobs) {
     Bits largest;
     largest.real = 0;
     Word wrong = 0;
+    double beyond = 0, ulps = 0;
     for (long long i = first(); i < count; i += stride()) {
         Word expected = masked[i] ^ stream(key, i);
         double error = error_of<TYPE>(out, i, expected, rtol, atol);
         if (error > largest.real) largest.real = error;
         wrong += error > 1.0;
+        if (TYPE != INT32 && rtol + atol > 0) {
+            double size = fabs(real(expected)), allowed = size * rtol + atol;
+            double more = error - finite(last_place<TYPE>(size) / allowed);
+            double ulp = finite(0x1p-23 * size / allowed);
+            beyond += more > 0 ? more * more : 0;
+            ulps += ulp * ulp;
+        }
     }
     // Errors are not negative, so their bits order as they do. Looking first spares most atomics.
     if (largest.word > slot[ERROR]) atomicMax(slot + ERROR, largest.word);
     if (wrong) atomicAdd(slot + WRONG, wrong);
+    if (TYPE != INT32) {
+        add(beyond, sums, slot + BEYOND);
+        add(ulps, sums, slot + ULP);
+    }
 }
