@@ -63,11 +63,12 @@ class Standard:
     """What a draw's outputs are held to, by output; those that are not there are held to the
     task's tolerance only.
 
-    limits: on errors. scales: what each element's error is measured in, in place of the task's
-    tolerance. values: the class of values in the inputs, if it is a special one.
+    limits: on errors, added once they are measured (measuring/rounding.py). scales: what each
+    element's error is measured in, in place of the task's tolerance. values: the class of values
+    in the inputs, if it is a special one.
     """
 
-    limits: Mapping[str, Limit] = field(default_factory=dict)
+    limits: dict[str, Limit] = field(default_factory=dict)
     scales: Mapping[str, Array] = field(default_factory=dict)
     values: str = ""
 

@@ -59,7 +59,7 @@ class InputPool:
     """Draws by workload, made when first asked for, kept up to a bound of bytes.
 
     All draws of a workload share their constant arguments, so that what a kernel prepared
-    from them serves every draw.
+    from them serves every draw, and the limits that their outputs are held to.
     """
 
     def __init__(
@@ -73,8 +73,6 @@ class InputPool:
     ) -> None:
         """size: draws of a workload, as far as they fit in shape_bytes, but at least two.
         limit_bytes: for all workloads; beyond it draws are dropped and made again.
-        limits: by label and output, once they are measured (measuring/rounding.py); what is
-        added holds for draws made before, too.
         """
         if size < 2:
             raise ValueError("a pool needs two draws or more, or state kept goes unnoticed")
@@ -85,7 +83,7 @@ class InputPool:
         self._limit_bytes = limit_bytes
         self._held_bytes = 0
         self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
-        self.limits: dict[str, dict[str, Limit]] = {}
+        self._limits: dict[str, dict[str, Limit]] = {}
 
     def size(self, workload: Workload) -> int:
         """How many different draws of a workload there are."""
@@ -103,7 +101,7 @@ class InputPool:
         key = (workload.label, index)
         draw = self._kept.pop(key, None)
         if draw is None:
-            limits = self.limits.setdefault(workload.label, {})
+            limits = self._limits.setdefault(workload.label, {})
             draw = Draw(self.task, workload, index, self._inputs, Standard(limits=limits))
             self._held_bytes += draw.nbytes
             while self._kept and self._held_bytes > self._limit_bytes:

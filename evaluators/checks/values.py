@@ -1,5 +1,6 @@
 """Draws with values that a task's own distributions seldom hold: spikes, NaN, signed zeros..."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ WORDS = {
 }
 FACTORS = (2.0**12, 2.0**9, 2.0**6, 2.0**3)
 """How much larger spikes and large values are: the first factor that a shape admits."""
+ROOM = 64
 KEPT = 3
 """Draws of a shape and class."""
 DIRECTIONS = 8
@@ -38,18 +40,26 @@ class UnusualDraws:
         self._pool = pool
         self._rng = rng
         self._kept: dict[tuple[str, str], tuple[Draw, ...]] = {}
-        self.limits: dict[tuple[str, str], dict[str, Limit]] = {}
+        self._limits: dict[tuple[str, str], dict[str, Limit]] = {}
 
     def chosen(
         self, tests: Sequence[Workload], workloads: Sequence[Workload]
     ) -> dict[str, list[str]]:
-        """Each class once, by label of a random shape of the tests among the workloads."""
+        """Each class once, by label of a random shape of the tests among the workloads: one with
+        room for values of several kinds, where there is any."""
         labels = {workload.label for workload in tests}
-        shapes = [workload.label for workload in workloads if workload.label in labels]
+        among = [workload for workload in workloads if workload.label in labels]
+        roomy = [workload for workload in among if self._elements(workload) >= ROOM]
+        shapes = [workload.label for workload in roomy or among]
         found: dict[str, list[str]] = {}
         for values in self._task.unusual() if shapes else ():
             found.setdefault(shapes[int(self._rng.integers(len(shapes)))], []).append(values)
         return found
+
+    def _elements(self, workload: Workload) -> int:
+        """Of the largest input."""
+        inputs = (a for a in self._task.arguments if a.role != "out")
+        return max((math.prod(a.shape(workload.dims)) for a in inputs), default=0)
 
     def draws(self, workload: Workload, classes: Sequence[str]) -> list[Draw]:
         """A random one of each class, where there is any."""
@@ -76,7 +86,7 @@ class UnusualDraws:
             scales = conditioning(self._task, workload, inputs, values, self._rng)
             if scales is not None:
                 index = -1 - i - KEPT * list(WORDS).index(values)
-                limits = self.limits.setdefault((workload.label, values), {})
+                limits = self._limits.setdefault((workload.label, values), {})
                 standard = Standard(limits=limits, scales=scales, values=values)
                 return Draw(self._task, workload, index, lambda *_, made=inputs: made, standard)
         return None

@@ -215,7 +215,7 @@ class Evaluator:
             with on(workload):
                 check_limits(plan, self.device.info)
         unusual = self._unusual.chosen(self.task.workloads("tests", self.backend), workloads)
-        self._rounding.measure(workloads, unusual)
+        self._rounding.measure(kernel.id, workloads, unusual)
         copies = [Region.of_arguments(self.task, w).nbytes for w in workloads]
         shared = [
             Region.of_shared(self.task, w, p).nbytes for w, p in zip(workloads, plans, strict=True)

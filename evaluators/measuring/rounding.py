@@ -1,7 +1,10 @@
 """The error that honest rounding leaves: that of a task's naive seed, measured on a device."""
 
 import functools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Region
 from evaluators.checks.values import WORDS, UnusualDraws
 from evaluators.device import Compiled, Compiler, Device, backend
-from evaluators.evaluation import Rejected
+from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import SUITES, TaskError, Workload
@@ -53,95 +56,88 @@ class Rounding:
         self._naive = naive
         self._measured: set[tuple[str, str]] = set()
 
-    def measure(self, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]) -> None:
-        """Limits for each shape's own draws, and for those of each class of values by label.
+    def measure(
+        self, kernel_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Limits for each shape's own draws, and for those of each class of values by label,
+        before a kernel is held to them.
 
-        Where the seed itself fails on its own draws there is no limit beyond the tolerance: that
-        the seed is wrong is told where kernels are timed against it. Raises TaskError when it
-        fails on values that its task states.
+        Where the seed is wrong on its own draws there is no limit but the tolerance: that is told
+        where kernels are timed against it. Raises TaskError when it fails in another way, or on
+        values that its task states; Rejected when the kernel is the seed itself.
         """
-        due = [
-            (workload, classes)
-            for workload in workloads
-            if (classes := self._due(workload, ("", *values.get(workload.label, ()))))
-        ]
-        if not due:
-            return
-        kernel, compiled = self._naive = self._naive or compiled_naive(self._task, self._device)
-        nbytes = sum(_nbytes(self._task, kernel, w) for w, _ in due)
-        with self._device.open(compiled, memory_bytes=nbytes) as session:
-            for workload, classes in due:
-                plan = kernel.plan(self._task, workload.dims)
-                memory = WorkloadMemory(
-                    session,
-                    self._task,
-                    workload,
-                    plan,
-                    copies=session.alloc(Region.of_arguments(self._task, workload).nbytes),
-                    shared=session.alloc(Region.of_shared(self._task, workload, plan).nbytes),
-                )
-                for one in classes:
-                    self._measure(memory, one)
+        for workload in workloads:
+            for one in ("", *values.get(workload.label, ())):
+                if (workload.label, one) not in self._measured:
+                    self._measure(kernel_id, workload, one)
                     self._measured.add((workload.label, one))
 
-    def _due(self, workload: Workload, classes: Sequence[str]) -> list[str]:
-        return [one for one in classes if (workload.label, one) not in self._measured]
-
-    def _measure(self, memory: WorkloadMemory, values: str) -> None:
-        workload = memory.workload
-        if not values:
+    def _measure(self, kernel_id: str, workload: Workload, values: str) -> None:
+        if values:
+            draws: Sequence[Draw] = self._unusual.of(workload, values)
+        else:
             draws = self._pool.draws(workload, self._rng, self._count(workload))
-            try:
-                self._pool.limits[workload.label].update(self._limits(memory, draws))
-            except Rejected as rejected:
-                if rejected.killed:
-                    raise
-            return
-        draws = self._unusual.of(workload, values)
-        if not draws:
-            return
         try:
-            limits = self._limits(memory, draws)
+            if draws:
+                draws[0].standard.limits.update(self._limits(workload, draws))
         except Rejected as rejected:
-            if rejected.killed:
-                raise
-            if self._task.values is None:
+            wrong = rejected.status is Status.WRONG
+            if values and self._task.values is None and (wrong or not self._faults_last):
                 self._unusual.drop(workload, values)
-                return
-            raise TaskError(
-                f"{self._task.folder}: its naive seed is {rejected} {WORDS[values]} on "
-                f"{workload.label}; mend the seed, or leave {values!r} out of the task's values"
-            ) from None
-        self._unusual.limits[workload.label, values].update(limits)
+            elif values or not wrong:
+                self._blame(kernel_id, rejected, values)
+
+    @property
+    def _faults_last(self) -> bool:
+        """A crash or a deadline spoils the device for everyone in this process."""
+        return self._device.info.private_process
+
+    def _blame(self, kernel_id: str, rejected: Rejected, values: str) -> NoReturn:
+        if rejected.killed or kernel_id == self._compiled()[0].id:
+            raise rejected
+        where = f" {WORDS[values]}" if values else ""
+        advice = f", or leave {values!r} out of the task's values" if values else ""
+        raise TaskError(
+            f"{self._task.folder}: its naive seed, against which kernels are timed, is "
+            f"{rejected}{where}; mend the seed{advice}"
+        ) from rejected
+
+    def _compiled(self) -> Naive:
+        self._naive = self._naive or compiled_naive(self._task, self._device)
+        return self._naive
 
     def _count(self, workload: Workload) -> int:
-        least = min(int(np.prod(o.shape(workload.dims))) for o in self._task.outputs)
+        least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
         return min(DRAWS, -(-ELEMENTS // least))
 
-    def _limits(self, memory: WorkloadMemory, draws: Sequence[Draw]) -> dict[str, Limit]:
-        """By output. Raises Rejected: the seed is wrong."""
+    def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
+        """By output. Raises Rejected: the seed is wrong, or fails."""
         judge = self._judge or HostJudge()
         deadline_s = self._policy.deadline_cap_s
         errors: dict[str, list[Error]] = {output.name: [] for output in self._task.outputs}
-        judge.place_shared(memory, draws[0], self._rng)
-        memory.prepare(deadline_s=deadline_s)
-        for draw in draws:
-            judge.place(memory, {0: draw}, self._rng)
-            memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
-            for key, error in judge.judge(memory, {0: draw}).items():
-                errors[key.rpartition("/")[2]].append(error)
-        dims = memory.workload.dims
+        with on(workload), self._memory(workload) as memory:
+            judge.place_shared(memory, draws[0], self._rng)
+            memory.prepare(deadline_s=deadline_s)
+            for draw in draws:
+                judge.place(memory, {0: draw}, self._rng)
+                memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+                for key, error in judge.judge(memory, {0: draw}).items():
+                    errors[key.rpartition("/")[2]].append(error)
         return {
-            output.name: limit_of(errors[output.name], int(np.prod(output.shape(dims))))
+            output.name: limit_of(errors[output.name], math.prod(output.shape(workload.dims)))
             for output in self._task.outputs
-            if output.floating and not output.exact(dims)
+            if output.floating and not output.exact(workload.dims)
         }
 
-
-def _nbytes(task: Task, kernel: KernelSource, workload: Workload) -> int:
-    plan = kernel.plan(task, workload.dims)
-    regions = Region.of_arguments(task, workload), Region.of_shared(task, workload, plan)
-    return sum(region.nbytes for region in regions)
+    @contextmanager
+    def _memory(self, workload: Workload) -> Iterator[WorkloadMemory]:
+        kernel, compiled = self._compiled()
+        plan = kernel.plan(self._task, workload.dims)
+        nbytes = Region.of_arguments(self._task, workload).nbytes
+        shared = Region.of_shared(self._task, workload, plan).nbytes
+        with self._device.open(compiled, memory_bytes=nbytes + shared) as session:
+            copies, rest = session.alloc(nbytes), session.alloc(shared)
+            yield WorkloadMemory(session, self._task, workload, plan, copies=copies, shared=rest)
 
 
 def compiled_naive(task: Task, device: Device) -> Naive:
