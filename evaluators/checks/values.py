@@ -30,6 +30,9 @@ KEPT = 3
 DIRECTIONS = 8
 ROUNDING = 2.0**-24  # of float32, relative
 STRIDE = 64.0
+FLUSHED = 2.0**-126
+"""Float32 results below it become zero under options that a kernel may ask for, and in some of
+AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
 
 
 class UnusualDraws:
@@ -43,12 +46,14 @@ class UnusualDraws:
         self._limits: dict[tuple[str, str], dict[str, Limit]] = {}
 
     def chosen(
-        self, tests: Sequence[Workload], workloads: Sequence[Workload]
+        self, tests: Sequence[Workload], workloads: Sequence[Workload], *, everywhere: bool
     ) -> dict[str, list[str]]:
-        """Each class once, by label of a random shape of the tests among the workloads: one with
-        room for values of several kinds, where there is any."""
+        """By label of the tests' shapes among the workloads: each class once, on a random one with
+        room for values of several kinds, where there is any; or every class everywhere."""
         labels = {workload.label for workload in tests}
         among = [workload for workload in workloads if workload.label in labels]
+        if everywhere:
+            return {workload.label: [*self._task.unusual()] for workload in among}
         roomy = [workload for workload in among if self._elements(workload) >= ROOM]
         shapes = [workload.label for workload in roomy or among]
         found: dict[str, list[str]] = {}
@@ -200,6 +205,8 @@ def conditioning(
     for output in task.outputs:
         if output.floating and not output.exact(workload.dims):
             least = float(float_info(output.np_dtype).smallest_subnormal)
+            if "denormals" not in (task.values or ()):
+                least += FLUSHED
             size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
             scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
     return scales

@@ -83,8 +83,7 @@ class Evaluator:
         """Check, then time against the anchor; without one, the kernel is the naive seed.
 
         best: ln(anchor time / best time) by benchmark label; without it nothing stops early.
-        Raises AnchorFailed, TaskError (see Rounding.measure) and what broken infrastructure
-        raises; never Rejected.
+        Raises AnchorFailed and what broken infrastructure raises; never Rejected.
         """
         seconds = {"compile": compiled.seconds}
         try:
@@ -208,13 +207,16 @@ class Evaluator:
         """Errors by "label/output", and roughly how long a run took by label.
 
         A draw is repeated at the end: it must agree with itself whatever ran in between. Each
-        class of unusual values comes on one of the tests' shapes. Raises Rejected, TaskError.
+        class of unusual values comes on one of the tests' shapes, for the naive seed on all.
+        Raises Rejected, and AnchorFailed where the seed fails (see Rounding.measure).
         """
         plans = [kernel.plan(self.task, w.dims) for w in workloads]
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):
                 check_limits(plan, self.device.info)
-        unusual = self._unusual.chosen(self.task.workloads("tests", self.backend), workloads)
+        tests = self.task.workloads("tests", self.backend)
+        everywhere = kernel.id == self._rounding.seed_id
+        unusual = self._unusual.chosen(tests, workloads, everywhere=everywhere)
         self._rounding.measure(kernel.id, workloads, unusual)
         copies = [Region.of_arguments(self.task, w).nbytes for w in workloads]
         shared = [

@@ -17,8 +17,9 @@ from evaluators.checks.region import Region
 from evaluators.checks.values import WORDS, UnusualDraws
 from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.policy import TimingPolicy
+from evaluators.measuring.race import AnchorFailed
 from evaluators.tasks.arguments import SUITES, TaskError, Workload
 from evaluators.tasks.task import Task
 
@@ -46,6 +47,7 @@ class Rounding:
         naive: Naive | None = None,
     ) -> None:
         """naive: the seed, compiled; by default it is compiled when it is first needed."""
+        self.seed_id = kernel_id(task.naive)
         self._task = task
         self._device = device
         self._pool = pool
@@ -57,22 +59,22 @@ class Rounding:
         self._measured: set[tuple[str, str]] = set()
 
     def measure(
-        self, kernel_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
+        self, checked_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
     ) -> None:
         """Limits for each shape's own draws, and for those of each class of values by label,
-        before a kernel is held to them.
+        before a kernel with that id is held to them.
 
         Where the seed is wrong on its own draws there is no limit but the tolerance: that is told
-        where kernels are timed against it. Raises TaskError when it fails in another way, or on
-        values that its task states; Rejected when the kernel is the seed itself.
+        where kernels are timed against it. When it fails in another way, or on values that its
+        task states: raises Rejected if the kernel is the seed itself, else AnchorFailed.
         """
         for workload in workloads:
             for one in ("", *values.get(workload.label, ())):
                 if (workload.label, one) not in self._measured:
-                    self._measure(kernel_id, workload, one)
+                    self._measure(checked_id, workload, one)
                     self._measured.add((workload.label, one))
 
-    def _measure(self, kernel_id: str, workload: Workload, values: str) -> None:
+    def _measure(self, checked_id: str, workload: Workload, values: str) -> None:
         if values:
             draws: Sequence[Draw] = self._unusual.of(workload, values)
         else:
@@ -85,22 +87,19 @@ class Rounding:
             if values and self._task.values is None and (wrong or not self._faults_last):
                 self._unusual.drop(workload, values)
             elif values or not wrong:
-                self._blame(kernel_id, rejected, values)
+                self._blame(checked_id, rejected, values)
 
     @property
     def _faults_last(self) -> bool:
         """A crash or a deadline spoils the device for everyone in this process."""
         return self._device.info.private_process
 
-    def _blame(self, kernel_id: str, rejected: Rejected, values: str) -> NoReturn:
-        if rejected.killed or kernel_id == self._compiled()[0].id:
+    def _blame(self, checked_id: str, rejected: Rejected, values: str) -> NoReturn:
+        if values:
+            rejected = rejected.saying(f"{rejected.reason} {WORDS[values]}")
+        if rejected.killed or checked_id == self.seed_id:
             raise rejected
-        where = f" {WORDS[values]}" if values else ""
-        advice = f", or leave {values!r} out of the task's values" if values else ""
-        raise TaskError(
-            f"{self._task.folder}: its naive seed, against which kernels are timed, is "
-            f"{rejected}{where}; mend the seed{advice}"
-        ) from rejected
+        raise AnchorFailed(rejected)
 
     def _compiled(self) -> Naive:
         self._naive = self._naive or compiled_naive(self._task, self._device)
