@@ -25,14 +25,21 @@ WORDS = {
 FACTORS = (2.0**12, 2.0**9, 2.0**6, 2.0**3)
 """How much larger spikes and large values are: the first factor that a shape admits."""
 ROOM = 64
+"""Elements of an input."""
+MOST_BYTES, MOST_FLOPS = 1 << 22, 1e8
+"""Of a shape on which unusual values are tried."""
 KEPT = 3
 """Draws of a shape and class."""
 DIRECTIONS = 8
+"""In so many random ones inputs are moved to see how far outputs move."""
 ROUNDING = 2.0**-24  # of float32, relative
 STRIDE = 64.0
+"""So many times as far outputs must move when inputs do."""
 FLUSHED = 2.0**-126
 """Float32 results below it become zero under options that a kernel may ask for, and in some of
 AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
+NEGLIGIBLE = FLOAT32_ULP**2
+"""Of the largest element of an output: kernels bound exponents where results are next to nothing."""
 
 
 class UnusualDraws:
@@ -50,7 +57,7 @@ class UnusualDraws:
     ) -> dict[str, list[str]]:
         """By label of the tests' shapes among the workloads: each class once, on a random one with
         room for values of several kinds, where there is any; or every class everywhere."""
-        labels = {workload.label for workload in tests}
+        labels = {workload.label for workload in self._affordable(tests)}
         among = [workload for workload in workloads if workload.label in labels]
         if everywhere:
             return {workload.label: [*self._task.unusual()] for workload in among}
@@ -60,6 +67,19 @@ class UnusualDraws:
         for values in self._task.unusual() if shapes else ():
             found.setdefault(shapes[int(self._rng.integers(len(shapes)))], []).append(values)
         return found
+
+    def _affordable(self, tests: Sequence[Workload]) -> list[Workload]:
+        """Those whose reference takes little, as it is asked for DIRECTIONS times; or else the
+        smallest."""
+        quick = [w for w in tests if self._nbytes(w) <= MOST_BYTES and self._flops(w) <= MOST_FLOPS]
+        return quick or sorted(tests, key=self._nbytes)[:1]
+
+    def _nbytes(self, workload: Workload) -> int:
+        return sum(argument.nbytes(workload.dims) for argument in self._task.arguments)
+
+    def _flops(self, workload: Workload) -> float:
+        flops = self._task.flops
+        return 0.0 if flops is None else float(flops.evaluate(workload.dims))
 
     def _elements(self, workload: Workload) -> int:
         """Of the largest input."""
@@ -85,7 +105,7 @@ class UnusualDraws:
 
     def _make(self, workload: Workload, values: str, i: int) -> Draw | None:
         arguments = self._task.unusual()[values]
-        usual = self._pool.get(workload, i % self._pool.size(workload)).inputs
+        usual = self._pool.unseen(workload, self._rng)
         for factor in FACTORS if values in ("spikes", "large") else FACTORS[:1]:
             inputs = unusual(arguments, usual, values, factor, self._rng)
             scales = conditioning(self._task, workload, inputs, values, self._rng)
@@ -118,11 +138,8 @@ def unusual(
             case "cancellation":
                 wide = _cancelling(wide, rng, first=i == 0)
             case "denormals":
-                wide = (
-                    wide
-                    * float(float_info(argument.np_dtype).tiny)
-                    / (2 * max(np.abs(wide).max(), 1e-300))
-                )
+                least = float(float_info(argument.np_dtype).tiny)
+                wide = wide / max(np.abs(wide).max(initial=0.0), least) * least / 2
             case "signed_zeros":
                 wide = np.where(_some(wide, rng, 3), np.copysign(0.0, _signs(wide, rng)), wide)
             case "infinity":
@@ -191,24 +208,26 @@ def conditioning(
     reference = task.reference(workload, inputs)
     if values in ("spikes", "large") and not _in_range(task, reference):
         return None
-    moves: dict[str, Array] = {name: np.zeros(r.shape) for name, r in reference.items()}
+    rounded = [o for o in task.outputs if o.rounded(workload.dims)]
+    if not rounded:
+        return {}
+    moves: dict[str, Array] = {o.name: np.zeros(o.shape(workload.dims)) for o in rounded}
     for t in range(DIRECTIONS):
         signs = {n: _signs(a, rng) for n, a in inputs.items() if _is_float(a)}
         near = _moved(task, workload, inputs, reference, signs, 1.0)
         if t == 0 and values in ("spikes", "large"):
             far = _moved(task, workload, inputs, reference, signs, STRIDE)
-            if not all(_in_proportion(near[n], far[n], reference[n]) for n in near):
+            if not all(_in_proportion(near[n], far[n], reference[n]) for n in moves):
                 return None
-        for name, move in near.items():
-            moves[name] += move**2 / DIRECTIONS
+        for name in moves:
+            moves[name] += near[name] ** 2 / DIRECTIONS
     scales = {}
-    for output in task.outputs:
-        if output.floating and not output.exact(workload.dims):
-            least = float(float_info(output.np_dtype).smallest_subnormal)
-            if "denormals" not in (task.values or ()):
-                least += FLUSHED
-            size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
-            scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
+    for output in rounded:
+        size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
+        least = float(float_info(output.np_dtype).smallest_subnormal)
+        if "denormals" not in (task.values or ()):
+            least += FLUSHED + NEGLIGIBLE * float(size.max(initial=0.0))
+        scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
     return scales
 
 

@@ -26,6 +26,8 @@ from evaluators.tasks.task import Task
 ELEMENTS = 4096
 """So many elements' errors are enough for a limit, over as many draws as that takes, at most"""
 DRAWS = 6
+HOPELESS = 2.0**20
+"""In float32 roundings of the inputs: no type's rounding, but another result."""
 
 Naive = tuple[KernelSource, Compiled]
 
@@ -64,9 +66,9 @@ class Rounding:
         """Limits for each shape's own draws, and for those of each class of values by label,
         before a kernel with that id is held to them.
 
-        Where the seed is wrong on its own draws there is no limit but the tolerance: that is told
-        where kernels are timed against it. When it fails in another way, or on values that its
-        task states: raises Rejected if the kernel is the seed itself, else AnchorFailed.
+        Where the seed fails on its own draws there is no limit but the tolerance: that is told
+        where kernels are timed against it. Where it spoils the device, or fails on values that
+        its task states: raises Rejected if the kernel is the seed itself, else AnchorFailed.
         """
         for workload in workloads:
             for one in ("", *values.get(workload.label, ())):
@@ -75,24 +77,21 @@ class Rounding:
                     self._measured.add((workload.label, one))
 
     def _measure(self, checked_id: str, workload: Workload, values: str) -> None:
+        draws: Sequence[Draw] = ()
         if values:
-            draws: Sequence[Draw] = self._unusual.of(workload, values)
-        else:
+            draws = self._unusual.of(workload, values)
+        elif any(output.rounded(workload.dims) for output in self._task.outputs):
             draws = self._pool.draws(workload, self._rng, self._count(workload))
         try:
             if draws:
                 draws[0].standard.limits.update(self._limits(workload, draws))
         except Rejected as rejected:
-            wrong = rejected.status is Status.WRONG
-            if values and self._task.values is None and (wrong or not self._faults_last):
-                self._unusual.drop(workload, values)
-            elif values or not wrong:
+            spoilt = rejected.status is not Status.WRONG and self._device.info.private_process
+            stated = values and self._task.values is not None
+            if rejected.killed or spoilt or stated:
                 self._blame(checked_id, rejected, values)
-
-    @property
-    def _faults_last(self) -> bool:
-        """A crash or a deadline spoils the device for everyone in this process."""
-        return self._device.info.private_process
+            if values:
+                self._unusual.drop(workload, values)
 
     def _blame(self, checked_id: str, rejected: Rejected, values: str) -> NoReturn:
         if values:
@@ -121,11 +120,14 @@ class Rounding:
                 judge.place(memory, {0: draw}, self._rng)
                 memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
                 for key, error in judge.judge(memory, {0: draw}).items():
-                    errors[key.rpartition("/")[2]].append(error)
+                    name = key.rpartition("/")[2]
+                    if draw.standard.values and error.rms > HOPELESS:
+                        raise Rejected(Status.WRONG, f"{name} is far from its reference")
+                    errors[name].append(error)
         return {
             output.name: limit_of(errors[output.name], math.prod(output.shape(workload.dims)))
             for output in self._task.outputs
-            if output.floating and not output.exact(workload.dims)
+            if output.rounded(workload.dims)
         }
 
     @contextmanager
