@@ -88,7 +88,8 @@ class Evaluation:
     speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
         seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
     speed_of_light: by workload label, floor time / measured time (1.0 is the roofline).
-    errors: by "label/output", largest |out - ref| / (atol + rtol * |ref|) seen in the checks.
+    errors: by "label/output", the largest fraction seen in the checks of the tightest limit: the
+        task's tolerance, or the error that is left of its naive seed's (checks/budget.py).
     seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     """

@@ -14,6 +14,7 @@ from evaluators.checks.compare import on
 from evaluators.checks.inputs import Draw
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
+from evaluators.checks.values import WORDS
 from evaluators.device import Compiled, Compiler
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource
@@ -24,12 +25,17 @@ Array = np.ndarray[Any, Any]
 
 
 @contextmanager
-def _after(right_runs: int) -> Iterator[None]:
-    """A kernel that was right before on the same shape is asked what it remembers."""
+def _after(right_runs: int, values: str) -> Iterator[None]:
+    """A kernel that was right before on the same shape is asked what it remembers, but on unusual
+    values first what it makes of them."""
     try:
         yield
     except Rejected as rejected:
-        if not right_runs or rejected.killed:
+        if rejected.killed:
+            raise
+        if values:
+            raise rejected.saying(f"{rejected.reason} {WORDS[values]}") from None
+        if not right_runs:
             raise
         reason = (
             f"{rejected.reason}, though an earlier launch on other data was right "
@@ -40,7 +46,8 @@ def _after(right_runs: int) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """errors: the largest by "label/output". run_us: wall time of the quickest run, roughly."""
+    """errors: by "label/output", the largest fraction of a limit. run_us: wall time of the quickest
+    run, roughly."""
 
     errors: Mapping[str, float]
     run_us: float
@@ -74,10 +81,10 @@ def check_workload(
             memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
             run_us = min(run_us, (time.perf_counter() - started) * 1e6)
             judge.inspect_shared(memory)
-            with _after(len(seen)):
+            with _after(len(seen), draw.standard.values):
                 judged = judge.judge(memory, {0: draw})
             for key, error in judged.items():
-                errors[key] = max(error, errors.get(key, 0.0))
+                errors[key] = max(error.fraction, errors.get(key, 0.0))
             again = draws.count(draw) > 1
             values = memory.region.values(memory.taken(0)) if again else {}
             if seen.get(draw.index):

@@ -1,10 +1,12 @@
 """Judge inputs drawn on a GPU against masked references there; small tests' shapes on the host."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
+from evaluators.checks.budget import NONE, Error, spent
 from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
 from evaluators.checks.gpu_placing import Placing, Secret, new_secret
@@ -104,7 +106,7 @@ class GpuJudge:
         secret = new_secret() if draw is None else self._held(memory, draw).secret
         self._place({memory.copies[0]: secret}, memory.region)
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         """Raises MemorySpoilt too: a kernel has changed references."""
         with self._noting_trespass():
             if not self._is_drawn(memory.workload):
@@ -149,7 +151,7 @@ class GpuJudge:
             memory.shared.inspect(self._image(memory.shared, secret), after)
             raise _disagreement(found)
 
-    def _judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def _judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         count, work = len(self._task.outputs), self._harness.work()
         held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
         for i, (copy, one) in enumerate(held.items()):
@@ -166,17 +168,34 @@ class GpuJudge:
                     slot=i * count + k,
                 )
         found = self._harness.run(work, len(placed) * count)
-        errors: dict[str, float] = {}
-        for i, (copy, one) in enumerate(held.items()):
+        errors: dict[str, Error] = {}
+        for i, (copy, draw) in enumerate(placed.items()):
             each = found[i * count : (i + 1) * count]
-            self._explain(memory, copy, one, each)
-            for output, compared in zip(self._task.outputs, each, strict=True):
-                key = f"{memory.workload.label}/{output.name}"
-                errors[key] = max(compared.error, errors.get(key, 0.0))
+            self._explain(memory, copy, draw, each)
+            for key, error in self._errors(memory, draw, each).items():
+                errors[key] = error.beside(errors.get(key, error))
         return errors
 
-    def _explain(self, memory: WorkloadMemory, copy: int, held: Held, found: list[Found]) -> None:
+    def _errors(
+        self, memory: WorkloadMemory, draw: Draw, found: Sequence[Found]
+    ) -> dict[str, Error]:
+        """Raises Rejected(WRONG): less exact than it may be."""
+        errors = {}
+        for output, one in zip(self._task.outputs, found, strict=True):
+            count = math.prod(output.shape(memory.workload.dims))
+            rms, ulp = math.sqrt(one.beyond / count), math.sqrt(one.ulps / count)
+            errors[f"{memory.workload.label}/{output.name}"] = spent(
+                output,
+                Error(largest=one.error, rms=rms, ulp=ulp),
+                draw.standard.limits.get(output.name, NONE),
+            )
+        return errors
+
+    def _explain(
+        self, memory: WorkloadMemory, copy: int, draw: Draw, found: Sequence[Found]
+    ) -> None:
         """The host finds the words for what the device found. Raises MemorySpoilt, Rejected."""
+        held = self._held(memory, draw)
         checksums = [held.checksums[output.name] for output in self._task.outputs]
         if checksums != [one.checksum for one in found]:
             raise MemorySpoilt(
@@ -187,7 +206,7 @@ class GpuJudge:
             return
         before = self._image(memory.region, held.secret)
         references = self._draws.references(held, memory.workload)
-        memory.judge(references, before, memory.taken(copy))
+        memory.judge(references, before, memory.taken(copy), draw.standard)
         raise _disagreement(*found)
 
     def _image(self, region: Region, secret: Secret) -> Image:

@@ -31,9 +31,11 @@ _MOST_JOBS = 8192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trusted:
-    """What runs on a GPU and is believed. reference: the task's reference.hip, if it has one."""
+    """What runs on a GPU and is believed. naive: the task's seed. reference: its reference.hip, if
+    it has one."""
 
     harness: Compiled
+    naive: tuple[KernelSource, Compiled] | None = None
     reference: tuple[KernelSource, Compiled] | None = None
 
 
@@ -79,12 +81,15 @@ def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """error: the largest, as checks.compare scales it. wrong: elements beyond tolerance.
-    changed: elements that are not as they were drawn. checksum: of masked references."""
+    changed: elements that are not as they were drawn. checksum: of masked references. beyond,
+    ulps: sums of squares, see budget.Error's rms and ulp."""
 
     error: float
     wrong: int
     changed: int
     checksum: int
+    beyond: float = 0.0
+    ulps: float = 0.0
 
     @property
     def fine(self) -> bool:
@@ -123,10 +128,16 @@ class Harness:
             self._session.fill(self._slots, 0)
         except Rejected as rejected:
             raise DeviceFault(f"the harness's own kernels failed: {rejected}") from rejected
-        errors = raw[:, 0].copy().view(np.float64)
         return [
-            Found(error=float(e), wrong=int(w), changed=int(c), checksum=int(s))
-            for e, (_, w, c, s) in zip(errors, raw, strict=True)
+            Found(
+                error=float(real[0]),
+                wrong=int(word[1]),
+                changed=int(word[2]),
+                checksum=int(word[3]),
+                beyond=float(real[4]),
+                ulps=float(real[5]),
+            )
+            for word, real in zip(raw, raw.view(np.float64), strict=True)
         ]
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ _NORMAL, _UNIFORM, _INTEGERS, _CONSTANT, _NOISE = range(5)
 COMPARISONS = tuple(f"compare_jobs<{i}>" for i in range(len(TYPES)))
 ENTRIES = ("fill_jobs", "draw_jobs", "mask_jobs", *COMPARISONS, "redraw_jobs")
 THREADS = 256
-FIELDS = 4
+FIELDS = 6
 _MOST_BLOCKS = 4096
 _DRAWN, _MASKED = 8, 2  # elements that a thread takes from one block of random words
 _JOB = struct.Struct("=QQqQQddiiiiQ")

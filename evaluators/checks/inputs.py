@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.budget import ORDINARY, Limit, Standard
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
@@ -19,11 +20,19 @@ class Draw:
     """One set of inputs and what must come out, made when first asked for.
 
     inputs: by name, in their own dtypes. reference: by output, in float64 (int64 for integers).
-    nbytes: of all of it, whether made or not.
+    standard: what the outputs are held to. nbytes: of all of it, whether made or not.
     """
 
-    def __init__(self, task: Task, workload: Workload, index: int, inputs: Inputs) -> None:
+    def __init__(
+        self,
+        task: Task,
+        workload: Workload,
+        index: int,
+        inputs: Inputs,
+        standard: Standard = ORDINARY,
+    ) -> None:
         self.index = index
+        self.standard = standard
         self._task = task
         self._workload = workload
         self._inputs = inputs
@@ -50,7 +59,7 @@ class InputPool:
     """Draws by workload, made when first asked for, kept up to a bound of bytes.
 
     All draws of a workload share their constant arguments, so that what a kernel prepared
-    from them serves every draw.
+    from them serves every draw, and the limits that their outputs are held to.
     """
 
     def __init__(
@@ -74,6 +83,7 @@ class InputPool:
         self._limit_bytes = limit_bytes
         self._held_bytes = 0
         self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
+        self._limits: dict[str, dict[str, Limit]] = {}
 
     def size(self, workload: Workload) -> int:
         """How many different draws of a workload there are."""
@@ -91,7 +101,8 @@ class InputPool:
         key = (workload.label, index)
         draw = self._kept.pop(key, None)
         if draw is None:
-            draw = Draw(self.task, workload, index, self._inputs)
+            limits = self._limits.setdefault(workload.label, {})
+            draw = Draw(self.task, workload, index, self._inputs, Standard(limits=limits))
             self._held_bytes += draw.nbytes
             while self._kept and self._held_bytes > self._limit_bytes:
                 self._held_bytes -= self._kept.popitem(last=False)[1].nbytes

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
+from evaluators.checks.budget import Error
 from evaluators.checks.inputs import Array, Draw, InputPool
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Image
@@ -37,7 +38,7 @@ class Judge(Protocol):
         Both are made in the same way, so that caches hold as much of the one as of the other.
         """
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         """The largest errors by "label/output" after runs over bindings placed before.
 
         Raises Rejected(WRONG): told from the first wrong element of the first wrong binding.
@@ -52,7 +53,7 @@ class HostJudge:
 
     def __init__(self) -> None:
         self._images: dict[tuple[str, int], Image] = {}
-        self._right: dict[tuple[str, int], tuple[Image, dict[str, float]]] = {}
+        self._right: dict[tuple[str, int], tuple[Image, dict[str, Error]]] = {}
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
         memory.write_shared(memory.shared.image(draw.inputs, rng))
@@ -77,18 +78,18 @@ class HostJudge:
         inputs = pool.unseen(memory.workload, rng) if draw is None else draw.again()
         memory.write(0, memory.region.image(inputs, rng))
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         """A result that was once found right is known again by its bytes."""
-        largest: dict[str, float] = {}
+        largest: dict[str, Error] = {}
         for copy, draw in placed.items():
             key = (memory.workload.label, draw.index)
             after = memory.taken(copy)
             known, errors = self._right.get(key, (None, {}))
             if known is None or not np.array_equal(known, after):
-                errors = memory.judge(draw.reference, self._images[key], after)
+                errors = memory.judge(draw.reference, self._images[key], after, draw.standard)
                 self._right[key] = after, errors
             for output, error in errors.items():
-                largest[output] = max(error, largest.get(output, 0.0))
+                largest[output] = error.beside(largest.get(output, error))
         return largest
 
     def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:

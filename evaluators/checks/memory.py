@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.budget import Error, Standard
 from evaluators.checks.compare import check_agreement, check_output
 from evaluators.checks.region import Image, Region
 from evaluators.device import Buffer, Session
@@ -67,14 +68,14 @@ class WorkloadMemory:
         return self._read(self.copies[copy])
 
     def judge(
-        self, reference: Mapping[str, Array], before: Image, after: Image
-    ) -> dict[str, float]:
+        self, reference: Mapping[str, Array], before: Image, after: Image, standard: Standard
+    ) -> dict[str, Error]:
         """Errors by "label/output" of a run over one binding. Raises Rejected(WRONG)."""
         self.region.inspect(before, after)
         values = self.region.values(after)
         return {
             f"{self.workload.label}/{output.name}": check_output(
-                output, self.workload, values[output.name], reference[output.name]
+                output, self.workload, values[output.name], reference[output.name], standard
             )
             for output in self.task.outputs
         }

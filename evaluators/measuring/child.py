@@ -39,6 +39,7 @@ class Serving:
             policy=setting.policy,
             pool=pool,
             judge=self._judge,
+            naive=setting.trusted.naive if setting.trusted is not None else None,
         )
 
     @property

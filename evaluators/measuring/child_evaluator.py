@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
@@ -16,6 +17,7 @@ from evaluators.measuring.messages import Call, Hello, Reply, Setting, Warm
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.process import Lost, MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
+from evaluators.measuring.rounding import compile_naive
 from evaluators.sandbox.environment import device_variables, showing, visible_name
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
@@ -227,7 +229,9 @@ class ChildEvaluator:
         child.info = info
         if self._trusted is None and info.judges_on_device:
             compiler = self._compiler or backend(self.backend).compiler(arch=info.arch)
-            self._trusted = compile_trusted(self.task, compiler, self.backend)
+            trusted = compile_trusted(self.task, compiler, self.backend)
+            naive = compile_naive(self.task, compiler, self.backend)
+            self._trusted = replace(trusted, naive=naive)
         setting = Setting(
             task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
         )

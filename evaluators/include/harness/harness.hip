@@ -11,7 +11,7 @@ typedef unsigned char Byte;
 
 enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32, BYTE, EXACT };
 enum { NORMAL, UNIFORM, INTEGERS, CONSTANT, NOISE };
-enum { ERROR, WRONG, CHANGED, CHECKSUM, FIELDS }; // a slot of results
+enum { ERROR, WRONG, CHANGED, CHECKSUM, BEYOND, ULP, FIELDS }; // a slot of results
 
 struct Job {
     Byte* to;         // or what was found

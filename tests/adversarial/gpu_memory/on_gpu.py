@@ -21,6 +21,7 @@ from evaluators.evaluate import compile_kernel
 from evaluators.gpu.device import GpuDevice
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
+from evaluators.measuring.rounding import compile_naive
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.adversarial.gpu_memory import told_hip
@@ -61,7 +62,9 @@ def opened(
     pool = InputPool(task, secret=1, size=2)
     trusted = compile_trusted(task, compiler, name)
     judge = GpuJudge(device, task, pool, trusted, heavy_flops=heavy_flops)
-    yield directory, Evaluator(task=task, device=device, secret=1, pool=pool, judge=judge), compiler
+    naive = compile_naive(task, compiler, name)
+    evaluator = Evaluator(task=task, device=device, secret=1, pool=pool, judge=judge, naive=naive)
+    yield directory, evaluator, compiler
     judge.close()
 
 

@@ -189,7 +189,8 @@ def reference(folder: Path) -> Any:
             placed = {0: pool.get(workload, 0)}
             judge.place(memory, placed, np.random.default_rng(0))
             session.run(plan, memory.bindings[0], deadline_s=5.0)
-            errors.update(judge.judge(memory, placed))
+            judged = judge.judge(memory, placed)
+            errors.update({key: error.fraction for key, error in judged.items()})
     judge.close()
     return errors
 
