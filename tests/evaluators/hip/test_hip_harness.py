@@ -64,12 +64,18 @@ def test_a_reference_on_the_device_is_checked_and_judges(
 def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Launches 1 and 2 are the probe's, 3 to 8 the kernel's own, 9 draws a benchmark's data."""
+    """Launch 2 is the probe's; go is the kernel, and draw_jobs makes its data."""
     wanted = {
         "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
-        "abort:9": ("CRASHED", "the device failed 3 times while this kernel was measured"),
-        "abort:3": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
-        "hang:3": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
+        "abort:1:draw_jobs": (
+            "CRASHED",
+            "the device failed 3 times while this kernel was measured",
+        ),
+        "abort:1:_Z2go": (
+            "CRASHED",
+            "the process that ran go ended with SIGABRT: Memory access fault",
+        ),
+        "hang:1:_Z2go": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
     }
     found = asked("faults", tmp_path, *wanted)
     for fault, (status, words) in wanted.items():
