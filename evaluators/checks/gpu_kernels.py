@@ -4,8 +4,9 @@ The harness shares a GPU's memory with the kernels that it judges. So nothing li
 runs that could be of use to it. Inputs have no copies: they are drawn again from a key, and
 compared. References are masked and have a keyed checksum; keys and addresses of jobs are written
 just before the harness's own kernels run, and wiped with the results just after. Unmapping the
-references meanwhile would cost driver calls that wait for the device, for every call that is
-timed, and would still need masks against what reads them as they are mapped.
+references meanwhile (cuMemUnmap) takes 33 us for 2 MiB and 78 us for 512 MiB, for each draw and
+timed call, and waits for the device; wiping all jobs takes 4 us (H100). Masks and checksums hold
+against what reads or writes the memory at any time, and both vendors have them.
 """
 
 from dataclasses import dataclass

@@ -106,12 +106,13 @@ def test_a_machine_without_headers_is_not_taken_for_a_sick_device(
     assert "file not found" in said
 
 
-def test_the_harness_compiles_for_nvidia() -> None:
+@pytest.mark.parametrize("task", shipped_tasks())
+def test_what_is_trusted_compiles_for_nvidia(task: str) -> None:
     try:
         with NvrtcChild() as child:
             assert child.version
     except BackendMissing as missing:
         pytest.skip(str(missing))
-    trusted = compile_trusted(load_task("sgemm"), backend("cuda").compiler(arch="sm_90"), "cuda")
+    trusted = compile_trusted(load_task(task), backend("cuda").compiler(arch="sm_90"), "cuda")
     assert len(trusted.harness.resources) == len(ENTRIES)
     assert trusted.reference is not None
