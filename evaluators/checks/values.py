@@ -39,7 +39,7 @@ FLUSHED = 2.0**-126
 """Float32 results below it become zero under options that a kernel may ask for, and in some of
 AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
 NEGLIGIBLE = FLOAT32_ULP**2
-"""Of the largest element of an output: kernels bound exponents where results are next to nothing."""
+"""Of an output's largest element: kernels bound exponents where little is left of a result."""
 
 
 class UnusualDraws:

@@ -124,8 +124,11 @@ class Rounding:
                     if draw.standard.values and error.rms > HOPELESS:
                         raise Rejected(Status.WRONG, f"{name} is far from its reference")
                     errors[name].append(error)
+        unusual = bool(draws[0].standard.values)
         return {
-            output.name: limit_of(errors[output.name], math.prod(output.shape(workload.dims)))
+            output.name: limit_of(
+                errors[output.name], math.prod(output.shape(workload.dims)), unusual=unusual
+            )
             for output in self._task.outputs
             if output.rounded(workload.dims)
         }
