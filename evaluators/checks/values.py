@@ -1,13 +1,15 @@
 """Draws with values that a task's own distributions seldom hold: spikes, NaN, signed zeros..."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from evaluators.checks.budget import FLOAT32_ULP, Limit, Standard
 from evaluators.checks.inputs import Draw, InputPool
+from evaluators.evaluation import Rejected
 from evaluators.tasks.arguments import DTYPES, Argument, Workload, float_info
 from evaluators.tasks.task import Task
 
@@ -39,7 +41,18 @@ FLUSHED = 2.0**-126
 """Float32 results below it become zero under options that a kernel may ask for, and in some of
 AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
 NEGLIGIBLE = FLOAT32_ULP**2
-"""Of the largest element of an output: kernels bound exponents where results are next to nothing."""
+"""Of an output's largest element: kernels bound exponents where little is left of a result."""
+
+
+@contextmanager
+def on_values(values: str) -> Iterator[None]:
+    """A rejection inside tells the class of values it happened on, if it is a special one."""
+    try:
+        yield
+    except Rejected as rejected:
+        if not values or rejected.killed:
+            raise
+        raise rejected.saying(f"{rejected.reason} {WORDS[values]}") from None
 
 
 class UnusualDraws:
@@ -256,7 +269,7 @@ def _in_proportion(near: Array, far: Array, reference: Array) -> bool:
     scale = STRIDE * (np.abs(near) + FLOAT32_ULP * np.abs(reference))
     apart = np.abs(far - STRIDE * near)
     with np.errstate(invalid="ignore"):
-        return bool(np.all(apart <= np.maximum(scale, 1e-3 * np.abs(reference))))
+        return bool(np.all(apart <= np.maximum(scale, 1e-3 * np.abs(reference)) + FLUSHED))
 
 
 def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:

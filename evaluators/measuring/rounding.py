@@ -14,7 +14,7 @@ from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Region
-from evaluators.checks.values import WORDS, UnusualDraws
+from evaluators.checks.values import UnusualDraws, on_values
 from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
@@ -23,9 +23,9 @@ from evaluators.measuring.race import AnchorFailed
 from evaluators.tasks.arguments import SUITES, TaskError, Workload
 from evaluators.tasks.task import Task
 
-ELEMENTS = 4096
-"""So many elements' errors are enough for a limit, over as many draws as that takes, at most"""
-DRAWS = 6
+DRAWS = 3
+FEW_ELEMENTS, MORE_DRAWS = 64, 6
+"""Errors of a few elements tell little."""
 HOPELESS = 2.0**20
 """In float32 roundings of the inputs: no type's rounding, but another result."""
 
@@ -89,13 +89,11 @@ class Rounding:
             spoilt = rejected.status is not Status.WRONG and self._device.info.private_process
             stated = values and self._task.values is not None
             if rejected.killed or spoilt or stated:
-                self._blame(checked_id, rejected, values)
+                self._blame(checked_id, rejected)
             if values:
                 self._unusual.drop(workload, values)
 
-    def _blame(self, checked_id: str, rejected: Rejected, values: str) -> NoReturn:
-        if values:
-            rejected = rejected.saying(f"{rejected.reason} {WORDS[values]}")
+    def _blame(self, checked_id: str, rejected: Rejected) -> NoReturn:
         if rejected.killed or checked_id == self.seed_id:
             raise rejected
         raise AnchorFailed(rejected)
@@ -106,14 +104,15 @@ class Rounding:
 
     def _count(self, workload: Workload) -> int:
         least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
-        return min(DRAWS, -(-ELEMENTS // least))
+        return MORE_DRAWS if least < FEW_ELEMENTS else DRAWS
 
     def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
         """By output. Raises Rejected: the seed is wrong, or fails."""
         judge = self._judge or HostJudge()
         deadline_s = self._policy.deadline_cap_s
         errors: dict[str, list[Error]] = {output.name: [] for output in self._task.outputs}
-        with on(workload), self._memory(workload) as memory:
+        values = draws[0].standard.values
+        with on(workload), on_values(values), self._memory(workload) as memory:
             judge.place_shared(memory, draws[0], self._rng)
             memory.prepare(deadline_s=deadline_s)
             for draw in draws:
@@ -121,11 +120,11 @@ class Rounding:
                 memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
                 for key, error in judge.judge(memory, {0: draw}).items():
                     name = key.rpartition("/")[2]
-                    if draw.standard.values and error.rms > HOPELESS:
+                    if values and error.rms > HOPELESS:
                         raise Rejected(Status.WRONG, f"{name} is far from its reference")
                     errors[name].append(error)
         return {
-            output.name: limit_of(errors[output.name], math.prod(output.shape(workload.dims)))
+            output.name: limit_of(errors[output.name], unusual=bool(values))
             for output in self._task.outputs
             if output.rounded(workload.dims)
         }
