@@ -70,3 +70,7 @@ class DeviceFault(RuntimeError):
     def __init__(self, sentence: str, *, code: str = "") -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class MemorySpoilt(DeviceFault):
+    """The harness's own memory was changed while kernels ran: one of them wrote there."""

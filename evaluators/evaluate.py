@@ -153,7 +153,7 @@ def _wrong_naive(
     found = f"is {wrong.status}: {wrong.reason}" if wrong else f"failed once: {error}"
     return TaskError(
         f"{evaluator.task.folder}: its naive seed, against which kernels are timed, {found}; mend "
-        "the seed, or the task's tolerance"
+        "the seed, or the task's tolerance or values"
     )
 
 

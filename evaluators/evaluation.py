@@ -33,6 +33,7 @@ class Rejected(Exception):
     Raised inside the cascade, turned into an Evaluation at its end. Broken
     infrastructure raises something else and propagates. killed: its process was ended from
     outside (SIGKILL), by a person or for want of memory, which may say nothing about the kernel.
+    trespass: it wrote outside of its buffers, so that what shares memory with it may be spoilt.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Rejected(Exception):
         log: str = "",
         line: int | None = None,
         killed: bool = False,
+        trespass: bool = False,
     ) -> None:
         super().__init__(status, reason)
         self.status = status
@@ -50,20 +52,31 @@ class Rejected(Exception):
         self.log = log
         self.line = line
         self.killed = killed
+        self.trespass = trespass
 
     def saying(self, reason: str) -> "Rejected":
         """The same with another sentence."""
-        return Rejected(self.status, reason, log=self.log, killed=self.killed)
+        return Rejected(
+            self.status, reason, log=self.log, killed=self.killed, trespass=self.trespass
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_rejected, (self.status, self.reason, self.log, self.killed)
+        return _rebuild_rejected, (
+            self.status,
+            self.reason,
+            self.log,
+            self.killed,
+            self.trespass,
+        )
 
     def __str__(self) -> str:
         return f"{self.status}: {self.reason}"
 
 
-def _rebuild_rejected(status: Status, reason: str, log: str, killed: bool) -> Rejected:
-    return Rejected(status, reason, log=log, killed=killed)
+def _rebuild_rejected(
+    status: Status, reason: str, log: str, killed: bool, trespass: bool
+) -> Rejected:
+    return Rejected(status, reason, log=log, killed=killed, trespass=trespass)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +88,8 @@ class Evaluation:
     speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
         seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
     speed_of_light: by workload label, floor time / measured time (1.0 is the roofline).
-    errors: by "label/output", largest |out - ref| / (atol + rtol * |ref|) seen in the checks.
+    errors: by "label/output", the largest fraction seen in the checks of the tightest limit: the
+        task's tolerance, or the error that is left of its naive seed's (checks/budget.py).
     seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     """

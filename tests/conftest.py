@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.cpu.toolchain import NATIVE
+from evaluators.cuda import device as cuda
 from evaluators.device_info import BackendMissing
 from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
@@ -104,6 +105,17 @@ def double(
     for vendor in ("CUDA", "HIP", "ROCR"):
         monkeypatch.delenv(f"{vendor}_VISIBLE_DEVICES", raising=False)
     yield monkeypatch
+
+
+@pytest.fixture
+def gpu(request: pytest.FixtureRequest) -> str:
+    """hip, on the double; or cuda."""
+    name = str(request.param)
+    if name == "hip":
+        request.getfixturevalue("double")
+    elif not cuda.device_count():
+        pytest.skip("no NVIDIA GPU here")
+    return name
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,7 +74,7 @@ class Certificate:
     comparison: Comparison
     resources: tuple[Mapping[str, Any], ...]
     fingerprint: Fingerprint
-    format: Literal[1] = field(default=FORMAT)
+    format: Literal[1] = 1
 
     def write(self, path: Path) -> None:
         """Raises CertificateError."""

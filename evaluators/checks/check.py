@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
+from evaluators.checks.values import on_values
 from evaluators.device import Compiled, Compiler
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource
@@ -22,23 +24,25 @@ Array = np.ndarray[Any, Any]
 
 
 @contextmanager
-def _after(right_runs: int) -> Iterator[None]:
-    """A kernel that was right before on the same shape is asked what it remembers."""
+def _after(right_runs: int, values: str) -> Iterator[None]:
+    """A kernel that was right before on the same shape is asked what it remembers, unless the
+    values were of another class."""
     try:
         yield
     except Rejected as rejected:
-        if not right_runs or rejected.killed:
+        if not right_runs or values or rejected.killed:
             raise
         reason = (
             f"{rejected.reason}, though an earlier launch on other data was right "
             "(is state kept between launches?)"
         )
-        raise Rejected(rejected.status, reason, log=rejected.log) from None
+        raise rejected.saying(reason) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """errors: the largest by "label/output". run_us: of the quickest run, roughly."""
+    """errors: by "label/output", the largest fraction of a limit. run_us: of the quickest run,
+    roughly."""
 
     errors: Mapping[str, float]
     run_us: float
@@ -71,14 +75,16 @@ def check_workload(
             taken_us = memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
             run_us = min(run_us, taken_us)
             judge.inspect_shared(memory, scratches=[0])
-            with _after(len(seen)):
+            unusual = draw.standard.values
+            with _after(len(seen), unusual), on_values(unusual):
                 judged = judge.judge(memory, {0: draw})
             for key, error in judged.items():
-                errors[key] = max(error, errors.get(key, 0.0))
+                errors[key] = max(error.fraction, errors.get(key, 0.0))
             again = draws.count(draw) > 1
             values = memory.region.values(memory.taken(0)) if again else {}
             if seen.get(draw.index):
-                memory.agree(draw, seen[draw.index], values)
+                references = partial(judge.references, memory, draw)
+                memory.agree(references, seen[draw.index], values)
             seen[draw.index] = values
             if run_us > slow_us:
                 break

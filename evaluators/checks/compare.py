@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.budget import FLOAT32_ULP, NONE, ORDINARY, Error, Standard, spent
 from evaluators.checks.disclosure import shown
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
-from evaluators.tasks.arguments import Argument, Workload
+from evaluators.tasks.arguments import Argument, Workload, float_info
 
 Array = np.ndarray[Any, Any]
 
@@ -45,38 +46,109 @@ def check_limits(plan: Plan, info: DeviceInfo) -> None:
 class Comparison:
     """One output against its reference.
 
-    error: largest |out - ref| / (atol + rtol * |ref|); infinite where NaN or infinity differ.
-    wrong: which elements are beyond tolerance.
+    error: largest |out - ref| / allowed; infinite where NaN or infinity differ.
+    wrong: which elements are beyond what is allowed. rms, ulp: see budget.Error.
     """
 
     error: float
     wrong: np.ndarray[Any, np.dtype[np.bool_]]
+    rms: float = 0.0
+    ulp: float = 0.0
 
 
-def compare(out: Array, reference: Array, *, rtol: float, atol: float) -> Comparison:
-    """Scale-aware comparison. NaN and infinity are right only where the reference has them."""
+def compare(
+    out: Array,
+    reference: Array,
+    *,
+    rtol: float,
+    atol: float,
+    scale: Array | None = None,
+    most: float = 1.0,
+    bits: bool = False,
+) -> Comparison:
+    """Scale-aware comparison. NaN and infinity are right only where the reference has them.
+
+    scale: what is allowed each element, by default atol + rtol |ref|; most: how many times that.
+    bits: signs of zeros and payloads of NaNs count too.
+    """
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         difference = np.subtract(reference, out, dtype=reference.dtype)
         difference = np.abs(difference, out=difference)
-        allowed = np.abs(reference) * rtol
-        allowed += atol
+        allowed = np.abs(reference) * rtol + atol if scale is None else scale
         scaled: Array = difference / allowed
         error = float(scaled.max(initial=0.0))
-    if not math.isfinite(error):  # NaN, infinity, or a tolerance of zero
-        wide = out.astype(reference.dtype)
-        same = (wide == reference) | (np.isnan(wide) & np.isnan(reference))
-        scaled = np.where(same, 0.0, np.where(np.isfinite(scaled), scaled, np.inf))
+    if bits or not math.isfinite(error):  # NaN, infinity, or a tolerance of zero
+        scaled = np.where(_same(out, reference, bits), 0.0, np.where(scaled > 0, scaled, np.inf))
         error = float(scaled.max(initial=0.0))
-    return Comparison(error=error, wrong=scaled > 1.0)
+    rms, ulp = _roundings(out.dtype, reference, difference, allowed)
+    return Comparison(error=error, wrong=scaled > most, rms=rms, ulp=ulp)
 
 
-def check_output(argument: Argument, workload: Workload, out: Array, reference: Array) -> float:
+def _same(out: Array, reference: Array, bits: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    wide = out.astype(reference.dtype)
+    same: np.ndarray[Any, np.dtype[np.bool_]]
+    if bits:
+        same = np.ascontiguousarray(wide).view(np.int64) == np.ascontiguousarray(reference).view(
+            np.int64
+        )
+    else:
+        same = (wide == reference) | (np.isnan(wide) & np.isnan(reference))
+    return same
+
+
+def _roundings(
+    dtype: np.dtype[Any], reference: Array, difference: Array, allowed: Array
+) -> tuple[float, float]:
+    """Root mean squares, in units of what is allowed, where that is anything: what goes beyond
+    one ulp of the type, and a float32 ulp of the reference."""
+    if np.issubdtype(dtype, np.integer) or not np.any(allowed):
+        return 0.0, 0.0
+    of_type, size = float_info(dtype), np.abs(reference)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        beyond = difference - (float(of_type.eps) * size + float(of_type.smallest_subnormal))
+        beyond = np.maximum(beyond, 0.0, out=beyond) / allowed
+        return _rms(beyond), FLOAT32_ULP * _rms(size / allowed)
+
+
+def _rms(values: Array) -> float:
+    """Of those that are numbers."""
+    mean = float(np.mean(np.square(values)))
+    if not math.isfinite(mean):
+        mean = float(np.mean(np.square(np.where(np.isfinite(values), values, 0.0))))
+    return math.sqrt(mean)
+
+
+def check_output(
+    argument: Argument,
+    workload: Workload,
+    out: Array,
+    reference: Array,
+    standard: Standard = ORDINARY,
+) -> Error:
     """The error of one output. Raises Rejected(WRONG), told from the first wrong element."""
     rtol, atol = argument.rtol(workload.dims), argument.atol(workload.dims)
-    compared = compare(out, reference, rtol=rtol, atol=atol)
+    limit = standard.limits.get(argument.name, NONE)
+    scale = standard.scales.get(argument.name)
+    compared = compare(
+        out,
+        reference,
+        rtol=rtol,
+        atol=atol,
+        scale=scale,
+        most=1.0 if scale is None else limit.largest,
+        bits=standard.values == "signed_zeros" or (standard.values == "nan" and rtol == atol == 0),
+    )
     wrong = np.flatnonzero(compared.wrong)
-    if not wrong.size:
-        return compared.error
+    if wrong.size:
+        raise _wrong(argument, workload, out, reference, compared)
+    error = Error(largest=compared.error, rms=compared.rms, ulp=compared.ulp)
+    return spent(argument, error, limit, of_tolerance=1.0 if scale is None else 0.0)
+
+
+def _wrong(
+    argument: Argument, workload: Workload, out: Array, reference: Array, compared: Comparison
+) -> Rejected:
+    wrong = np.flatnonzero(compared.wrong)
     expected = shown(reference, workload)
     log = _wrong_elements(argument.name, out, expected, compared)
     first = int(wrong[0])
@@ -93,7 +165,7 @@ def check_output(argument: Argument, workload: Workload, out: Array, reference: 
         reason = (
             f"{place} is {_value(out, expected, first)} ({wrong.size} of {out.size} elements wrong)"
         )
-    raise Rejected(Status.WRONG, reason, log=log)
+    return Rejected(Status.WRONG, reason, log=log)
 
 
 def check_agreement(

@@ -1,43 +1,54 @@
-"""A task's draws on a GPU: pristine bytes and masked references, within a bound of memory."""
+"""A task's draws on a GPU: the secrets that inputs are drawn from, and masked references."""
 
-import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from evaluators.checks.compare import compare
-from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted, unmasked
-from evaluators.checks.inputs import Array, Draw, InputPool
-from evaluators.checks.region import Region
+from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted
+from evaluators.checks.gpu_placing import Secret, key_of, new_secret
+from evaluators.checks.inputs import Array, InputPool
+from evaluators.checks.memory import WorkloadMemory
 from evaluators.device import Buffer, Device, Session
 from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected
 from evaluators.tasks.arguments import TaskError, Workload
+from evaluators.tasks.reference import smallest
 from evaluators.tasks.task import Task
 
 LIMIT_BYTES = 24 << 30
-HEAVY_FLOPS = 2e9
-"""Work beyond which a task's reference.hip, where it has one, serves instead of reference.py."""
+HEAVY_FLOPS = 2e10
+"""Work beyond which an evaluation computes one new reference of a shape, and no more."""
 _NEAR = 1e-3  # of the tolerance: as far as reference.hip may be from reference.py
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Held:
-    """One draw on the device. constants: by name. references: by output, masked with key."""
+    """One draw on the device. references: by output, masked; known by their checksums once made.
+
+    evaluation: the one in which its secret was chosen.
+    """
 
     memory: Session
-    image: Buffer
-    constants: dict[str, Buffer]
-    references: dict[str, Buffer]
-    key: int
+    references: Mapping[str, Buffer]
     nbytes: int
+    evaluation: int
+    secret: Secret = field(default_factory=new_secret, repr=False)
+    checksums: dict[str, int] = field(default_factory=dict, repr=False)
+
+    def mask(self, output: str) -> int:
+        return key_of(self.secret, f"mask of {output}")
 
 
 class GpuDraws:
-    """Draws by workload and index, uploaded when first asked for, the longest unused dropped.
+    """Draws by workload and index, made when first asked for, the longest unused dropped.
 
-    limit_bytes: for all of them, but those of the shape in use are never dropped.
+    With every evaluation come new secrets: for all draws where the task's reference.hip makes
+    the references, on a heavy shape for the first that is asked for; where reference.py makes
+    them, on the host, for the first of the smallest shape. Other draws stay.
     """
 
     def __init__(
@@ -51,141 +62,206 @@ class GpuDraws:
         limit_bytes: int = LIMIT_BYTES,
         heavy_flops: float = HEAVY_FLOPS,
     ) -> None:
+        """limit_bytes: for all of them, but those of the shape in use are never dropped."""
         self._device = device
         self._task = task
         self._pool = pool
+        self._reference = trusted.reference
         self._trusted = trusted
         self._harness = harness
         self._limit_bytes = limit_bytes
         self._heavy_flops = heavy_flops
-        self._trusts_reference = False
+        self._smallest = smallest(task, device.info.backend, ("benchmarks",))
+        self._session: Session | None = None  # of reference.hip, once it is trusted
+        self._evaluation = 0
+        self._renewed: dict[str, int] = {}  # the evaluation of a shape's newest secret
+        self._constants: dict[str, tuple[int, Secret]] = {}
         self._draws: OrderedDict[tuple[str, int], Held] = OrderedDict()
-        self._nbytes = 0
 
-    def held(self, workload: Workload, region: Region, draw: Draw) -> Held:
-        """The draw on the device. Raises DeviceFault, and TaskError for a wrong reference.hip."""
-        key = (workload.label, draw.index)
+    def renew(self) -> None:
+        """Another evaluation begins."""
+        self._evaluation += 1
+
+    def held(self, workload: Workload, index: int) -> Held:
+        """The draw on the device. Raises DeviceFault."""
+        key = (workload.label, index)
         held = self._draws.get(key)
         if held is None:
-            held = self._upload(workload, region, draw, heavy=self._is_heavy(workload))
-            self._draws[key] = held
-            self._nbytes += held.nbytes
+            held = self._draws[key] = self._allocate(workload)
+            self._renewed[workload.label] = self._evaluation
+        elif self._is_old(workload, held):
+            held.secret, held.checksums = new_secret(), {}
+            held.evaluation = self._renewed[workload.label] = self._evaluation
         self._draws.move_to_end(key)
         return held
+
+    def constants(self, workload: Workload) -> Secret:
+        """What a shape's constants and shared guards are drawn from, the same for every draw."""
+        made, secret = self._constants.get(workload.label, (-1, b""))
+        if made < 0 or (made != self._evaluation and self._renews(workload) == "all"):
+            made, secret = self._evaluation, new_secret()
+        self._constants[workload.label] = made, secret
+        return secret
+
+    def complete(self, held: Held, memory: WorkloadMemory, copy: int) -> None:
+        """Make the references from the inputs in a binding, unless they are made.
+
+        Raises DeviceFault, and TaskError for a wrong reference.hip.
+        """
+        if held.checksums:
+            return
+        if self._reference is not None:
+            self._compute(memory.workload, {**memory.bindings[copy], **held.references})
+        else:
+            references = self._task.reference(memory.workload, _inputs(memory, copy))
+            for name, buffer in held.references.items():
+                held.memory.write(buffer, references[name])
+        work = self._harness.work()
+        for slot, (name, buffer) in enumerate(held.references.items()):
+            work.mask(buffer, held.mask(name), slot=slot)
+        found = self._harness.run(work, len(held.references))
+        held.checksums = {
+            name: one.checksum for name, one in zip(held.references, found, strict=True)
+        }
+
+    def references(self, held: Held, workload: Workload) -> dict[str, Array]:
+        """Read back from the device, by output."""
+        found: dict[str, Array] = {}
+        for output in self._task.outputs:
+            shape = output.shape(workload.dims)
+            raw = held.memory.read(held.references[output.name], np.dtype(np.uint64), shape)
+            found[output.name] = unmasked(raw, held.mask(output.name)).view(_wide(output.np_dtype))
+        return found
 
     def close(self) -> None:
         while self._drop_one():
             pass
+        if self._session is not None:
+            self._session.close()
+
+    def _is_old(self, workload: Workload, held: Held) -> bool:
+        match self._renews(workload):
+            case "all":
+                return held.evaluation != self._evaluation
+            case "one":
+                return self._renewed[workload.label] != self._evaluation
+            case "none":
+                return False
+
+    def _renews(self, workload: Workload) -> Literal["all", "one", "none"]:
+        if self._reference is None:
+            return "one" if workload == self._smallest else "none"
+        flops = self._task.flops
+        heavy = flops is not None and float(flops.evaluate(workload.dims)) > self._heavy_flops
+        return "one" if heavy else "all"
 
     def _drop_one(self, *, but: str = "") -> bool:
         """The longest unused one, but none of that shape; False when there is none."""
         for key in self._draws:
             if key[0] != but:
-                held = self._draws.pop(key)
-                held.memory.close()
-                self._nbytes -= held.nbytes
+                self._draws.pop(key).memory.close()
                 return True
         return False
 
-    def reference(self, held: Held, name: str, workload: Workload) -> Array:
-        """Read back from the device."""
-        (output,) = (output for output in self._task.outputs if output.name == name)
-        buffer, shape = held.references[name], output.shape(workload.dims)
-        raw = held.memory.read(buffer, np.dtype(np.uint64), shape)
-        wide = np.int64 if np.issubdtype(output.np_dtype, np.integer) else np.float64
-        reference: Array = unmasked(raw, held.key).view(wide)
-        return reference
-
-    def _upload(
-        self, workload: Workload, region: Region, draw: Draw, *, heavy: bool = False
-    ) -> Held:
-        constants = {
-            a.name: a.nbytes(workload.dims) for a in self._task.arguments if a.role == "constant"
-        }
-        outputs = {
-            a.name: a.nbytes(workload.dims) // a.np_dtype.itemsize * 8 for a in self._task.outputs
-        }
-        nbytes = region.nbytes + sum(constants.values()) + sum(outputs.values())
-        while self._nbytes + nbytes > self._limit_bytes and self._drop_one(but=workload.label):
+    def _allocate(self, workload: Workload) -> Held:
+        sizes = _reference_bytes(self._task, workload)
+        nbytes = sum(sizes.values())
+        while self._nbytes() + nbytes > self._limit_bytes and self._drop_one(but=workload.label):
             pass
         memory = self._device.open(self._trusted.harness, memory_bytes=nbytes)
         try:
-            held = Held(
-                memory=memory,
-                image=memory.alloc(region.nbytes),
-                constants={name: memory.alloc(size) for name, size in constants.items()},
-                references={name: memory.alloc(size) for name, size in outputs.items()},
-                key=secrets.randbits(62),
-                nbytes=nbytes,
-            )
+            references = {name: memory.alloc(size) for name, size in sizes.items()}
         except Rejected as rejected:
             memory.close()
             if self._drop_one(but=workload.label):
-                return self._upload(workload, region, draw, heavy=heavy)
+                return self._allocate(workload)
             raise DeviceFault(
-                f"no room for the inputs of {workload.label} on the device ({rejected.reason}): "
-                "is another process using it?"
+                f"no room for the references of {workload.label} on the device "
+                f"({rejected.reason}): is another process using it?"
             ) from rejected
-        self._fill(held, workload, region, draw, heavy=heavy)
-        return held
+        return Held(
+            memory=memory, references=references, nbytes=nbytes, evaluation=self._evaluation
+        )
 
-    def _fill(
-        self, held: Held, workload: Workload, region: Region, draw: Draw, *, heavy: bool
-    ) -> None:
-        rng = np.random.default_rng(secrets.randbits(64))
-        held.memory.write(held.image, region.image(draw.inputs, rng))
-        for name, buffer in held.constants.items():
-            held.memory.write(buffer, draw.inputs[name])
-        if heavy:
-            self._check_reference()
-            self._compute(workload, region, held)
-        else:
-            for name, buffer in held.references.items():
-                held.memory.write(buffer, draw.reference[name])
-        work = self._harness.work()
-        for buffer in held.references.values():
-            work.mask(buffer, held.key)
-        self._harness.run(work)
+    def _nbytes(self) -> int:
+        return sum(held.nbytes for held in self._draws.values())
 
-    def _is_heavy(self, workload: Workload) -> bool:
-        if self._trusted.reference is None or self._task.flops is None:
-            return False
-        return float(self._task.flops.evaluate(workload.dims)) > self._heavy_flops
-
-    def _compute(self, workload: Workload, region: Region, held: Held) -> None:
+    def _compute(self, workload: Workload, buffers: Mapping[str, Buffer]) -> None:
         """The references by the task's own kernel, in double precision."""
-        assert self._trusted.reference is not None
-        kernel, compiled = self._trusted.reference
-        plan = kernel.plan(self._task, workload.dims)
-        buffers = {**region.buffers(held.image), **held.constants, **held.references}
+        if self._session is None:
+            self._check_reference()
+        self._run(workload, buffers)
+
+    def _run(self, workload: Workload, buffers: Mapping[str, Buffer]) -> None:
+        assert self._reference is not None
+        kernel, compiled = self._reference
+        if self._session is None:
+            self._session = self._device.open(compiled, memory_bytes=0)
         try:
-            with self._device.open(compiled, memory_bytes=0) as session:
-                session.run(plan, buffers, deadline_s=DEADLINE_S)
+            plan = kernel.plan(self._task, workload.dims)
+            self._session.run(plan, buffers, deadline_s=DEADLINE_S)
         except Rejected as rejected:
             where = f"{self._task.folder / 'reference.hip'} on {workload.label}"
             raise DeviceFault(f"{where}: {rejected}") from rejected
 
     def _check_reference(self) -> None:
         """reference.hip against reference.py on the tests' shapes. Raises TaskError."""
-        if self._trusts_reference:
-            return
         for workload in self._task.workloads("tests", self._device.info.backend):
-            region = Region.of_arguments(self._task, workload)
             draw = self._pool.get(workload, 0)
-            held = self._upload(workload, region, draw)
-            self._compute(workload, region, held)
+            found = self._computed(workload, draw.inputs)
             for output in self._task.outputs:
-                found = unmasked(
-                    self.reference(held, output.name, workload).view(np.uint64), held.key
-                ).view(draw.reference[output.name].dtype)
                 rtol, atol = output.rtol(workload.dims), output.atol(workload.dims)
                 reference = draw.reference[output.name]
-                error = compare(found, reference, rtol=rtol, atol=atol).error
+                error = compare(found[output.name], reference, rtol=rtol, atol=atol).error
                 if error > _NEAR:
                     raise TaskError(
                         f"{self._task.folder / 'reference.hip'}: {output.name} on "
                         f"{workload.label} is {error:.3g} of its tolerance away from "
                         f"reference.py, at most {_NEAR:g} is allowed"
                     )
-            held.memory.close()
-        self._trusts_reference = True
+
+    def _computed(self, workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """What reference.hip makes of inputs of the host."""
+        sizes = _reference_bytes(self._task, workload)
+        given = {name: np.ascontiguousarray(array) for name, array in inputs.items()}
+        nbytes = sum(sizes.values()) + sum(array.nbytes for array in given.values())
+        with self._device.open(self._trusted.harness, memory_bytes=nbytes) as memory:
+            results = {name: memory.alloc(size) for name, size in sizes.items()}
+            buffers = {name: memory.alloc(array.nbytes) for name, array in given.items()}
+            for name, array in given.items():
+                memory.write(buffers[name], array)
+            self._run(workload, {**buffers, **results})
+            return {
+                output.name: memory.read(
+                    results[output.name],
+                    np.dtype(_wide(output.np_dtype)),
+                    output.shape(workload.dims),
+                )
+                for output in self._task.outputs
+            }
+
+
+def unmasked(data: np.ndarray[Any, np.dtype[np.uint64]], key: int) -> Any:
+    """The host's twin of mask_jobs in compare.hip."""
+    tiles = -(-data.size // 512)
+    words = np.random.Philox(key=key).random_raw(tiles * 1024).reshape(tiles, 256, 4)
+    mask = words[:, :, :2].transpose(0, 2, 1).reshape(-1)[: data.size]
+    return data ^ mask.reshape(data.shape)
+
+
+def _inputs(memory: WorkloadMemory, copy: int) -> dict[str, Array]:
+    """What lies in a binding, as reference.py is given it."""
+    dims = memory.workload.dims
+    return {
+        a.name: memory.session.read(memory.bindings[copy][a.name], a.np_dtype, a.shape(dims))
+        for a in memory.task.arguments
+        if a.role != "out"
+    }
+
+
+def _reference_bytes(task: Task, workload: Workload) -> dict[str, int]:
+    return {a.name: a.nbytes(workload.dims) // a.np_dtype.itemsize * 8 for a in task.outputs}
+
+
+def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
+    return np.int64 if np.issubdtype(dtype, np.integer) else np.float64

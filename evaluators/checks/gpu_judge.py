@@ -1,25 +1,35 @@
-"""Judge inputs and masked references kept on a GPU, where results are judged too."""
+"""Judge inputs drawn on a GPU against masked references there; small tests' shapes on the host."""
 
-import secrets
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
+from evaluators.checks.budget import NONE, Error, spent
 from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
-from evaluators.checks.inputs import Draw, InputPool
-from evaluators.checks.judge import Placed
+from evaluators.checks.gpu_placing import Placing, Secret
+from evaluators.checks.inputs import Array, Draw, InputPool
+from evaluators.checks.judge import HostJudge, Placed
 from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.region import GUARD_BYTES, SCRATCH_POISON, TAIL_BYTES, Region
+from evaluators.checks.region import Image, Region
 from evaluators.device import Buffer, Device, Session
-from evaluators.device_info import DeviceFault
+from evaluators.device_info import DeviceFault, MemorySpoilt
+from evaluators.evaluation import Rejected
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
-_NOISE_BYTES = GUARD_BYTES + TAIL_BYTES + 4096
+SMALL_BYTES = 4 << 20
+"""The host draws tests' shapes of so many bytes, where it may choose unusual values, and judges
+them; of it all nothing stays in the device's memory."""
 
 
 class GpuJudge:
-    """See judge.Judge. Serves every kernel of a task's pool on one GPU."""
+    """See judge.Judge. Serves every kernel of a task's pool on one GPU.
+
+    spoilt: a kernel has written where it may not, so that no other should run in this process.
+    """
 
     def __init__(
         self,
@@ -35,11 +45,17 @@ class GpuJudge:
 
         Raises DeviceFault when the device does not compute a known answer.
         """
+        self.spoilt = False
+        self._device = device
         self._task = task
-        self._pool = pool
+        self._trusted = trusted
+        self._placing = Placing(task)
+        self._host = HostJudge()
+        self._scratch_secrets: dict[Buffer, Secret] = {}
+        self._drawn = _drawn_on_device(task, device.info.backend)
         self._harness = Harness(device, trusted)
         probe(self._harness, device, trusted)
-        self._store = GpuDraws(
+        self._draws = GpuDraws(
             device,
             task,
             pool,
@@ -48,65 +64,29 @@ class GpuJudge:
             limit_bytes=limit_bytes,
             heavy_flops=heavy_flops,
         )
-        self._memory = device.open(trusted.harness, memory_bytes=_NOISE_BYTES)
-        self._noise_host = np.random.default_rng(secrets.randbits(64)).integers(
-            0, 256, _NOISE_BYTES, dtype=np.uint8
-        )
-        self._noise = self._memory.alloc(_NOISE_BYTES)
-        self._memory.write(self._noise, self._noise_host)
+
+    def renew(self) -> None:
+        """Another evaluation begins, with inputs of its own."""
+        self._host = HostJudge()
+        self._scratch_secrets.clear()
+        self._draws.renew()
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
-        if not memory.shared.spans:
-            return
-        held, work = self._held(memory, draw), self._harness.work()
-        for start, stop in memory.shared.guards():
-            guard = memory.shared_buffer.view(start, stop - start)
-            work.copy(guard, self._noise.view(0, guard.nbytes))
-        for span in memory.shared.spans:
-            buffer = memory.shared_buffer.view(span.start, span.nbytes)
-            if span.given:
-                work.copy(buffer, held.constants[span.name])
-            else:
-                work.fill(buffer, SCRATCH_POISON)
-        self._harness.run(work)
+        if not self._is_drawn(memory.workload):
+            self._host.place_shared(memory, draw, rng)
+        elif memory.shared.spans:
+            secret = self._draws.constants(memory.workload)
+            self._place({memory.shared_buffer: secret}, memory.shared)
 
     def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
-        if memory.scratches:
-            self._inspect_scratches(memory, scratches)
-        if not memory.shared.spans:
-            return
-        work, after = self._harness.work(), memory.shared_buffer
-        for start, stop in memory.shared.guards():
-            noise = self._noise.view(0, stop - start)
-            work.unchanged(noise, after.view(start, stop - start), 0)
-        constants = [span for span in memory.shared.spans if span.given]
-        if constants:  # the same for every draw
-            held = self._held(memory, self._pool.get(memory.workload, 0))
-            for span in constants:
-                wanted = held.constants[span.name]
-                work.unchanged(wanted, after.view(span.start, span.nbytes), 0)
-        (found,) = self._harness.run(work, 1)
-        if found.fine:
-            return
-        draw = self._pool.get(memory.workload, 0)
-        before = memory.shared.image(draw.inputs, np.random.default_rng())
-        for start, stop in memory.shared.guards():
-            before[start:stop] = self._noise_host[: stop - start]
-        memory.shared.inspect(before, _bytes(memory.session, after))
-        raise _disagreement(found)
-
-    def _inspect_scratches(self, memory: WorkloadMemory, scratches: Collection[int]) -> None:
-        work = self._harness.work()
-        for copy in scratches:
-            for start, stop in memory.scratch.guards():
-                guard = memory.scratches[copy].view(start, stop - start)
-                work.unchanged(self._noise.view(0, guard.nbytes), guard, 0)
-        (found,) = self._harness.run(work, 1)
-        if found.fine:
-            return
-        for copy in scratches:
-            memory.inspect_guards(memory.scratch, memory.scratches[copy], self._noise_host)
-        raise _disagreement(found)
+        with self._noting_trespass():
+            if not self._is_drawn(memory.workload):
+                self._host.inspect_shared(memory, scratches=scratches)
+                return
+            if memory.scratches:
+                self._inspect_scratches(memory, scratches)
+            if memory.shared.spans:
+                self._inspect_shared(memory)
 
     def place(
         self,
@@ -116,87 +96,165 @@ class GpuJudge:
         *,
         stale: Collection[int] = (),
     ) -> None:
+        if not self._is_drawn(memory.workload):
+            self._host.place(memory, placed, rng, stale=stale)
+            return
+        held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
         work = self._harness.work()
-        for copy, draw in placed.items():
-            image, buffer = self._held(memory, draw).image, memory.copies[copy]
-            for start, stop in _placed(memory.region, stale=copy in stale):
-                work.copy(buffer.view(start, stop - start), image.view(start, stop - start))
+        for copy, one in held.items():
+            stays, base = copy in stale, memory.copies[copy]
+            self._placing.place(work, memory.region, base, one.secret, stale=stays)
             if copy < len(memory.scratches):
-                scratch = memory.scratches[copy]
-                for start, stop in memory.scratch.guards():
-                    guard = scratch.view(start, stop - start)
-                    work.copy(guard, self._noise.view(0, guard.nbytes))
-                for own in memory.scratch.buffers(scratch).values():
-                    work.fill(own, SCRATCH_POISON)
+                own = memory.scratches[copy]
+                self._scratch_secrets[own] = one.secret
+                self._placing.place(work, memory.scratch, own, one.secret)
         self._harness.run(work)
+        for copy, one in held.items():
+            self._draws.complete(one, memory, copy)
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
-        outputs = self._task.outputs
-        work = self._harness.work()
-        for i, (copy, draw) in enumerate(placed.items()):
-            held, after = self._held(memory, draw), memory.copies[copy]
-            for start, stop in _kept(memory.region):
-                before = held.image.view(start, stop - start)
-                work.unchanged(before, after.view(start, stop - start), i * len(outputs))
-            for k, output in enumerate(outputs):
-                work.compare(
-                    memory.bindings[copy][output.name],
-                    held.references[output.name],
-                    dtype=output.dtype,
-                    key=held.key,
-                    rtol=output.rtol(memory.workload.dims),
-                    atol=output.atol(memory.workload.dims),
-                    slot=i * len(outputs) + k,
-                )
-        found = self._harness.run(work, len(placed) * len(outputs))
-        errors: dict[str, float] = {}
-        for i, (copy, draw) in enumerate(placed.items()):
-            each = found[i * len(outputs) : (i + 1) * len(outputs)]
-            if not all(one.fine for one in each):
-                self._explain(memory, copy, draw, each)
-            for output, one in zip(outputs, each, strict=True):
-                key = f"{memory.workload.label}/{output.name}"
-                errors[key] = max(one.error, errors.get(key, 0.0))
-        return errors
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
+        """Raises MemorySpoilt too: a kernel has changed references."""
+        with self._noting_trespass():
+            if not self._is_drawn(memory.workload):
+                return self._host.judge(memory, placed)
+            return self._judge(memory, placed)
+
+    def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
+        if not self._is_drawn(memory.workload):
+            return draw.reference
+        return self._draws.references(self._held(memory, draw), memory.workload)
 
     def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
-        self.judge(memory, placed)
+        self.judge(memory, placed)  # the device looks at everything
 
     def close(self) -> None:
-        self._store.close()
-        self._memory.close()
+        self._draws.close()
         self._harness.close()
 
-    def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
-        return self._store.held(memory.workload, memory.region, draw)
+    @contextmanager
+    def _noting_trespass(self) -> Iterator[None]:
+        try:
+            yield
+        except Rejected as rejected:
+            self.spoilt = self.spoilt or rejected.trespass
+            raise
 
-    def _explain(self, memory: WorkloadMemory, copy: int, draw: Draw, found: list[Found]) -> None:
-        """The host finds the words for what the device found. Raises Rejected(WRONG)."""
+    def _is_drawn(self, workload: Workload) -> bool:
+        return workload.label in self._drawn
+
+    def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
+        return self._draws.held(memory.workload, draw.index)
+
+    def _place(self, secrets: Mapping[Buffer, Secret], region: Region) -> None:
+        work = self._harness.work()
+        for buffer, secret in secrets.items():
+            self._placing.place(work, region, buffer, secret)
+        self._harness.run(work)
+
+    def _inspect_shared(self, memory: WorkloadMemory) -> None:
+        work, secret = self._harness.work(), self._draws.constants(memory.workload)
+        self._placing.inspect(work, memory.shared, memory.shared_buffer, secret, slot=0)
+        (found,) = self._harness.run(work, 1)
+        if not found.fine:
+            after = _bytes(memory.session, memory.shared_buffer)
+            memory.shared.inspect(self._image(memory.shared, secret), after)
+            raise _disagreement(found)
+
+    def _inspect_scratches(self, memory: WorkloadMemory, scratches: Collection[int]) -> None:
+        """Scratch of bindings' own: nothing round it may have changed."""
+        buffers = [memory.scratches[copy] for copy in scratches]
+        work = self._harness.work()
+        for slot, buffer in enumerate(buffers):
+            secret = self._scratch_secrets[buffer]
+            self._placing.inspect(work, memory.scratch, buffer, secret, slot=slot)
+        for buffer, found in zip(buffers, self._harness.run(work, len(buffers)), strict=True):
+            if not found.fine:
+                before = self._image(memory.scratch, self._scratch_secrets[buffer])
+                memory.scratch.inspect_guards(before, _bytes(memory.session, buffer))
+                raise _disagreement(found)
+
+    def _judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
+        count, work = len(self._task.outputs), self._harness.work()
+        held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
+        for i, (copy, one) in enumerate(held.items()):
+            base = memory.copies[copy]
+            self._placing.inspect(work, memory.region, base, one.secret, slot=i * count)
+            for k, output in enumerate(self._task.outputs):
+                work.compare(
+                    memory.bindings[copy][output.name],
+                    one.references[output.name],
+                    dtype=output.dtype,
+                    key=one.mask(output.name),
+                    rtol=output.rtol(memory.workload.dims),
+                    atol=output.atol(memory.workload.dims),
+                    slot=i * count + k,
+                )
+        found = self._harness.run(work, len(placed) * count)
+        errors: dict[str, Error] = {}
+        for i, (copy, draw) in enumerate(placed.items()):
+            each = found[i * count : (i + 1) * count]
+            self._explain(memory, copy, draw, each)
+            for key, error in self._errors(memory, draw, each).items():
+                errors[key] = error.beside(errors.get(key, error))
+        return errors
+
+    def _errors(
+        self, memory: WorkloadMemory, draw: Draw, found: Sequence[Found]
+    ) -> dict[str, Error]:
+        """Raises Rejected(WRONG): less exact than it may be."""
+        errors = {}
+        for output, one in zip(self._task.outputs, found, strict=True):
+            count = math.prod(output.shape(memory.workload.dims))
+            rms, ulp = math.sqrt(one.beyond / count), math.sqrt(one.ulps / count)
+            errors[f"{memory.workload.label}/{output.name}"] = spent(
+                output,
+                Error(largest=one.error, rms=rms, ulp=ulp),
+                draw.standard.limits.get(output.name, NONE),
+            )
+        return errors
+
+    def _explain(
+        self, memory: WorkloadMemory, copy: int, draw: Draw, found: Sequence[Found]
+    ) -> None:
+        """The host finds the words for what the device found. Raises MemorySpoilt, Rejected."""
         held = self._held(memory, draw)
-        references = {
-            name: self._store.reference(held, name, memory.workload) for name in held.references
-        }
-        memory.judge(references, _bytes(memory.session, held.image), memory.taken(copy))
+        checksums = [held.checksums[output.name] for output in self._task.outputs]
+        if checksums != [one.checksum for one in found]:
+            raise MemorySpoilt(
+                f"references of {memory.workload.label} on the device were changed "
+                "while a kernel ran that has no business there"
+            )
+        if all(one.fine for one in found):
+            return
+        before = self._image(memory.region, held.secret)
+        references = self._draws.references(held, memory.workload)
+        memory.judge(references, before, memory.taken(copy), draw.standard)
         raise _disagreement(*found)
 
-
-def _placed(region: Region, *, stale: bool) -> list[tuple[int, int]]:
-    """From where to where a draw's bytes are put: everywhere, or but for the poison."""
-    poisoned = [span for span in region.spans if stale and not span.given]
-    starts = [0, *(span.stop for span in poisoned)]
-    stops = [*(span.start for span in poisoned), region.nbytes]
-    return list(zip(starts, stops, strict=True))
-
-
-def _kept(region: Region) -> list[tuple[int, int]]:
-    """From where to where a region must be as it was: guards and what is only read."""
-    written = [span for span in region.spans if span.written]
-    starts = [0, *(span.stop for span in written)]
-    stops = [*(span.start for span in written), region.nbytes]
-    return list(zip(starts, stops, strict=True))
+    def _image(self, region: Region, secret: Secret) -> Image:
+        """A region's bytes as they were placed."""
+        try:
+            with self._device.open(self._trusted.harness, memory_bytes=region.nbytes) as session:
+                buffer = session.alloc(region.nbytes)
+                self._place({buffer: secret}, region)
+                return _bytes(session, buffer)
+        except Rejected as rejected:
+            raise DeviceFault(f"no room to draw inputs once more: {rejected.reason}") from rejected
 
 
-def _bytes(session: Session, buffer: Buffer) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
+def _drawn_on_device(task: Task, backend: str) -> set[str]:
+    """Labels of all benchmark and held-out shapes but those that are small tests too."""
+    tests = task.workloads("tests", backend)
+    others = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
+    small = {w.label for w in tests if _nbytes(task, w) <= SMALL_BYTES}
+    return {workload.label for workload in others} - small
+
+
+def _nbytes(task: Task, workload: Workload) -> int:
+    return sum(argument.nbytes(workload.dims) for argument in task.arguments)
+
+
+def _bytes(session: Session, buffer: Buffer) -> Image:
     return session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))
 
 

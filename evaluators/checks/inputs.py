@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.budget import ORDINARY, Limit, Standard
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
@@ -19,11 +20,20 @@ class Draw:
     """One set of inputs and what must come out, made when first asked for.
 
     inputs: by name, in their own dtypes. reference: by output, in float64 (int64 for integers).
-    nbytes: of all of it but the constants, whether made or not.
+    standard: what the outputs are held to. nbytes: of all of it but the constants, whether made
+    or not.
     """
 
-    def __init__(self, task: Task, workload: Workload, index: int, inputs: Inputs) -> None:
+    def __init__(
+        self,
+        task: Task,
+        workload: Workload,
+        index: int,
+        inputs: Inputs,
+        standard: Standard = ORDINARY,
+    ) -> None:
         self.index = index
+        self.standard = standard
         self._task = task
         self._workload = workload
         self._inputs = inputs
@@ -47,7 +57,8 @@ class InputPool:
 
     Of each workload there is a pool of draws that come again, so that their references need not
     be computed each time, and as many that never do as are asked for. All share their constant
-    arguments, so that what a kernel prepared from them serves every draw.
+    arguments, so that what a kernel prepared from them serves every draw, and
+    the limits that their outputs are held to.
     """
 
     def __init__(
@@ -65,6 +76,7 @@ class InputPool:
         self._held_bytes = 0
         self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
         self._constants = [a.name for a in task.arguments if a.role == "constant"]
+        self._limits: dict[str, dict[str, Limit]] = {}
 
     def draws(
         self,
@@ -84,19 +96,23 @@ class InputPool:
 
     def fresh(self, workload: Workload, rng: np.random.Generator) -> Draw:
         """One that never was and never comes again."""
-        return Draw(self.task, workload, int(rng.integers(self.size, 2**62)), self._inputs)
+        return self._draw(workload, int(rng.integers(self.size, 2**62)))
 
     def get(self, workload: Workload, index: int) -> Draw:
         """One of the pool."""
         key = (workload.label, index)
         draw = self._kept.pop(key, None)
         if draw is None:
-            draw = Draw(self.task, workload, index, self._inputs)
+            draw = self._draw(workload, index)
             self._held_bytes += draw.nbytes
             while self._kept and self._held_bytes > self._limit_bytes:
                 self._held_bytes -= self._kept.popitem(last=False)[1].nbytes
         self._kept[key] = draw
         return draw
+
+    def _draw(self, workload: Workload, index: int) -> Draw:
+        limits = self._limits.setdefault(workload.label, {})
+        return Draw(self.task, workload, index, self._inputs, Standard(limits=limits))
 
     def _inputs(self, workload: Workload, index: int) -> dict[str, Array]:
         inputs = self.task.inputs(workload, self._seed(index))

@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
+from evaluators.checks.budget import Error
 from evaluators.checks.compare import compare
-from evaluators.checks.inputs import Draw
+from evaluators.checks.inputs import Array, Draw
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Image, noise
 
@@ -44,7 +45,7 @@ class Judge(Protocol):
         can tell by looking whether an output is written already.
         """
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         """The largest errors by "label/output" after runs over bindings placed before.
 
         Raises Rejected(WRONG): told from the first wrong element of the first wrong binding.
@@ -56,13 +57,16 @@ class Judge(Protocol):
         Raises Rejected(WRONG).
         """
 
+    def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
+        """What a draw's outputs should be, by name."""
+
 
 class HostJudge:
     """Arrays in host memory, compared by numpy. Serves one kernel, or two that race."""
 
     def __init__(self) -> None:
         self._noise: Image | None = None
-        self._right: dict[tuple[WorkloadMemory, int], tuple[bytes, dict[str, float]]] = {}
+        self._right: dict[tuple[WorkloadMemory, int], tuple[bytes, dict[str, Error]]] = {}
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
         memory.write_shared(memory.shared.image(draw.inputs, rng))
@@ -83,12 +87,12 @@ class HostJudge:
         for copy, draw in placed.items():
             memory.place(copy, draw.inputs, self._guards(), poison=copy not in stale)
 
-    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, float]:
+    def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         """A result that was once found right is known again by its digest."""
-        largest: dict[str, float] = {}
+        largest: dict[str, Error] = {}
         for copy, draw in placed.items():
             for output, error in self._judged(memory, copy, draw).items():
-                largest[output] = max(error, largest.get(output, 0.0))
+                largest[output] = error.beside(largest.get(output, error))
         return largest
 
     def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
@@ -108,7 +112,7 @@ class HostJudge:
             suspects = np.flatnonzero(compared.wrong.any(axis=1))
             self.judge(memory, dict(pairs[int(i)][0] for i in suspects))
 
-    def _judged(self, memory: WorkloadMemory, copy: int, draw: Draw) -> dict[str, float]:
+    def _judged(self, memory: WorkloadMemory, copy: int, draw: Draw) -> dict[str, Error]:
         after, region = memory.taken(copy), memory.region
         untouched = region.untouched(after, draw.inputs, self._guards())
         digest = hashlib.sha256()
@@ -119,7 +123,7 @@ class HostJudge:
         known, errors = self._right.get(key, (b"", {}))
         if not untouched or known != digest.digest():
             before = after if untouched else region.expected(draw.inputs, self._guards())
-            errors = memory.judge(draw.reference, before, after)
+            errors = memory.judge(draw.reference, before, after, draw.standard)
             self._right[key] = digest.digest(), errors
         return errors
 
@@ -128,3 +132,6 @@ class HostJudge:
         if self._noise is None:
             self._noise = noise(np.random.default_rng())
         return self._noise
+
+    def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
+        return draw.reference

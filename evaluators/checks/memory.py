@@ -1,12 +1,12 @@
 """One workload's memory in a session: each binding's own regions and the one they share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from evaluators.checks.budget import Error, Standard
 from evaluators.checks.compare import check_agreement, check_output
-from evaluators.checks.inputs import Draw
 from evaluators.checks.region import SCRATCH_POISON, Image, Region, poison_byte, same
 from evaluators.device import Buffer, Session
 from evaluators.kernel.plan import Plan
@@ -113,24 +113,29 @@ class WorkloadMemory:
         return self._read(self.copies[copy])
 
     def judge(
-        self, reference: Mapping[str, Array], before: Image, after: Image
-    ) -> dict[str, float]:
+        self, reference: Mapping[str, Array], before: Image, after: Image, standard: Standard
+    ) -> dict[str, Error]:
         """Errors by "label/output" of a run over one binding. Raises Rejected(WRONG)."""
         self.region.inspect(before, after)
         values = self.region.values(after)
         return {
             f"{self.workload.label}/{output.name}": check_output(
-                output, self.workload, values[output.name], reference[output.name]
+                output, self.workload, values[output.name], reference[output.name], standard
             )
             for output in self.task.outputs
         }
 
-    def agree(self, draw: Draw, first: Mapping[str, Array], second: Mapping[str, Array]) -> None:
+    def agree(
+        self,
+        references: Callable[[], Mapping[str, Array]],
+        first: Mapping[str, Array],
+        second: Mapping[str, Array],
+    ) -> None:
         """Raises Rejected(WRONG): two runs on one draw gave different outputs."""
         for output in self.task.outputs:
             a, b = first[output.name], second[output.name]
             if not np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)):
-                check_agreement(output, self.workload, a, b, draw.reference[output.name])
+                check_agreement(output, self.workload, a, b, references()[output.name])
 
     def _guard(self, region: Region, buffer: Buffer, noise: Image) -> None:
         if buffer not in self._guarded:

@@ -205,7 +205,8 @@ class Region:
         for i, (start, stop) in enumerate(self.guards()):
             changed = np.flatnonzero(before[start:stop] != after[start:stop])
             if changed.size:
-                raise Rejected(Status.WRONG, self._trespass(i, start, stop, changed))
+                reason = self._trespass(i, start, stop, changed)
+                raise Rejected(Status.WRONG, reason, trespass=True)
 
     def _trespass(self, i: int, start: int, stop: int, changed: Array) -> str:
         """Guard i lies after span i - 1 and before span i; the nearer one is named."""

@@ -1,17 +1,16 @@
 """ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
 
-import math
 import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from evaluators.checks.disclosure import withholding
-from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
 from evaluators.device import Compiled, Compiler, backend
-from evaluators.device_info import DeviceFault, DeviceInfo
+from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
@@ -19,6 +18,7 @@ from evaluators.measuring.messages import Call, Hello, Reply, Setting, Warm
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.process import Lost, MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
+from evaluators.measuring.rounding import compile_naive
 from evaluators.sandbox.environment import device_variables, showing, visible_name
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
@@ -132,39 +132,66 @@ class ChildEvaluator:
 
     def _call(self, call: Call, kernel: KernelSource, anchor: Anchor | None = None) -> Any:
         """Raises what the method raises; Rejected or AnchorFailed when one of the two ended the
-        child; DeviceSick. What no kernel explains is tried in PROCESSES children."""
+        child; DeviceSick. What no kernel explains is tried in PROCESSES children, what one
+        kernel may have done to another in two."""
+        suspected = False
         for _ in range(PROCESSES):
-            child = self._ready()
-            try:
-                reply = child.ask(call)
-            except Lost as lost:
-                self._retire()
-                fault = self._explained(lost, kernel, anchor)
-                continue
-            if reply.lost or isinstance(reply.error, AnchorFailed):
-                self._retire()
-            if not isinstance(reply.error, DeviceFault):
-                self._faults = 0
-                if reply.error is not None:
-                    raise reply.error
-                return reply.value
+            reply = self._asked(call, kernel, anchor)
             fault = reply.error
-        raise self._count(fault) if isinstance(fault, DeviceFault) else all_killed(fault)
+            if isinstance(fault, AnchorFailed | MemorySpoilt) and not _killed(fault):
+                if suspected:
+                    raise self._convicted(fault, anchor)
+                suspected = True
+            elif not isinstance(fault, DeviceFault) and not _killed(fault):
+                self._faults = 0
+                if fault is not None:
+                    raise fault
+                return reply.value
+        if isinstance(fault, DeviceFault):
+            raise self._count(fault)
+        assert isinstance(fault, Rejected | AnchorFailed)
+        raise all_killed(fault)
+
+    def _asked(self, call: Call, kernel: KernelSource, anchor: Anchor | None) -> Reply:
+        """One child's answer; after one that may be spoilt the next call goes to another."""
+        try:
+            reply = self._ready().ask(call)
+        except Lost as lost:
+            self._retire()
+            return Reply(error=self._explained(lost, kernel, anchor))
+        if reply.lost or isinstance(reply.error, AnchorFailed):
+            self._retire()
+        return reply
 
     def _explained(
         self, lost: Lost, kernel: KernelSource, anchor: Anchor | None
     ) -> Rejected | AnchorFailed | DeviceFault:
-        """Returns what another child may be spared; raises what a kernel did itself."""
+        """Whose kernel ended the child."""
         verdict = _verdict(lost)
-        error: Rejected | AnchorFailed = verdict
-        if lost.running.kernel_id != kernel.id:
-            if anchor is None or lost.running.kernel_id != anchor.kernel_id:
-                return DeviceFault(f"the measuring process was lost: {lost.said}")
-            error = AnchorFailed(verdict)
+        if lost.running.kernel_id == kernel.id:
+            self._faults = 0
+            return verdict
+        if anchor is not None and lost.running.kernel_id == anchor.kernel_id:
+            self._faults = 0
+            return AnchorFailed(verdict)
+        return DeviceFault(f"the measuring process was lost: {lost.said}")
+
+    def _convicted(
+        self, fault: AnchorFailed | MemorySpoilt, anchor: Anchor | None
+    ) -> Rejected | AnchorFailed:
+        """What came in two processes is the kernel's doing, unless the anchor fails alone too."""
         self._faults = 0
-        if not verdict.killed:
-            raise error from None
-        return error
+        if isinstance(fault, MemorySpoilt) or anchor is None:
+            return Rejected(
+                Status.WRONG, f"wrote outside of its buffers, in two processes: {fault}"
+            )
+        if not self.verify(anchor.kernel, anchor.compiled, "benchmarks").passed:
+            return fault
+        return Rejected(
+            Status.WRONG,
+            "beside it the anchor failed in two processes, though it is right alone "
+            f"({fault.rejected.reason}): does this kernel write outside of its buffers?",
+        )
 
     def _count(self, fault: DeviceFault) -> Exception:
         """A fault that came again, in a new process that had computed a known answer before."""
@@ -193,7 +220,7 @@ class ChildEvaluator:
                 raise
             self._child = child
             self._spare = self._start()
-            self._spare.tell(self._warm())
+            self._spare.tell(Warm(backend=self.backend))
             return child
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
@@ -205,20 +232,13 @@ class ChildEvaluator:
         child.info = info
         if self._trusted is None and info.judges_on_device:
             compiler = self._compiler or backend(self.backend).compiler(arch=info.arch)
-            self._trusted = compile_trusted(self.task, compiler, self.backend)
+            trusted = compile_trusted(self.task, compiler, self.backend)
+            naive = compile_naive(self.task, compiler, self.backend)
+            self._trusted = replace(trusted, naive=naive)
         setting = Setting(
             task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
         )
         _value(child.ask(setting))
-
-    def _warm(self) -> Warm:
-        on_device = self._trusted is not None and self._trusted.reference is not None
-        return Warm(
-            backend=self.backend,
-            task=self.task,
-            secret=self._secret,
-            heavy_flops=HEAVY_FLOPS if on_device else math.inf,
-        )
 
     def _start(self) -> MeasuringProcess:
         return MeasuringProcess(self._environment())
@@ -246,6 +266,12 @@ def _value(reply: Reply) -> Any:
     if reply.error is not None:
         raise reply.error
     return reply.value
+
+
+def _killed(error: Exception | None) -> bool:
+    """Whether a kernel's process was ended from outside."""
+    rejected = error.rejected if isinstance(error, AnchorFailed) else error
+    return isinstance(rejected, Rejected) and rejected.killed
 
 
 def _verdict(lost: Lost) -> Rejected:

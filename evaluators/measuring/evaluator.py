@@ -14,6 +14,7 @@ from evaluators.checks.compare import check_limits
 from evaluators.checks.disclosure import on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
+from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
@@ -22,6 +23,7 @@ from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import Race, StoppedEarly, applications_wanted, blaming_anchor
+from evaluators.measuring.rounding import Naive, Rounding
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
@@ -34,7 +36,7 @@ class Evaluator:
     """Checks and times compiled kernels on one device, which it does not own.
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
-    judge: where data comes from and is judged, by default the host.
+    judge: where data comes from and is judged, by default the host. naive: see Rounding.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Evaluator:
         policy: TimingPolicy | None = None,
         pool: InputPool | None = None,
         judge: Judge | None = None,
+        naive: Naive | None = None,
     ) -> None:
         self.task = task
         self.device = device
@@ -56,6 +59,17 @@ class Evaluator:
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
+        self._unusual = UnusualDraws(task, self.pool, self.rng)
+        self._rounding = Rounding(
+            task,
+            device,
+            self.pool,
+            self._unusual,
+            self.policy,
+            self.rng,
+            judge=judge,
+            naive=naive,
+        )
 
     def measure(
         self,
@@ -146,6 +160,7 @@ class Evaluator:
     def _link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
+        self._rounding.measure(kernel.id, self.benchmarks, {})
         with self._racing(kernel, compiled, anchor, {}) as race:
             race.run_link()
         return {label: tuple(values) for label, values in race.blocks.items()}
@@ -191,12 +206,18 @@ class Evaluator:
     ) -> tuple[dict[str, float], dict[str, float]]:
         """Errors by "label/output", and roughly how long a run took by label.
 
-        A draw is repeated at the end: it must agree with itself whatever ran in between.
+        A draw is repeated at the end: it must agree with itself whatever ran in between. Each
+        class of unusual values comes on one of the tests' shapes, for the naive seed on all.
+        Raises Rejected, and AnchorFailed where the seed fails (see Rounding.measure).
         """
         plans = [kernel.plan(self.task, w.dims) for w in workloads]
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):
                 check_limits(plan, self.device.info)
+        tests = self.task.workloads("tests", self.backend)
+        everywhere = kernel.id == self._rounding.seed_id
+        unusual = self._unusual.chosen(tests, workloads, everywhere=everywhere)
+        self._rounding.measure(kernel.id, workloads, unusual)
         arena = Arena(self.task, workloads, plans)
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
@@ -207,9 +228,10 @@ class Evaluator:
                 expected = expected_us.get(workload.label)
                 first, second = self._draws(workload, fresh=workload == arena.smallest)
                 timed = workload in self.benchmarks
+                draws = [first, second] if timed else [first, second, first]
                 checked = check_workload(
                     memory,
-                    [first, second] if timed else [first, second, first],
+                    [*draws, *self._unusual.draws(workload, unusual.get(workload.label, ()))],
                     self.rng,
                     deadline_s=quick if expected is None else self.policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,

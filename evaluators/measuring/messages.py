@@ -28,15 +28,12 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warm:
-    """What a process without a device may do until it is needed: draw inputs. Not answered.
+    """What a process without a device may do until it is needed: load what takes time.
 
-    heavy_flops: work beyond which the device computes references.
+    Not answered.
     """
 
     backend: str
-    task: Task
-    secret: int
-    heavy_flops: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 
-from evaluators.device_info import BackendMissing
+from evaluators.device_info import FURTHER_BACKENDS, BackendMissing
 
 _READ: Mapping[str, tuple[str, ...]] = {
     "cuda": ("CUDA_VISIBLE_DEVICES",),
@@ -48,7 +48,10 @@ def showing(names: Iterable[str]) -> dict[str, str]:
     return dict.fromkeys(VARIABLES, ",".join(names))
 
 
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM")
+_KEPT = (
+    *("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM"),
+    FURTHER_BACKENDS,
+)
 
 
 _KEPT_PREFIXES = ("CUDA_", "HIP_", "HSA_", "NVIDIA_", "ROCM_", "ROCR_")

@@ -22,6 +22,11 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
     "float8_e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
     "int32": np.dtype(np.int32),
 }
+VALUES = ("spikes", "large", "cancellation", "denormals", "signed_zeros", "nan", "infinity")
+"""Classes of values that a task may admit beyond what its distributions draw."""
+UNSAID = ("spikes", "large")
+"""Those of a task that says nothing, on inputs whose distribution has no bounds (normal), as far
+as its naive seed and its types bear them."""
 KINDS: Mapping[str, tuple[str, ...]] = {
     "normal": ("mean", "scale"),
     "uniform": ("low", "high"),
@@ -29,6 +34,11 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "zeros": (),
     "ones": (),
 }
+
+
+def float_info(dtype: np.dtype[Any]) -> Any:
+    """numpy's finfo, of ml_dtypes' types too: eps, tiny, max, smallest_subnormal, nmant."""
+    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
 
 
 class TaskError(Exception):
@@ -91,6 +101,14 @@ class Argument:
 
     def nbytes(self, dims: Mapping[str, int]) -> int:
         return int(np.prod(self.shape(dims), dtype=np.int64)) * self.np_dtype.itemsize
+
+    @property
+    def floating(self) -> bool:
+        return not np.issubdtype(self.np_dtype, np.integer)
+
+    def rounded(self, dims: Mapping[str, int]) -> bool:
+        """Whether it may differ from the reference: with zero tolerance bits are compared."""
+        return self.floating and (self.rtol(dims) > 0.0 or self.atol(dims) > 0.0)
 
     def rtol(self, dims: Mapping[str, int]) -> float:
         return float(self.relative.evaluate(dims))

@@ -1,6 +1,8 @@
 """A task's reference tried on its smallest shape, before anything is built on it."""
 
-from evaluators.tasks.arguments import SUITES, Workload
+from collections.abc import Sequence
+
+from evaluators.tasks.arguments import SUITES, Suite, Workload
 from evaluators.tasks.task import Task
 
 
@@ -11,9 +13,9 @@ def check_reference(task: Task, backend: str) -> None:
         task.reference(workload, task.inputs(workload, seed=0))
 
 
-def smallest(task: Task, backend: str) -> Workload | None:
-    """Of all suites, by the bytes of its arguments; None where the backend has none."""
-    shapes = [one for suite in SUITES for one in task.workloads(suite, backend)]
+def smallest(task: Task, backend: str, suites: Sequence[Suite] = SUITES) -> Workload | None:
+    """Of the suites, by the bytes of its arguments; None where the backend has none."""
+    shapes = [one for suite in suites for one in task.workloads(suite, backend)]
     return min(
         shapes,
         key=lambda one: sum(argument.nbytes(one.dims) for argument in task.arguments),

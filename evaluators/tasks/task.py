@@ -14,6 +14,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.expression import Expression
 from evaluators.tasks.arguments import (
     DTYPES,
+    UNSAID,
     Argument,
     Array,
     Distribution,
@@ -37,7 +38,10 @@ Reference = Callable[..., Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A kernel problem. hash changes when task.yaml or reference.py does."""
+    """A kernel problem. hash changes when task.yaml or reference.py does.
+
+    values: the classes of values that it states; None where it says nothing.
+    """
 
     name: str
     hash: str
@@ -50,6 +54,7 @@ class Task:
     compute_dtype: str
     suites: Mapping[Suite, Mapping[str, tuple[Workload, ...]]]
     seeds: Mapping[str, str]
+    values: tuple[str, ...] | None = None
     reference_text: str = ""  # of reference.py, for those who write kernels
 
     @property
@@ -60,6 +65,19 @@ class Task:
     @property
     def outputs(self) -> tuple[Argument, ...]:
         return tuple(argument for argument in self.arguments if argument.written)
+
+    def unusual(self) -> dict[str, tuple[Argument, ...]]:
+        """By class of values that kernels are tried with, the inputs that then hold such values:
+        every one that is drawn, floating and no constant; if nothing is said, those drawn from a
+        normal distribution."""
+        kinds = ("normal",) if self.values is None else ("normal", "uniform")
+        varied = tuple(
+            a
+            for a in self.arguments
+            if a.role in ("in", "inout") and a.floating and a.distribution.kind in kinds
+        )
+        classes = UNSAID if self.values is None else self.values
+        return dict.fromkeys(classes, varied) if varied else {}
 
     def workloads(self, suite: Suite, backend: str) -> tuple[Workload, ...]:
         """The shapes of a suite on a backend: its own list, else the default one."""

@@ -19,6 +19,7 @@ from evaluators.tasks.arguments import (
     KINDS,
     ROLES,
     SUITES,
+    VALUES,
     Argument,
     Distribution,
     Role,
@@ -28,7 +29,7 @@ from evaluators.tasks.arguments import (
 )
 from evaluators.tasks.task import Task, load_reference
 
-KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", *SUITES)
+KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", "values", *SUITES)
 ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
 
 
@@ -51,6 +52,13 @@ class TaskFile(Reader):
         """Whose peak bounds the task: by default that of the first argument."""
         compute = self.tree.get("compute_dtype", self.arguments[0].dtype)
         return self.one_of(compute, DTYPES, "compute_dtype", self.tree.line_of("compute_dtype"))
+
+    def values(self) -> tuple[str, ...] | None:
+        """Which classes of values the task admits; None where it says nothing."""
+        if "values" not in self.tree:
+            return None
+        sequence = self.sequence(self.tree, "values")
+        return tuple(self.one_of(v, VALUES, "values", line) for v, line in sequence.numbered())
 
     def suites(self) -> dict[Suite, dict[str, tuple[Workload, ...]]]:
         return {suite: self.suite(suite) for suite in SUITES}
@@ -239,6 +247,7 @@ def load_task(name_or_path: str | Path) -> Task:
         bytes=file.optional("bytes"),
         compute_dtype=file.compute_dtype(),
         suites=file.suites(),
+        values=file.values(),
         seeds=file.seeds(),
         reference_text=reference.read_text(),
     )

@@ -14,11 +14,13 @@ long double_setting(const char *name, long otherwise) {
     return text && *text ? strtol(text, NULL, 10) : otherwise;
 }
 
-int double_fault_due(const char *kind) {
+int double_fault_due(const char *kind, const char *kernel) {
     static int seen_launch, seen_malloc;
     const char *wanted = getenv("HIP_DOUBLE_FAULT");
     size_t length = strlen(kind);
     if (!wanted || strncmp(wanted, kind, length) || wanted[length] != ':') return 0;
+    const char *name = strchr(wanted + length + 1, ':');
+    if (name && !strstr(kernel, name + 1)) return 0;
     int *seen = strcmp(kind, "out_of_memory") ? &seen_launch : &seen_malloc;
     return ++*seen == atoi(wanted + length + 1);
 }
@@ -111,7 +113,7 @@ hipError_t hipMalloc(void **to, size_t bytes) {
     READY();
     size_t page = 4096, held = (bytes + 255) / 256 * 256, span = (held + page - 1) / page * page;
     *to = NULL;
-    if (double_fault_due("out_of_memory")) return hipErrorOutOfMemory;
+    if (double_fault_due("out_of_memory", "")) return hipErrorOutOfMemory;
     if (used[double_current] + held > (size_t)double_setting("HIP_DOUBLE_MEMORY", 1 << 30))
         return hipErrorOutOfMemory;
     for (int i = 0; i < MAX_ALLOCATIONS; i++) {
@@ -154,6 +156,8 @@ hipError_t hipFree(void *at) {
     Allocation *a = at ? double_holding(at, 1) : NULL;
     if (!at) return hipSuccess;
     if (!a || a->base != at) return hipErrorInvalidValue;
+    hipError_t error = hipStreamSynchronize(NULL); /* as the real one waits for the device */
+    if (error) return error;
     munmap(a->base + a->bytes - a->mapped - GUARD, a->mapped + 2 * GUARD);
     used[a->device] -= a->bytes;
     a->base = NULL;

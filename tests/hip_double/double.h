@@ -80,7 +80,7 @@ extern volatile hipError_t double_sticky; /* a lost device stays lost */
 
 hipError_t double_ready(void);
 long double_setting(const char *name, long otherwise);
-int double_fault_due(const char *kind); /* whether that kind is due now; counts the calls */
+int double_fault_due(const char *kind, const char *kernel); /* now; counts the calls */
 void double_append(struct ihipGraph *graph, const Node *what);
 hipError_t double_submit(hipStream_t stream, Node node);
 Allocation *double_holding(const void *at, size_t bytes);

@@ -73,10 +73,10 @@ static void write_log(const struct ihipModuleSymbol_t *f, const KsLaunch *launch
 
 static void execute(struct ihipModuleSymbol_t *f, const KsLaunch *launch, int device) {
     write_log(f, launch, device);
-    if (double_fault_due("abort")) memory_fault();
-    if (double_fault_due("illegal_address")) double_sticky = hipErrorIllegalAddress;
-    if (double_fault_due("launch_failure")) double_sticky = hipErrorLaunchFailure;
-    if (double_fault_due("hang")) for (;;) pause();
+    if (double_fault_due("abort", f->symbol)) memory_fault();
+    if (double_fault_due("illegal_address", f->symbol)) double_sticky = hipErrorIllegalAddress;
+    if (double_fault_due("launch_failure", f->symbol)) double_sticky = hipErrorLaunchFailure;
+    if (double_fault_due("hang", f->symbol)) for (;;) pause();
     if (double_sticky) return;
     for (unsigned i = 0; i < f->twins; i++)
         if (!memcmp(f->twin[i].block, launch->block, sizeof launch->block)) {

@@ -1,23 +1,26 @@
 /*---
-launches: [{kernel: copy_jobs, grid: [1], block: [256], args: []}]
+launches: [{kernel: fill_jobs, grid: [1], block: [256], args: []}]
 options: ["-ffp-contract=off"]
 ---*/
-// The harness's own kernels: they place data, and say whether what a kernel left there is right.
-// Each does many jobs of its kind in one launch: blockIdx.y says which.
+// The harness's own kernels: they draw data, and say whether what a kernel left there is right.
+// Each does many jobs of its kind in one launch: blockIdx.y says which. The files of this folder
+// are compiled as one, in the order harness, words, draw, compare.
 
 typedef unsigned long long Word;
 typedef unsigned char Byte;
 
-enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32 };
-enum { ERROR, WRONG, CHANGED, FIELDS }; // a slot of results
+enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32, BYTE, EXACT };
+enum { NORMAL, UNIFORM, INTEGERS, CONSTANT, NOISE };
+enum { ERROR, WRONG, CHANGED, CHECKSUM, BEYOND, ULP, FIELDS }; // a slot of results
 
 struct Job {
     Byte* to;         // or what was found
     const Byte* from; // or what it should be
-    long long count;  // bytes, or elements
-    long long shift;
-    long long key;
-    double rtol, atol;
+    long long count;  // elements, or bytes to fill
+    Word key[2];
+    double scale, offset; // of a distribution; or the relative and the absolute tolerance
+    int type, through;    // of elements; what they are rounded to first, or EXACT
+    int kind, byte;       // of distribution; to fill with
     Word* slot;
 };
 
@@ -40,133 +43,14 @@ __device__ double real(Word word) {
 __device__ long long first() { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ long long stride() { return (long long)gridDim.x * blockDim.x; }
 
-// Bytes before the first whole word of both, or all of them where they never are whole together.
-__device__ long long head(const Byte* a, const Byte* b, long long nbytes) {
-    long long skew = (size_t)a & 7;
-    if (skew != (long long)((size_t)b & 7)) return nbytes;
-    long long bytes = (8 - skew) & 7;
-    return bytes < nbytes ? bytes : nbytes;
-}
-
-__global__ void copy_jobs(const Job* jobs) {
-    Byte* to = jobs[blockIdx.y].to;
-    const Byte* from = jobs[blockIdx.y].from;
-    long long nbytes = jobs[blockIdx.y].count;
-    long long begin = head(to, from, nbytes), words = (nbytes - begin) / 8;
-    for (long long i = first(); i < words; i += stride())
-        ((Word*)(to + begin))[i] = ((const Word*)(from + begin))[i];
-    for (long long i = first(); i < begin; i += stride()) to[i] = from[i];
-    for (long long i = begin + 8 * words + first(); i < nbytes; i += stride()) to[i] = from[i];
-}
-
-// to[i] = from[i + shift], where the end goes on at the start; 0 <= shift < nbytes.
-__global__ void rotate_jobs(const Job* jobs) {
-    Byte* to = jobs[blockIdx.y].to;
-    const Byte* from = jobs[blockIdx.y].from;
-    long long nbytes = jobs[blockIdx.y].count, shift = jobs[blockIdx.y].shift;
-    for (long long i = first(); i < nbytes; i += stride()) {
-        long long source = i + shift;
-        to[i] = from[source < nbytes ? source : source - nbytes];
-    }
-}
-
-// Counts words and bytes that differ.
-__global__ void unchanged_jobs(const Job* jobs) {
-    const Byte *before = jobs[blockIdx.y].from, *after = jobs[blockIdx.y].to;
-    long long nbytes = jobs[blockIdx.y].count;
-    long long begin = head(before, after, nbytes), words = (nbytes - begin) / 8;
-    Word differ = 0;
-    for (long long i = first(); i < words; i += stride())
-        differ += ((const Word*)(before + begin))[i] != ((const Word*)(after + begin))[i];
-    for (long long i = first(); i < begin; i += stride()) differ += before[i] != after[i];
-    for (long long i = begin + 8 * words + first(); i < nbytes; i += stride())
-        differ += before[i] != after[i];
-    if (differ) atomicAdd(jobs[blockIdx.y].slot + CHANGED, differ);
-}
-
-// A reference lies masked in memory, so that no kernel that strays there finds it (splitmix64).
-__device__ Word stream(long long key, long long i) {
-    Word z = (Word)key + (Word)(i + 1) * 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
-__global__ void mask_jobs(const Job* jobs) {
-    Word* data = (Word*)jobs[blockIdx.y].to;
-    long long count = jobs[blockIdx.y].count, key = jobs[blockIdx.y].key;
-    for (long long i = first(); i < count; i += stride()) data[i] ^= stream(key, i);
-}
-
-// Sign, exponent and mantissa as a double: width bits of mantissa, exponents from 1 - bias.
-__device__ double widened(Word sign, Word exponent, Word mantissa, int width, int bias) {
-    if (exponent == 0) {
-        double least = real((Word)(1024 - bias - width) << 52);
-        return (sign ? -1.0 : 1.0) * (double)mantissa * least;
-    }
-    return real(sign << 63 | (exponent + 1023 - bias) << 52 | mantissa << (52 - width));
-}
-
-template <int TYPE> __device__ double value(const void* data, long long i) {
-    if (TYPE == FLOAT16) {
-        Word bits = ((const unsigned short*)data)[i];
-        Word sign = bits >> 15, exponent = bits >> 10 & 31, mantissa = bits & 1023;
-        if (exponent == 31) return real(sign << 63 | 0x7FFull << 52 | mantissa << 42);
-        return widened(sign, exponent, mantissa, 10, 15);
-    }
-    if (TYPE == BFLOAT16) {
-        ShortBits bits;
-        bits.word = (unsigned)((const unsigned short*)data)[i] << 16;
-        return bits.real;
-    }
-    if (TYPE == FLOAT8) { // e4m3fnuz: no infinities, one NaN
-        Word bits = ((const Byte*)data)[i];
-        if (bits == 0x80) return real(0x7FF8ull << 48);
-        return widened(bits >> 7, bits >> 3 & 15, bits & 7, 3, 8);
-    }
-    return ((const float*)data)[i];
-}
-
-// |out - reference| / (atol + rtol |reference|); NaN and infinity only where the reference has them.
-template <int TYPE>
-__device__ double error_of(const void* out, long long i, Word expected, double rtol, double atol) {
-    double difference, size;
-    if (TYPE == INT32) {
-        Bits bits;
-        bits.word = expected;
-        long long apart = bits.integer - ((const int*)out)[i];
-        if (apart == 0) return 0;
-        difference = apart < 0 ? -(double)apart : (double)apart;
-        size = bits.integer < 0 ? -(double)bits.integer : (double)bits.integer;
-    } else {
-        double found = value<TYPE>(out, i), wanted = real(expected);
-        if (found == wanted || (found != found && wanted != wanted)) return 0;
-        difference = fabs(wanted - found);
-        size = fabs(wanted);
-    }
-    double allowed = size * rtol;
-    allowed += atol;
-    double error = difference / allowed;
-    return error <= 1.7976931348623157e308 ? error : real(0x7FFull << 52);
-}
-
-// The largest error and how many elements are beyond tolerance.
-template <int TYPE> __global__ void compare_jobs(const Job* jobs) {
-    const void* out = jobs[blockIdx.y].to;
-    const Word* masked = (const Word*)jobs[blockIdx.y].from;
-    long long count = jobs[blockIdx.y].count, key = jobs[blockIdx.y].key;
-    double rtol = jobs[blockIdx.y].rtol, atol = jobs[blockIdx.y].atol;
-    Word* slot = jobs[blockIdx.y].slot;
-    Bits largest;
-    largest.real = 0;
-    Word wrong = 0;
-    for (long long i = first(); i < count; i += stride()) {
-        Word expected = masked[i] ^ stream(key, i);
-        double error = error_of<TYPE>(out, i, expected, rtol, atol);
-        if (error > largest.real) largest.real = error;
-        wrong += error > 1.0;
-    }
-    // Errors are not negative, so their bits order as they do. Looking first spares most atomics.
-    if (largest.word > slot[ERROR]) atomicMax(slot + ERROR, largest.word);
-    if (wrong) atomicAdd(slot + WRONG, wrong);
+// The buffer's bytes, by whole words where it has them.
+__global__ void fill_jobs(const Job* jobs) {
+    const Job job = jobs[blockIdx.y];
+    long long skew = (8 - ((size_t)job.to & 7)) & 7;
+    long long begin = skew < job.count ? skew : job.count, words = (job.count - begin) / 8;
+    Word word = (Word)job.byte * 0x0101010101010101ull;
+    for (long long i = first(); i < words; i += stride()) ((Word*)(job.to + begin))[i] = word;
+    for (long long i = first(); i < begin; i += stride()) job.to[i] = (Byte)job.byte;
+    for (long long i = begin + 8 * words + first(); i < job.count; i += stride())
+        job.to[i] = (Byte)job.byte;
 }

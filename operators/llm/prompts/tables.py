@@ -179,5 +179,5 @@ def verdict(failed: Individual) -> str:
     evaluation = failed.evaluation
     lines = [f"{evaluation.status}: {clip(evaluation.reason, REASON_CHARACTERS)}"]
     worst = sorted(evaluation.errors.items(), key=lambda item: -item[1])[:4]
-    lines += [f"- {place}: largest error {size:.3g} times the tolerance" for place, size in worst]
+    lines += [f"- {place}: error {size:.3g} times the limit" for place, size in worst]
     return "\n".join(lines)

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from evaluators.checks.gpu_kernels import compile_trusted
+from evaluators.checks.gpu_work import ENTRIES
 from evaluators.cuda.nvrtc import NvrtcChild
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Status
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
-from evaluators.tasks.task_file import load_task
+from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.hip import test_hip_double
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 
@@ -49,24 +50,32 @@ def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path:
     assert len({error for _, (error, _), _ in found}) > 15
 
 
+@pytest.mark.parametrize("task", shipped_tasks())
 def test_a_reference_on_the_device_is_checked_and_judges(
-    double: pytest.MonkeyPatch, tmp_path: Path
+    double: pytest.MonkeyPatch, tmp_path: Path, task: str
 ) -> None:
-    errors = asked("reference", tmp_path)
-    assert len(errors) == len(load_task("sgemm").workloads("tests", "hip"))
-    assert 0 < max(errors.values()) < 0.1
+    errors = asked("reference", tmp_path, task)
+    assert len(errors) == len(load_task(task).workloads("tests", "hip"))
+    assert max(errors.values()) < 0.5
+    assert max(errors.values()) > 0 or task == "transpose"
 
 
 @pytest.mark.long
 def test_a_fault_costs_one_kernel_and_a_sick_device_is_told(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Launches 1 to 4 are the probe's, 8 is the first of the kernel's own."""
+    """Launch 2 is the probe's; go is the kernel, and draw_jobs makes its data."""
     wanted = {
         "illegal_address:2": ("SICK", "can't be used: the harness's own kernels failed"),
-        "abort:6": ("CRASHED", "the device failed 3 times while this kernel was measured"),
-        "abort:8": ("CRASHED", "the process that ran go ended with SIGABRT: Memory access fault"),
-        "hang:8": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
+        "abort:1:draw_jobs": (
+            "CRASHED",
+            "the device failed 3 times while this kernel was measured",
+        ),
+        "abort:1:_Z2go": (
+            "CRASHED",
+            "the process that ran go ended with SIGABRT: Memory access fault",
+        ),
+        "hang:1:_Z2go": ("TIMEOUT", "the launches took longer than 3 s on N=1"),
     }
     found = asked("faults", tmp_path, *wanted)
     for fault, (status, words) in wanted.items():
@@ -97,12 +106,13 @@ def test_a_machine_without_headers_is_not_taken_for_a_sick_device(
     assert "file not found" in said
 
 
-def test_the_harness_compiles_for_nvidia() -> None:
+@pytest.mark.parametrize("task", shipped_tasks())
+def test_what_is_trusted_compiles_for_nvidia(task: str) -> None:
     try:
         with NvrtcChild() as child:
             assert child.version
     except BackendMissing as missing:
         pytest.skip(str(missing))
-    trusted = compile_trusted(load_task("sgemm"), backend("cuda").compiler(arch="sm_90"), "cuda")
-    assert len(trusted.harness.resources) == 9
+    trusted = compile_trusted(load_task(task), backend("cuda").compiler(arch="sm_90"), "cuda")
+    assert len(trusted.harness.resources) == len(ENTRIES)
     assert trusted.reference is not None

@@ -20,6 +20,7 @@ from evaluators.evaluation import Status
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.race import AnchorFailed
 from evaluators.sandbox.frames import Ended, Overdue, receive, send
 from evaluators.sandbox.kept_waiting import Deadline
 from evaluators.tasks.task import Task
@@ -226,3 +227,24 @@ def test_frames_have_a_deadline() -> None:
         receive(here, Deadline(os.getpid(), 0.05))
     os.close(here)
     os.close(there)
+
+
+def test_a_kernel_beside_which_the_anchor_fails_does_not_go_free(
+    child: ChildEvaluator, anchor: Anchor, task: Task, compiler: Compiler
+) -> None:
+    """An anchor that is right in a check and wrong once it was launched more often."""
+    preamble, before = "__device__ int calls;", "if (i == 0) calls += 1; if (calls > 12) return;"
+    source, compiled = built(kernel(preamble=preamble, before=before), task, compiler)
+    failing = Anchor(kernel_id=source.id, kernel=source, compiled=compiled)
+    made = child.measure(anchor.kernel, anchor.compiled, failing)
+    assert made.status is Status.WRONG, made.reason
+    assert "beside it the anchor failed in two processes" in made.reason
+
+
+def test_an_anchor_that_fails_alone_too_is_to_blame(
+    child: ChildEvaluator, anchor: Anchor, task: Task, compiler: Compiler
+) -> None:
+    source, compiled = built(kernel(before="if (N > 2000) return;"), task, compiler)
+    failing = Anchor(kernel_id=source.id, kernel=source, compiled=compiled)
+    with pytest.raises(AnchorFailed):
+        child.measure(anchor.kernel, anchor.compiled, failing)

@@ -74,6 +74,21 @@ def test_a_folder_anywhere_is_a_task(folder: Path) -> None:
     assert y.rtol(small.dims) == 1e-4 and y.atol(small.dims) == pytest.approx(5e-6)
 
 
+def test_a_task_states_the_classes_of_values_that_kernels_are_tried_with(folder: Path) -> None:
+    silent = load_task(folder)
+    assert silent.values is None
+    assert {c: [a.name for a in on] for c, on in silent.unusual().items()} == {
+        "spikes": ["h"],  # normal; x is uniform, which says that nothing else comes
+        "large": ["h"],
+    }
+    (folder / "task.yaml").write_text(TASK + "values: [nan]\n")
+    assert {c: [a.name for a in on] for c, on in load_task(folder).unusual().items()} == {
+        "nan": ["x", "h"]
+    }
+    (folder / "task.yaml").write_text(TASK + "values: []\n")
+    assert load_task(folder).unusual() == {}
+
+
 def test_inputs_are_drawn_as_told_and_anew_for_each_seed(folder: Path) -> None:
     task = load_task(folder)
     (workload,) = task.workloads("benchmarks", "cpu")
@@ -139,6 +154,8 @@ def test_the_hash_follows_the_task_and_its_reference(folder: Path) -> None:
         ("{R: 3, C: 5}", "{R: 3, C: 0}", "C must be a positive integer"),
         ("cpu: [", "gpu: [", "unknown key 'gpu'"),
         ("tests: [{R: 3, C: 5}]", "tests: []", "at least one entry"),
+        ("tests:", "values: [spikes, odd]\ntests:", "values 'odd'"),
+        ("tests:", "values: spikes\ntests:", "'values' must be a list"),
         ("tests:", "tests: [", "not YAML"),
     ],
 )

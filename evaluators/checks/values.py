@@ -1,0 +1,286 @@
+"""Draws with values that a task's own distributions seldom hold: spikes, NaN, signed zeros..."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from evaluators.checks.budget import FLOAT32_ULP, Limit, Standard
+from evaluators.checks.inputs import Draw, InputPool
+from evaluators.evaluation import Rejected
+from evaluators.tasks.arguments import DTYPES, Argument, Workload, float_info
+from evaluators.tasks.task import Task
+
+Array = np.ndarray[Any, Any]
+
+WORDS = {
+    "spikes": "with spikes in its inputs",
+    "large": "with large inputs",
+    "cancellation": "with inputs that cancel out",
+    "denormals": "with denormal inputs",
+    "signed_zeros": "with zeros of both signs in its inputs",
+    "nan": "with NaN in its inputs",
+    "infinity": "with infinity in its inputs",
+}
+FACTORS = (2.0**12, 2.0**9, 2.0**6, 2.0**3)
+"""How much larger spikes and large values are: the first factor that a shape admits."""
+ROOM = 64
+"""Elements of an input."""
+MOST_BYTES, MOST_FLOPS = 1 << 22, 1e8
+"""Of a shape on which unusual values are tried."""
+KEPT = 3
+"""Draws of a shape and class."""
+DIRECTIONS = 8
+"""In so many random ones inputs are moved to see how far outputs move."""
+ROUNDING = 2.0**-24  # of float32, relative
+STRIDE = 64.0
+"""So many times as far outputs must move when inputs do."""
+FLUSHED = 2.0**-126
+"""Float32 results below it become zero under options that a kernel may ask for, and in some of
+AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
+NEGLIGIBLE = FLOAT32_ULP**2
+"""Of an output's largest element: kernels bound exponents where little is left of a result."""
+
+
+@contextmanager
+def on_values(values: str) -> Iterator[None]:
+    """A rejection inside tells the class of values it happened on, if it is a special one."""
+    try:
+        yield
+    except Rejected as rejected:
+        if not values or rejected.killed:
+            raise
+        raise rejected.saying(f"{rejected.reason} {WORDS[values]}") from None
+
+
+class UnusualDraws:
+    """A task's unusual draws by shape and class of values, made when first asked for."""
+
+    def __init__(self, task: Task, pool: InputPool, rng: np.random.Generator) -> None:
+        self._task = task
+        self._pool = pool
+        self._rng = rng
+        self._kept: dict[tuple[str, str], tuple[Draw, ...]] = {}
+        self._limits: dict[tuple[str, str], dict[str, Limit]] = {}
+
+    def chosen(
+        self, tests: Sequence[Workload], workloads: Sequence[Workload], *, everywhere: bool
+    ) -> dict[str, list[str]]:
+        """By label of the tests' shapes among the workloads: each class once, on a random one with
+        room for values of several kinds, where there is any; or every class everywhere."""
+        labels = {workload.label for workload in self._affordable(tests)}
+        among = [workload for workload in workloads if workload.label in labels]
+        if everywhere:
+            return {workload.label: [*self._task.unusual()] for workload in among}
+        roomy = [workload for workload in among if self._elements(workload) >= ROOM]
+        shapes = [workload.label for workload in roomy or among]
+        found: dict[str, list[str]] = {}
+        for values in self._task.unusual() if shapes else ():
+            found.setdefault(shapes[int(self._rng.integers(len(shapes)))], []).append(values)
+        return found
+
+    def _affordable(self, tests: Sequence[Workload]) -> list[Workload]:
+        """Those whose reference takes little, as it is asked for DIRECTIONS times; or else the
+        smallest."""
+        quick = [w for w in tests if self._nbytes(w) <= MOST_BYTES and self._flops(w) <= MOST_FLOPS]
+        return quick or sorted(tests, key=self._nbytes)[:1]
+
+    def _nbytes(self, workload: Workload) -> int:
+        return sum(argument.nbytes(workload.dims) for argument in self._task.arguments)
+
+    def _flops(self, workload: Workload) -> float:
+        flops = self._task.flops
+        return 0.0 if flops is None else float(flops.evaluate(workload.dims))
+
+    def _elements(self, workload: Workload) -> int:
+        """Of the largest input."""
+        inputs = (a for a in self._task.arguments if a.role != "out")
+        return max((math.prod(a.shape(workload.dims)) for a in inputs), default=0)
+
+    def draws(self, workload: Workload, classes: Sequence[str]) -> list[Draw]:
+        """A random one of each class, where there is any."""
+        kept = [self.of(workload, values) for values in classes]
+        return [some[int(self._rng.integers(len(some)))] for some in kept if some]
+
+    def drop(self, workload: Workload, values: str) -> None:
+        """From now on there are none."""
+        self._kept[workload.label, values] = ()
+
+    def of(self, workload: Workload, values: str) -> tuple[Draw, ...]:
+        """Some draws, none where the shape admits none."""
+        key = workload.label, values
+        if key not in self._kept:
+            made = (self._make(workload, values, i) for i in range(KEPT))
+            self._kept[key] = tuple(draw for draw in made if draw is not None)
+        return self._kept[key]
+
+    def _make(self, workload: Workload, values: str, i: int) -> Draw | None:
+        arguments = self._task.unusual()[values]
+        usual = self._pool.fresh(workload, self._rng).inputs
+        for factor in FACTORS if values in ("spikes", "large") else FACTORS[:1]:
+            inputs = unusual(arguments, usual, values, factor, self._rng)
+            scales = conditioning(self._task, workload, inputs, values, self._rng)
+            if scales is not None:
+                index = -1 - i - KEPT * list(WORDS).index(values)
+                limits = self._limits.setdefault((workload.label, values), {})
+                standard = Standard(limits=limits, scales=scales, values=values)
+                return Draw(self._task, workload, index, lambda *_, made=inputs: made, standard)
+        return None
+
+
+def unusual(
+    arguments: tuple[Argument, ...],
+    usual: Mapping[str, Array],
+    values: str,
+    factor: float,
+    rng: np.random.Generator,
+) -> dict[str, Array]:
+    """Inputs, those of the arguments changed to hold such values, all others as usual."""
+    inputs = dict(usual)
+    for i, argument in enumerate(arguments):
+        wide = usual[argument.name].astype(np.float64)
+        drawn = argument.distribution.through or argument.dtype
+        most = min(float(float_info(DTYPES[dtype]).max) for dtype in (drawn, argument.dtype)) / 4
+        match values:
+            case "spikes":
+                wide = np.where(_some(wide, rng, 100), wide * factor, wide)
+            case "large":
+                wide = wide * factor
+            case "cancellation":
+                wide = _cancelling(wide, rng, first=i == 0)
+            case "denormals":
+                least = float(float_info(argument.np_dtype).tiny)
+                wide = wide / max(np.abs(wide).max(initial=0.0), least) * least / 2
+            case "signed_zeros":
+                wide = np.where(_some(wide, rng, 3), np.copysign(0.0, _signs(wide, rng)), wide)
+            case "infinity":
+                wide = np.where(_some(wide, rng, 300), np.inf * _signs(wide, rng), wide)
+        if values in ("spikes", "large"):
+            wide = np.clip(wide, -most, most)
+        inputs[argument.name] = wide.astype(DTYPES[drawn]).astype(argument.np_dtype)
+        if values == "nan":
+            inputs[argument.name] = _with_nan(inputs[argument.name], rng)
+    return inputs
+
+
+def _some(values: Array, rng: np.random.Generator, each: int) -> Array:
+    """One element in so many, at least one."""
+    chosen = np.zeros(values.size, dtype=np.bool_)
+    chosen[rng.permutation(values.size)[: -(-values.size // each)]] = True
+    return chosen.reshape(values.shape)
+
+
+def _signs(values: Array, rng: np.random.Generator) -> Array:
+    signs: Array = np.asarray(1.0 - 2.0 * rng.integers(0, 2, values.shape))
+    return signs
+
+
+def _cancelling(values: Array, rng: np.random.Generator, *, first: bool) -> Array:
+    """The second half takes the first away again, but for one part in a thousand: the first
+    input along its last axis, where the others repeat along their first one."""
+    axis = values.ndim - 1 if first else 0
+    moved = np.moveaxis(values.copy(), axis, 0)
+    half = len(moved) // 2
+    if first or values.ndim > 1:
+        near = moved[:half] * (1 + rng.normal(scale=2.0**-10, size=moved[:half].shape))
+        moved[half : 2 * half] = -near if first else near
+    cancelling: Array = np.moveaxis(moved, 0, axis)
+    return cancelling
+
+
+def _with_nan(values: Array, rng: np.random.Generator) -> Array:
+    """Quiet NaNs of random sign and payload at a few places."""
+    word = np.dtype(f"u{values.dtype.itemsize}")
+    nan = np.array(np.nan, dtype=values.dtype).view(word)
+    mantissa = max(0, int(float_info(values.dtype).nmant) - 1)
+    raw = np.ascontiguousarray(values).view(word).copy()
+    payloads = rng.integers(0, 1 << mantissa, values.shape).astype(word)
+    if values.dtype.itemsize == 1:  # the one NaN of float8 fnuz
+        payloads[...] = 0
+    chosen = _some(values, rng, 300)
+    raw[chosen] = nan | payloads[chosen]
+    return raw.view(values.dtype)
+
+
+def conditioning(
+    task: Task,
+    workload: Workload,
+    inputs: Mapping[str, Array],
+    values: str,
+    rng: np.random.Generator,
+) -> dict[str, Array] | None:
+    """By output, how far each element moves when inputs are rounded to float32: its own scale of
+    error, whatever the other elements are (a condition number, Higham, Accuracy and Stability of
+    Numerical Algorithms, 2002, 1.6). None for an output that has no rounding.
+
+    None in place of all where that is no scale: outputs that leave their type's range, and
+    roundings that no longer act in proportion.
+    """
+    reference = task.reference(workload, inputs)
+    if values in ("spikes", "large") and not _in_range(task, reference):
+        return None
+    rounded = [o for o in task.outputs if o.rounded(workload.dims)]
+    if not rounded:
+        return {}
+    moves: dict[str, Array] = {o.name: np.zeros(o.shape(workload.dims)) for o in rounded}
+    for t in range(DIRECTIONS):
+        signs = {n: _signs(a, rng) for n, a in inputs.items() if _is_float(a)}
+        near = _moved(task, workload, inputs, reference, signs, 1.0)
+        if t == 0 and values in ("spikes", "large"):
+            far = _moved(task, workload, inputs, reference, signs, STRIDE)
+            if not all(_in_proportion(near[n], far[n], reference[n]) for n in moves):
+                return None
+        for name in moves:
+            moves[name] += near[name] ** 2 / DIRECTIONS
+    scales = {}
+    for output in rounded:
+        size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
+        least = float(float_info(output.np_dtype).smallest_subnormal)
+        if "denormals" not in (task.values or ()):
+            least += FLUSHED + NEGLIGIBLE * float(size.max(initial=0.0))
+        scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
+    return scales
+
+
+def _moved(
+    task: Task,
+    workload: Workload,
+    inputs: Mapping[str, Array],
+    reference: Mapping[str, Array],
+    signs: Mapping[str, Array],
+    times: float,
+) -> dict[str, Array]:
+    """By output, what the reference changes by when inputs move by so many float32 roundings."""
+    moved = dict(inputs)
+    with np.errstate(invalid="ignore", over="ignore"):
+        for name, sign in signs.items():
+            moved[name] = inputs[name].astype(np.float64) * (1.0 + times * ROUNDING * sign)
+        after = task.reference(workload, moved)
+        return {
+            n: np.nan_to_num((after[n] - r).astype(np.float64), posinf=0.0, neginf=0.0)
+            for n, r in reference.items()
+        }
+
+
+def _in_proportion(near: Array, far: Array, reference: Array) -> bool:
+    """Elements that move 64 times as far on the whole when inputs do."""
+    scale = STRIDE * (np.abs(near) + FLOAT32_ULP * np.abs(reference))
+    apart = np.abs(far - STRIDE * near)
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(apart <= np.maximum(scale, 1e-3 * np.abs(reference)) + FLUSHED))
+
+
+def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
+    """Room for intermediate results too."""
+    for output in task.outputs:
+        if output.floating:
+            most = float(float_info(output.np_dtype).max) / 4
+            if not np.all(np.abs(reference[output.name]) <= most):
+                return False
+    return True
+
+
+def _is_float(array: Array) -> bool:
+    return not np.issubdtype(array.dtype, np.integer)

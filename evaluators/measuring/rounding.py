@@ -1,0 +1,185 @@
+"""The error that honest rounding leaves: that of a task's naive seed, measured on a device."""
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+import numpy as np
+
+from evaluators.checks.arena import Arena
+from evaluators.checks.budget import Error, Limit, limit_of
+from evaluators.checks.disclosure import on
+from evaluators.checks.inputs import Draw, InputPool
+from evaluators.checks.judge import HostJudge, Judge
+from evaluators.checks.memory import WorkloadMemory
+from evaluators.checks.values import UnusualDraws, on_values
+from evaluators.device import Compiled, Compiler, Device, backend
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.policy import TimingPolicy
+from evaluators.measuring.race import AnchorFailed
+from evaluators.tasks.arguments import SUITES, TaskError, Workload
+from evaluators.tasks.task import Task
+
+DRAWS = 3
+FEW_ELEMENTS, MORE_DRAWS = 64, 6
+"""Errors of a few elements tell little."""
+HOPELESS = 2.0**20
+"""In float32 roundings of the inputs: no type's rounding, but another result."""
+
+Naive = tuple[KernelSource, Compiled]
+
+
+class Rounding:
+    """Measures limits on errors, where they are first asked for, and puts them where a task's
+    draws find them."""
+
+    def __init__(
+        self,
+        task: Task,
+        device: Device,
+        pool: InputPool,
+        unusual: UnusualDraws,
+        policy: TimingPolicy,
+        rng: np.random.Generator,
+        *,
+        judge: Judge | None = None,
+        naive: Naive | None = None,
+    ) -> None:
+        """naive: the seed, compiled; by default it is compiled when it is first needed."""
+        self.seed_id = kernel_id(task.naive)
+        self._task = task
+        self._device = device
+        self._pool = pool
+        self._unusual = unusual
+        self._policy = policy
+        self._rng = rng
+        self._judge = judge
+        self._naive = naive
+        self._measured: set[tuple[str, str]] = set()
+
+    def measure(
+        self, checked_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Limits for each shape's own draws, and for those of each class of values by label,
+        before a kernel with that id is held to them.
+
+        Where the seed fails on its own draws there is no limit but the tolerance: that is told
+        where kernels are timed against it. Where it spoils the device, or fails on values that
+        its task states: raises Rejected if the kernel is the seed itself, else AnchorFailed.
+        """
+        for workload in workloads:
+            for one in ("", *values.get(workload.label, ())):
+                if (workload.label, one) not in self._measured:
+                    self._measure(checked_id, workload, one)
+                    self._measured.add((workload.label, one))
+
+    def _measure(self, checked_id: str, workload: Workload, values: str) -> None:
+        draws: Sequence[Draw] = ()
+        if values:
+            draws = self._unusual.of(workload, values)
+        elif any(output.rounded(workload.dims) for output in self._task.outputs):
+            draws = self._pool.draws(workload, self._rng, self._count(workload))
+        try:
+            if draws:
+                draws[0].standard.limits.update(self._limits(workload, draws))
+        except Rejected as rejected:
+            spoilt = rejected.status is not Status.WRONG and self._device.info.private_process
+            stated = values and self._task.values is not None
+            if rejected.killed or spoilt or stated:
+                self._blame(checked_id, rejected)
+            if values:
+                self._unusual.drop(workload, values)
+
+    def _blame(self, checked_id: str, rejected: Rejected) -> NoReturn:
+        if rejected.killed or checked_id == self.seed_id:
+            raise rejected
+        raise AnchorFailed(rejected)
+
+    def _compiled(self) -> Naive:
+        self._naive = self._naive or compiled_naive(self._task, self._device)
+        return self._naive
+
+    def _count(self, workload: Workload) -> int:
+        least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
+        return MORE_DRAWS if least < FEW_ELEMENTS else DRAWS
+
+    def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
+        """By output. Raises Rejected: the seed is wrong, or fails."""
+        judge = self._judge or HostJudge()
+        deadline_s = self._policy.deadline_cap_s
+        errors: dict[str, list[Error]] = {output.name: [] for output in self._task.outputs}
+        values = draws[0].standard.values
+        with on(workload), on_values(values), self._memory(workload) as memory:
+            judge.place_shared(memory, draws[0], self._rng)
+            memory.prepare(deadline_s=deadline_s)
+            for draw in draws:
+                judge.place(memory, {0: draw}, self._rng)
+                memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+                for key, error in judge.judge(memory, {0: draw}).items():
+                    name = key.rpartition("/")[2]
+                    if values and error.rms > HOPELESS:
+                        raise Rejected(Status.WRONG, f"{name} is far from its reference")
+                    errors[name].append(error)
+        return {
+            output.name: limit_of(errors[output.name], unusual=bool(values))
+            for output in self._task.outputs
+            if output.rounded(workload.dims)
+        }
+
+    @contextmanager
+    def _memory(self, workload: Workload) -> Iterator[WorkloadMemory]:
+        kernel, compiled = self._compiled()
+        plan = kernel.plan(self._task, workload.dims)
+        arena = Arena(self._task, [workload], [plan])
+        with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
+            (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
+            yield memory
+
+
+def compiled_naive(task: Task, device: Device) -> Naive:
+    """The naive seed for a device; kept, since many campaigns and tests share a process.
+
+    Raises TaskError.
+    """
+    info = device.info
+    return _compiled(_Key(task), info.backend, info.arch)
+
+
+class _Key:
+    """A task by its content."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._content = task.hash, task.naive, str(task.suites)
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._content == other._content
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(key: _Key, name: str, arch: str) -> Naive:
+    return compile_naive(key.task, backend(name).compiler(arch=arch), name)
+
+
+def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
+    """Raises TaskError."""
+    try:
+        kernel = parse_kernel(task.naive)
+        plans = []
+        for suite in SUITES:
+            for workload in task.workloads(suite, backend_name):
+                with on(workload):
+                    plan = kernel.plan(task, workload.dims)
+                if plan not in plans:
+                    plans.append(plan)
+        return kernel, compiler.compile(kernel, plans)
+    except Rejected as rejected:
+        raise TaskError(
+            f"{task.folder}: its naive seed, against which kernels are timed, is {rejected}"
+        ) from None

@@ -1,0 +1,104 @@
+"""Limits from the naive seed: which values a silent task admits, and a seed that fails its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluators.device import Device, backend
+from evaluators.evaluate import Evaluator, compile_kernel, evaluate_file
+from evaluators.evaluation import Status, Verdict
+from evaluators.tasks.arguments import TaskError
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
+
+TASK = """
+description: y = exp(-x^2)
+dims: [N]
+arguments:
+  - {name: x, dtype: float32, shape: [N], role: in}
+  - {name: y, dtype: float32, shape: [N], role: out, rtol: 1.0e-3, atol: 1.0e-3}
+tests: [{N: 100}, {N: 333}]
+benchmarks: [{N: 1000}]
+"""
+REFERENCE = """
+import numpy as np
+
+def reference(x, N):
+    return {"y": np.exp(-x * x)}
+"""
+KERNEL = """/*---
+launches: [{kernel: bell, grid: ["ceil_div(N, 64)"], block: [64], args: [x, y, N]}]
+---*/
+__global__ void bell(const float* x, float* y, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < N) y[i] = VALUE;
+}
+"""
+RIGHT = KERNEL.replace("VALUE", "expf(-x[i] * x[i])")
+NOT_FAR = KERNEL.replace("VALUE", "fabsf(x[i]) < 16.0f ? expf(-x[i] * x[i]) : x[i] - x[i] + NAN")
+CLIPPED = KERNEL.replace("VALUE", "expf(-fminf(x[i] * x[i], 1e-4f + 16.0f))")
+LESS_EXACT = KERNEL.replace("VALUE", "rintf(expf(-x[i] * x[i]) * 16384.0f) * (1.0f / 16384.0f)")
+
+
+def write_task(folder: Path, *, naive: str = RIGHT, values: str = "") -> Task:
+    (folder / "seeds").mkdir(parents=True)
+    (folder / "task.yaml").write_text(TASK + values)
+    (folder / "reference.py").write_text(REFERENCE)
+    (folder / "seeds" / "naive.hip").write_text(naive)
+    return load_task(folder)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    device = backend("cpu").open_device(0)
+    yield device
+    device.close()
+
+
+def verdict(task: Task, text: str, device: Device) -> Verdict:
+    evaluator = Evaluator(task=task, device=device, secret=3)
+    return evaluator.verify(*compile_kernel(text, task, backend("cpu").compiler(), "cpu"), "tests")
+
+
+def test_a_silent_task_is_tried_with_what_its_seed_bears(tmp_path: Path, device: Device) -> None:
+    far = verdict(write_task(tmp_path / "a"), NOT_FAR, device)
+    assert far.status is Status.WRONG
+    assert "is nan, expected 0 (" in far.reason
+    assert " inputs on N=" in far.reason  # large, or with spikes
+    bears_less = write_task(tmp_path / "b", naive=NOT_FAR)
+    assert verdict(bears_less, NOT_FAR, device).passed
+    nothing = write_task(tmp_path / "c", values="values: []\n")
+    assert verdict(nothing, NOT_FAR, device).passed
+
+
+def test_less_exact_than_the_seed_is_told_by_how_much(tmp_path: Path, device: Device) -> None:
+    told = verdict(write_task(tmp_path / "a"), LESS_EXACT, device)
+    assert told.status is Status.WRONG
+    assert told.reason.startswith("y is less exact than float32 arithmetic: its rms error is ")
+    assert "x that of the task's naive seed (limit 6x) on N=100" in told.reason
+    less = write_task(tmp_path / "b", naive=LESS_EXACT)
+    assert verdict(less, LESS_EXACT + "// again", device).passed
+    assert verdict(less, RIGHT, device).passed
+
+
+def test_a_seed_that_fails_on_values_that_its_task_states_is_told(tmp_path: Path) -> None:
+    task = write_task(tmp_path / "a", naive=NOT_FAR, values="values: [large]\n")
+    itself = evaluate_file(tmp_path / "a" / "seeds" / "naive.hip", task, "cpu")
+    assert itself.status is Status.WRONG
+    assert itself.reason.startswith("y[") and " with large inputs on N=" in itself.reason
+    other = tmp_path / "other.hip"
+    other.write_text(RIGHT)
+    with pytest.raises(TaskError) as caught:
+        evaluate_file(other, task, "cpu")
+    said = str(caught.value)
+    assert said.startswith(f"{task.folder}: its naive seed, ")
+    assert " with large inputs on N=" in said and "tolerance or values" in said
+    assert "\n" not in said
+
+
+def test_a_seed_that_clips_has_another_result_than_its_reference(tmp_path: Path) -> None:
+    task = write_task(tmp_path / "a", naive=CLIPPED, values="values: [large]\n")
+    itself = evaluate_file(tmp_path / "a" / "seeds" / "naive.hip", task, "cpu")
+    assert itself.status is Status.WRONG
+    assert itself.reason.startswith("y is far from its reference")
