@@ -8,6 +8,7 @@ from engine.islands.island import EXHAUSTED
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space
 
+SPENT = "the evaluations are spent"
 EXHAUSTED_SPACE = "the search space is exhausted"
 
 
@@ -34,8 +35,11 @@ def describe_search(config: CampaignConfig, task: Task) -> str:
     return " and ".join(parts)
 
 
-def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task) -> str:
-    """endings: as Island.run() returned them, none of them because the campaign was stopped."""
+def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task, left: int | None) -> str:
+    """endings: as Island.run() returned them, none of them because the campaign was stopped;
+    left: evaluations, where they are bounded."""
+    if left == 0 and set(endings) != {EXHAUSTED}:
+        return SPENT
     if set(endings) == {EXHAUSTED}:
         space = search_space(task)
         if space.lack:

@@ -78,6 +78,8 @@ class Evaluation:
     errors: by "label/output", largest |out - ref| / (atol + rtol * |ref|) seen in the checks.
     seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
+    sittings: how many, in new processes, speedup and intervals are from; 0: one race, in the
+        search. busy: a sentence where the machine was busy meanwhile.
     """
 
     kernel_id: str
@@ -101,6 +103,8 @@ class Evaluation:
     engine: str = ""
     compiler: str = ""
     harness: str = HARNESS_VERSION
+    sittings: int = 0
+    busy: str = ""
 
     def __post_init__(self) -> None:
         if (self.status is Status.PASSED) != bool(self.times_us):

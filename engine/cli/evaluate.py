@@ -13,6 +13,7 @@ from evaluators.evaluate import compile_kernel, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.sittings import meaning
 from evaluators.tasks.task_file import load_task
 
 LOG_LINES = 20
@@ -91,6 +92,9 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "kernel_id": evaluation.kernel_id,
         "speedup": evaluation.speedup,
         "ci95": evaluation.ci95,
+        "meaning": meaning(evaluation.sittings) if evaluation.passed else "",
+        "sittings": evaluation.sittings,
+        "busy": evaluation.busy,
         "times_us": dict(evaluation.times_us),
         "speed_of_light": dict(evaluation.speed_of_light),
         "device": evaluation.device,
@@ -110,6 +114,9 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
     yield (
         f"PASSED  {evaluation.speedup:.2f}x the naive seed (95% interval {low:.2f} to {high:.2f})"
     )
+    yield f"  {meaning(evaluation.sittings)}"
+    if evaluation.busy:
+        yield f"  {evaluation.busy}"
     width = max(len(label) for label in evaluation.times_us)
     for label, time_us in evaluation.times_us.items():
         light = evaluation.speed_of_light.get(label)

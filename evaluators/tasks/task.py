@@ -37,7 +37,10 @@ Reference = Callable[..., Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A kernel problem. hash changes when task.yaml or reference.py does."""
+    """A kernel problem. hash changes when task.yaml or reference.py does.
+
+    derives_held_out: its held-out shapes are made from its benchmarks, it states none itself.
+    """
 
     name: str
     hash: str
@@ -50,6 +53,7 @@ class Task:
     compute_dtype: str
     suites: Mapping[Suite, Mapping[str, tuple[Workload, ...]]]
     seeds: Mapping[str, str]
+    derives_held_out: bool = False
     reference_text: str = ""  # of reference.py, for those who write kernels
 
     @property

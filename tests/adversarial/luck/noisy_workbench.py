@@ -71,7 +71,7 @@ class NoisyEvaluator(InstantEvaluator):
         bench = self.workbench
         # The search gives the early stop's bounds; what measures afresh has none.
         lucky = bench.lucky.get(kind_of(kernel.id), 0.0) if best is not None else 0.0
-        blocks = self._blocks(kernel, anchor, 4, lucky)
+        blocks = self._noisy(kernel, anchor, 4, lucky)
         estimate, *ci95 = speedup(blocks, anchor.links, 0.95)
         _, *ci99 = speedup(blocks, anchor.links, 0.99)
         return replace(
@@ -83,7 +83,7 @@ class NoisyEvaluator(InstantEvaluator):
         )
 
     def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
-        return self._blocks(kernel, anchor, 12, 0.0)
+        return self._noisy(kernel, anchor, 12, 0.0)
 
     def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict:
         if kind_of(kernel.id) in self.workbench.wrong:
@@ -91,7 +91,7 @@ class NoisyEvaluator(InstantEvaluator):
             return Verdict(status=Status.WRONG, reason=reason)
         return Verdict(status=Status.PASSED)
 
-    def _blocks(
+    def _noisy(
         self, kernel: KernelSource, anchor: Anchor, count: int, lucky: float
     ) -> dict[str, tuple[float, ...]]:
         gains = self.workbench.gains

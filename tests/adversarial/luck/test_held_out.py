@@ -1,4 +1,4 @@
-"""`evaluate` judges on every shape: those of a task's held_out, and ragged ones where it has none."""
+"""`evaluate` judges on every shape: a task's held_out, and ragged ones where it has none."""
 
 from pathlib import Path
 

@@ -38,8 +38,8 @@ class AnchoredLane(ScriptedLane):
         super().__init__(speedups, name)
         self.bad_anchors: dict[str, int] = {}  # kernel id -> how many times it still fails
 
-    async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
-        measured = await super().measure(built, anchor, best, best_speedup)
+    async def measure(self, built: Built, anchor: Any, best: Any) -> Measured:
+        measured = await super().measure(built, anchor, best)
         if anchor and self.bad_anchors.get(anchor[0], 0):
             self.bad_anchors[anchor[0]] -= 1
             raise AnchorBroken(Status.WRONG, "WRONG: y[0] is 0, expected 2 on N=64")

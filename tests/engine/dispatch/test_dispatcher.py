@@ -1,7 +1,8 @@
 """Tests of the dispatcher: nothing twice, nothing lost, nothing that waits for ever."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from engine.store.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
 from evaluators.device import Compiled
-from evaluators.evaluation import Evaluation, Status
+from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.intervals import Spread
+from evaluators.measuring.sittings import Sitting
 from evaluators.profile.profiler import Profile
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
@@ -25,6 +28,7 @@ from operators.individual import Candidate
 TASK = load_task("sgemm")
 SEED = Candidate.from_source(TASK.naive)
 SEED_ID = parse_kernel(TASK.naive).id
+SPREAD = Spread(sitting=0.001, run=0.001, distance=0.0)
 TOOLCHAIN = Toolchain(harness="1", compiler="c 1.0")
 
 
@@ -67,6 +71,8 @@ class ScriptedLane:
         self.link_faults: list[Broken] = []  # what links meet, in order, before one is measured
         self.linked: list[tuple[str, Any]] = []  # kernel id, anchor
         self.gate: asyncio.Event | None = None
+        self.sat: list[tuple[str, tuple[str, ...], bool]] = []  # kernel id, rivals, checked
+        self.wrong_elsewhere: set[str] = set()  # kernel ids
 
     async def fit(self) -> None:
         while not self.well:
@@ -77,9 +83,7 @@ class ScriptedLane:
         self.well = self.free = False
         self.trouble = str(error)
 
-    async def measure(
-        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
-    ) -> Measured:
+    async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
         await asyncio.sleep(0)
         if self.gate is not None:
             await self.gate.wait()
@@ -93,9 +97,21 @@ class ScriptedLane:
             self.sick[built.kernel_id] -= 1
             raise Sick("three kernels in a row met a fault")
         speedup = self.speedups.get(built.kernel_id, 1.0)
+        beside = self.speedups.get(anchor[0], 1.0) if anchor else 0.0
         return Measured(
-            evaluation=passed(built.kernel_id, speedup), verified=speedup > best_speedup
+            evaluation=passed(built.kernel_id, speedup, beside), verified=anchor is None
         )
+
+    async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
+        await asyncio.sleep(0)
+        self.sat.append((built.kernel_id, tuple(rival for rival, _ in rivals), check))
+        speedup = self.speedups.get(built.kernel_id, 1.0)
+        blocks = {
+            rival: of_blocks(speedup, self.speedups.get(rival, 1.0), 12) for rival, _ in rivals
+        }
+        wrong = check and built.kernel_id in self.wrong_elsewhere
+        status, reason = (Status.WRONG, "held-out shape") if wrong else (Status.PASSED, "")
+        return Sitting(blocks=blocks, verdict=Verdict(status=status, reason=reason), seconds=0.1)
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         await asyncio.sleep(0)
@@ -108,13 +124,20 @@ class ScriptedLane:
         raise AssertionError("no profile was asked for")
 
 
-def passed(kernel_id: str, speedup: float) -> Evaluation:
+def of_blocks(speedup: float, beside: float, count: int) -> dict[str, tuple[float, ...]]:
+    """Paired blocks of a kernel and another one, by how fast they are."""
+    return {"a": (math.log(speedup / beside),) * count}
+
+
+def passed(kernel_id: str, speedup: float, beside: float = 0.0) -> Evaluation:
+    """beside: how fast its anchor is; 0 for none."""
     return Evaluation(
         kernel_id=kernel_id,
         task_hash=TASK.hash,
         device_class="class",
         status=Status.PASSED,
         times_us={"a": 100.0 / speedup},
+        blocks=of_blocks(speedup, beside, 4) if beside else {},
         speedup=speedup,
         seconds={"device": 0.25},
     )
@@ -155,6 +178,7 @@ def dispatcher(
         patience_s=patience_s,
         profiles=profiles,
         revised=revised,
+        spread=SPREAD,
     )
     return Dispatcher(setting, scores or Scoreboard())
 
