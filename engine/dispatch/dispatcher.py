@@ -115,7 +115,7 @@ class Dispatcher:
 
     async def finish(self, seconds: float) -> None:
         """Measure what was found once more, in sittings apart; nothing else is at work."""
-        await self._finals.measure(self._scores.anchors[0], seconds)
+        await self._finals.finish(self._scores.anchors[0], seconds)
 
     def state(self) -> DispatcherState:
         measuring = sum(job.measuring for job in self._jobs.values())

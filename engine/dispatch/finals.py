@@ -26,7 +26,7 @@ class Finals:
         self._setting, self._scores = setting, scores
         self._arena, self._contests = arena, contests
 
-    async def measure(self, seed_id: str, seconds: float) -> None:
+    async def finish(self, seed_id: str, seconds: float) -> None:
         """Store what the best is worth in the end. seconds: for its sittings, LEAST at least."""
         await self._contests.pending()
         for _ in range(TRIES):

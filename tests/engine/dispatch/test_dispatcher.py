@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,10 +98,11 @@ class ScriptedLane:
             self.sick[built.kernel_id] -= 1
             raise Sick("three kernels in a row met a fault")
         speedup = self.speedups.get(built.kernel_id, 1.0)
-        beside = self.speedups.get(anchor[0], 1.0) if anchor else 0.0
-        return Measured(
-            evaluation=passed(built.kernel_id, speedup, beside), verified=anchor is None
-        )
+        if anchor is None:
+            return Measured(evaluation=passed(built.kernel_id, speedup), verified=True)
+        blocks = of_blocks(speedup, self.speedups.get(anchor[0], 1.0), 4)
+        made = replace(passed(built.kernel_id, speedup), blocks=blocks, anchor_id=anchor[0])
+        return Measured(evaluation=made)
 
     async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
         await asyncio.sleep(0)
@@ -129,15 +131,13 @@ def of_blocks(speedup: float, beside: float, count: int) -> dict[str, tuple[floa
     return {"a": (math.log(speedup / beside),) * count}
 
 
-def passed(kernel_id: str, speedup: float, beside: float = 0.0) -> Evaluation:
-    """beside: how fast its anchor is; 0 for none."""
+def passed(kernel_id: str, speedup: float) -> Evaluation:
     return Evaluation(
         kernel_id=kernel_id,
         task_hash=TASK.hash,
         device_class="class",
         status=Status.PASSED,
         times_us={"a": 100.0 / speedup},
-        blocks=of_blocks(speedup, beside, 4) if beside else {},
         speedup=speedup,
         seconds={"device": 0.25},
     )
@@ -383,6 +383,7 @@ def test_a_new_epoch_begins_at_half_again_as_fast() -> None:
         await busy.begin(SEED)
         for number in range(1, 5):
             await busy.evaluate(*kernel(number))
+            await busy.drain()
             for _ in range(20):
                 await asyncio.sleep(0)
         epochs = journal.of(EpochStarted)
