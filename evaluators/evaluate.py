@@ -18,11 +18,11 @@ from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import (
     LEAST,
+    MOST,
     Sitting,
     brief,
     busy_text,
     elsewhere,
-    enough,
     sit,
     spread_of,
 )
@@ -133,7 +133,7 @@ def _hold(
     anchor: Anchor,
     seconds: float,
 ) -> list[Sitting]:
-    """Sittings until enough is known or the seconds are spent, on one device after another."""
+    """Sittings until the seconds are spent, MOST at most, on one device after another."""
     until = time.monotonic() + seconds
     private = backend(backend_name).private_process
     devices = 1 if private else backend(backend_name).device_count()
@@ -145,10 +145,7 @@ def _hold(
             held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
         for failed_anchor in held[-1].failed.values():
             raise AnchorFailed(Rejected(failed_anchor.status, failed_anchor.reason))
-        if not held[-1].verdict.passed:
-            break
-        spread = spread_of(backend_name)
-        if enough(Sittings([one.blocks[anchor.kernel_id] for one in held], spread), spread):
+        if not held[-1].verdict.passed or len(held) == MOST:
             break
     return held
 

@@ -57,14 +57,19 @@ class Arena:
             self._staying.subtract(kernel_ids)
             self._staying += Counter()  # drops what is zero
 
+    def built(self, kernel_id: str) -> Built | None:
+        """None for one that it does not keep."""
+        return self._built.get(kernel_id)
+
     def knows(self, kernel_id: str) -> bool:
         return kernel_id in self._built or kernel_id in self._sources
 
     def field(self) -> list[str]:
         """To race the best: those that were it, the latest first, and the fastest that were not."""
         *before, _ = self._scores.titles.holders or [""]
-        named = [*reversed(before[1:][-2:]), *self._scores.ranked(FIELD)]
-        return [one for one in dict.fromkeys(named) if self.knows(one)][:FIELD]
+        known = self._built.keys() | self._sources.keys()
+        held = [one for one in reversed(before[1:][-2:]) if one in known]
+        return [*dict.fromkeys([*held, *self._scores.ranked(FIELD, known)])][:FIELD]
 
     async def sit(
         self, kernel_id: str, rivals: Sequence[str], *, check: bool, turn: int, to: int = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.dispatch.arena import Arena
 from engine.dispatch.setting import DispatchSetting
-from engine.dispatch.workbench import overruled
+from engine.dispatch.workbench import Built, overruled
 from engine.store.contests import Contested, Outcome, Why
 from engine.store.events import Evaluated
 from engine.store.scoreboard import Best, Scoreboard
@@ -33,6 +33,9 @@ REMATCHES_FROM = 64
 
 REMATCH_SITTINGS = 3
 
+PENDING = 20
+"""Of the fastest, how many may still have their contest when the search has ended."""
+
 FAILURES = 3
 """Sittings in a row in which the best fails, before its verdict is withdrawn."""
 
@@ -43,6 +46,7 @@ class Contests:
     def __init__(self, setting: DispatchSetting, scores: Scoreboard, arena: Arena) -> None:
         self._setting, self._scores, self._arena = setting, scores, arena
         self._turn = asyncio.Lock()
+        self._waiting: set[str] = set()
         self._failures = 0
         self._next_rematch = REMATCHES_FROM
 
@@ -63,21 +67,24 @@ class Contests:
         luck = self._setting.spread.of_sittings(lead) * math.sqrt(tries)
         return lead > luck + half_width(evaluation.blocks, SEEMS)
 
-    async def challenge(self, kernel_id: str) -> bool:
-        """Let a kernel race the best; whether it is the best now."""
-        with self._arena.staying(kernel_id):
-            async with self._turn:
-                return await self._challenge(kernel_id)
+    async def challenge(self, kernel_id: str) -> Built | None:
+        """Let a kernel race the best, or, of those that wait, the one that is furthest ahead.
 
-    async def pending(self) -> bool:
+        Returns the new best, if one came of it.
+        """
+        with self._arena.staying(kernel_id):
+            self._waiting.add(kernel_id)
+            async with self._turn:
+                first = max(self._waiting, key=self._scores.lead, default="")
+                self._waiting.discard(first)
+                won = bool(first) and await self._challenge(first)
+                return self._arena.built(first) if won else None
+
+    async def pending(self) -> None:
         """Challenge for those that an earlier session, or a stop, left without a contest."""
-        won = False
-        for kernel_id in self._scores.ranked(len(self._scores.evaluations)):
-            if self._scores.lead(kernel_id) <= 0:
-                break
+        for kernel_id in self._scores.ranked(PENDING):
             if self._arena.knows(kernel_id):
-                won |= await self.challenge(kernel_id)
-        return won
+                await self.challenge(kernel_id)
 
     def rematch_is_due(self) -> bool:
         """True asks for rematch(), and only once for each number of evaluations."""
@@ -141,7 +148,7 @@ class Contests:
             return True
         if made.count not in LOOKS:
             return made.count > LOOKS[-1]
-        hopeless = made.count > 1 and made.ln_ratio < made.error()[0]
+        hopeless = made.count > 1 and made.ln_ratio < made.error()
         return hopeless or made.wins(self._confidence)
 
     @property
@@ -213,7 +220,7 @@ class Contests:
         if not blocks:
             return -math.inf
         made = Sittings(blocks, self._setting.spread)
-        return made.ln_ratio - made.error()[0]
+        return made.ln_ratio - made.error()
 
 
 def _blocks(held: Sequence[Sitting], rival_id: str) -> list[Blocks]:

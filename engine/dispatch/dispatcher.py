@@ -16,7 +16,7 @@ from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Retries
 from engine.dispatch.setting import DispatchSetting, Lane
-from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Built, Measured
+from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Measured
 from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
 from engine.store.events import Evaluated, Fault
@@ -212,17 +212,17 @@ class Dispatcher:
             return
         self._arena.keep(job.built)
         if self._contests.seems_faster(job.kernel_id) and not self._stopped:
-            self._contest(self._challenge(job.built, lane))
+            self._contest(self._challenge(job.kernel_id, lane))
         if self._contests.rematch_is_due() and not self._stopped:
             self._contest(self._contests.rematch())
 
-    async def _challenge(self, built: Built, lane: Lane) -> None:
+    async def _challenge(self, kernel_id: str, lane: Lane) -> None:
         """A best is announced only after a contest; what follows is for new bests."""
-        if not await self._contests.challenge(built.kernel_id):
-            return
-        if self._epochs.outgrown():
-            self._work(self._epochs.link(built, lane))
-        self._work(self._profiling.look(built, lane))
+        best = await self._contests.challenge(kernel_id)
+        if best is not None and self._epochs.outgrown():
+            self._work(self._epochs.link(best, lane))
+        if best is not None:
+            self._work(self._profiling.look(best, lane))
 
     def _contest(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         task = self._work(coroutine)

@@ -9,7 +9,7 @@ from engine.dispatch.setting import DispatchSetting
 from engine.store.contests import FinalMeasurement
 from engine.store.scoreboard import Best, Scoreboard
 from evaluators.measuring.intervals import Blocks, Sittings
-from evaluators.measuring.sittings import LEAST, Sitting, busy_text, enough
+from evaluators.measuring.sittings import LEAST, MOST, Sitting, busy_text
 
 RUNNERS_UP = 3
 
@@ -57,9 +57,7 @@ class Finals:
             turn = len(held)
             one = await self._arena.sit(best.kernel_id, rivals, check=False, turn=turn, to=turn)
             held.append(one)
-            made = _blocks(held, seed_id)
-            spread = self._setting.spread
-            if not one.verdict.passed or (made and enough(Sittings(made, spread), spread)):
+            if not one.verdict.passed or len(held) == MOST:
                 break
         return held
 

@@ -1,8 +1,9 @@
 """The scoreboard: what all evaluations so far amount to; the same from a replay as live."""
 
+import heapq
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from statistics import fmean
 
 from engine.store.contests import Contested, FinalMeasurement
@@ -120,12 +121,11 @@ class Scoreboard:
         shared = [gain - place[label] for label, gain in gains.items() if label in place]
         return fmean(shared) if shared else 0.0
 
-    def ranked(self, most: int) -> list[str]:
-        """The fastest by the search's measurements, without the best and what lost to it."""
-        best = {self.best.kernel_id} if self.best else set()
-        out = self.titles.settled | best | set(self.anchors[:1])
-        left = [one for one in self._gains if one not in out]
-        return sorted(left, key=lambda one: -fmean(self._gains[one].values()))[:most]
+    def ranked(self, most: int, among: Collection[str] | None = None) -> list[str]:
+        """The fastest by the search, without seed and best. among: by default all."""
+        out = {*self.anchors[:1], self.best.kernel_id if self.best else ""}
+        left = self._gains.keys() if among is None else self._gains.keys() & among
+        return heapq.nlargest(most, left - out, lambda one: fmean(self._gains[one].values()))
 
     def _place(self, kernel_id: str) -> Mapping[str, float]:
         """ln(seed's time / its time) by label: by contests and links, else by the search."""

@@ -27,22 +27,20 @@ class Spread:
     """How ln ratios vary beyond the blocks of one sitting, as far as it is known beforehand.
 
     sitting: standard deviation between sittings (new processes, new memory) of kernels that are
-    about as fast as each other. run: between whole measurements, minutes or hours apart; no
-    number of sittings in one of them averages it out. distance: what each grows by for every
-    unit of |ln ratio|: far-apart kernels wait for different parts of a machine. weight: the
-    number of sittings that this knowledge counts as, beside those that are measured.
+    about as fast as each other. distance: by how much it grows for every unit of |ln ratio|, as
+    far-apart kernels wait for different parts of a machine. run: the standard deviation between
+    whole measurements, minutes or hours apart, as a share of that between sittings; no number of
+    sittings in one of them averages it out. weight: the number of sittings that this knowledge
+    counts as, beside those that are measured.
     """
 
     sitting: float
-    run: float
     distance: float
+    run: float
     weight: float = 2.0
 
     def of_sittings(self, ln_ratio: float) -> float:
         return self.sitting + self.distance * abs(ln_ratio)
-
-    def of_runs(self, ln_ratio: float) -> float:
-        return self.run + self.distance * abs(ln_ratio)
 
 
 class Sittings:
@@ -67,8 +65,8 @@ class Sittings:
         """Mean over sittings of the mean over shapes."""
         return float(self._means.mean())
 
-    def error(self) -> tuple[float, float]:
-        """The standard error within this run, and its degrees of freedom.
+    def deviation(self) -> tuple[float, float]:
+        """The standard deviation between sittings, and its degrees of freedom.
 
         The variance between sittings is the known one and the measured one, weighted by their
         degrees of freedom (as by a scaled inverse chi-squared prior; Gelman et al., Bayesian
@@ -77,7 +75,11 @@ class Sittings:
         known, weight = self._spread.of_sittings(self.ln_ratio), self._spread.weight
         measured = float(((self._means - self.ln_ratio) ** 2).sum())
         df = weight + self.count - 1
-        return math.sqrt((weight * known**2 + measured) / df / self.count), df
+        return math.sqrt((weight * known**2 + measured) / df), df
+
+    def error(self) -> float:
+        """The standard error of ln_ratio within this run."""
+        return self.deviation()[0] / math.sqrt(self.count)
 
     def interval(self, confidence: float, *, later: bool = False) -> tuple[float, float]:
         """Of the ln ratio. later: it shall also hold a further measurement, at another time.
@@ -93,10 +95,10 @@ class Sittings:
         rows = rng.integers(self.count, size=(RESAMPLES, self.count))
         columns = rng.integers(RESAMPLES, size=(RESAMPLES, self.count))
         deviations = within[rows, columns].mean(axis=1) - self.ln_ratio
-        error, df = self.error()
-        missing = max(0.0, error**2 - float(deviations.var()))
+        sitting, df = self.deviation()
+        missing = max(0.0, self.error() ** 2 - float(deviations.var()))
         if later:
-            missing += 2 * self._spread.of_runs(self.ln_ratio) ** 2
+            missing += 2 * (self._spread.run * sitting) ** 2
         deviations += math.sqrt(missing) * rng.standard_normal(RESAMPLES)
         upper = 0.5 + confidence / 2
         deviations *= _t_quantile(upper, df) / _NORMAL.inv_cdf(upper)

@@ -8,22 +8,23 @@ from typing import Protocol
 from evaluators.device import Compiled, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.intervals import Blocks, Sittings, Spread
+from evaluators.measuring.intervals import Blocks, Spread
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.sandbox.kept_waiting import Pressure
 from evaluators.tasks.arguments import Suite
 
-CPU_SPREAD = Spread(sitting=0.015, run=0.015, distance=0.01)
-GPU_SPREAD = Spread(sitting=0.003, run=0.003, distance=0.002)
+CPU_SPREAD = Spread(sitting=0.015, distance=0.005, run=0.8)
+GPU_SPREAD = Spread(sitting=0.003, distance=0.002, run=0.8)
 """See docs/measured/coverage_cpu.json; on GPUs what an H200 does to a kernel beside itself."""
 
 BLOCKS, SECONDS = 10, 1.5
 """Paired blocks a shape in a sitting at most, and after how long fewer do: what differs between
 sittings is more than what further blocks would tell."""
 
-LEAST = 3
-"""Sittings of a final measurement, however long one takes."""
+LEAST, MOST = 3, 6
+"""Sittings of a final measurement: however long one takes, and however short. Beyond, what
+differs between runs is more than what further ones would tell."""
 
 BUSY = 0.2
 """A machine that keeps some process waiting for so much of the time is busy."""
@@ -139,11 +140,6 @@ def brief(backend_name: str, policy: TimingPolicy | None) -> TimingPolicy:
 def spread_of(backend_name: str) -> Spread:
     """How sittings on a backend's devices differ. Raises BackendMissing."""
     return GPU_SPREAD if backend(backend_name).private_process else CPU_SPREAD
-
-
-def enough(made: Sittings, spread: Spread) -> bool:
-    """Whether more sittings would tell little beside what differs between runs."""
-    return made.count >= LEAST and made.error()[0] <= spread.of_runs(made.ln_ratio) / 2
 
 
 def busy_text(pressures: Sequence[float]) -> str:

@@ -29,7 +29,7 @@ from operators.individual import Candidate
 TASK = load_task("sgemm")
 SEED = Candidate.from_source(TASK.naive)
 SEED_ID = parse_kernel(TASK.naive).id
-SPREAD = Spread(sitting=0.001, run=0.001, distance=0.0)
+SPREAD = Spread(sitting=0.001, distance=0.0, run=1.0)
 TOOLCHAIN = Toolchain(harness="1", compiler="c 1.0")
 
 
