@@ -28,7 +28,7 @@ from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.evaluation import Rejected
 from evaluators.measuring.intervals import Sittings
 from evaluators.measuring.policy import Anchor
-from evaluators.measuring.sittings import brief, sit, spread_of
+from evaluators.measuring.sittings import Sitting, brief, sit, spread_of
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog.random_search import random_candidate
@@ -108,7 +108,7 @@ def later(sizes: Sizes, name: str, file: Path) -> dict[str, Any]:
     compiler = backend(sizes.backend).compiler()
     kernel, compiled = compile_kernel(file.read_text(), task, compiler, sizes.backend)
     anchor = naive(task, sizes.backend)
-    held = []
+    held: list[Sitting] = []
     while not held or time.monotonic() < until:
         turn = len(held) % backend(sizes.backend).device_count()
         private = backend(sizes.backend).private_process
