@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.islands.island import EXHAUSTED
+from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space
 
@@ -32,6 +33,8 @@ def describe_search(config: CampaignConfig, task: Task) -> str:
         parts.append(str(space) if space.sources else f"nothing by catalogue: {space.lack}")
     if asking:
         parts.append(f"what models write on {asking} of {islands} islands")
+    if task.derives_held_out:
+        parts[-1] += f" ({DERIVED})"
     return " and ".join(parts)
 
 

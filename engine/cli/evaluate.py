@@ -14,6 +14,7 @@ from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.sittings import meaning
+from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
 
 LOG_LINES = 20
@@ -29,11 +30,13 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     Raises NoSuchKernel, TaskError, BackendMissing.
     """
     _read(arguments.file)
-    evaluation = evaluate_file(arguments.file, arguments.task, arguments.backend)
+    task = load_task(arguments.task)
+    evaluation = evaluate_file(arguments.file, task, arguments.backend)
+    note = DERIVED if task.derives_held_out else ""
     if arguments.json:
-        print(json.dumps(verdict_json(evaluation), indent=2), file=stream)
+        print(json.dumps({**verdict_json(evaluation), "note": note}, indent=2), file=stream)
     else:
-        for line in verdict_lines(evaluation):
+        for line in filter(None, (*verdict_lines(evaluation), note)):
             print(line, file=stream)
     return evaluation.passed
 

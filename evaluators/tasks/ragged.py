@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evaluators.tasks.arguments import Suite, Workload
 
+DERIVED = "the task states no held-out shapes: ragged ones near its benchmarks take their place"
+
 MOST = 3
 
 SHRUNK = ((5, 6), (3, 4), (7, 8))
