@@ -74,7 +74,8 @@ def evaluate_file(
 ) -> Evaluation:
     """Everything about one kernel file: right on every shape, timed against the naive seed.
 
-    Its speedup is that of several sittings, for which seconds are enough; see sittings.py.
+    Its speedup is that of several sittings, for which seconds are enough (see sittings.py);
+    with 0 seconds that of one race.
     policy: by default the backend's. On a GPU it runs in a process of its own.
     Raises OSError (no such file), TaskError (also for a naive seed or a reference that is wrong),
     BackendMissing, DeviceFault.
@@ -93,7 +94,7 @@ def evaluate_file(
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
         try:
             evaluation = _checked(evaluator, kernel, compiled, anchor)
-            if not evaluation.passed:
+            if not evaluation.passed or not seconds:
                 return evaluation
             # What is open here is not used any more: sittings are in processes of their own.
             held = _hold(task, backend_name, policy, kernel, compiled, anchor, seconds)
@@ -140,7 +141,11 @@ def _hold(
     held: list[Sitting] = []
     while len(held) < LEAST or time.monotonic() < until:
         with opened(
-            task, backend_name, index=len(held) % devices, policy=brief(backend_name, policy)
+            task,
+            backend_name,
+            index=len(held) % devices,
+            policy=brief(backend_name, policy),
+            stand_by=False,
         ) as evaluator:
             held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
         for failed_anchor in held[-1].failed.values():
@@ -179,15 +184,22 @@ def opened(
     index: int = 0,
     secret: int | None = None,
     policy: TimingPolicy | None = None,
+    stand_by: bool = True,
 ) -> Iterator[Evaluator | ChildEvaluator]:
     """An evaluator on the index-th device: on a GPU in a process of its own, which faults end.
 
-    secret: of the inputs, by default a new one. Raises BackendMissing, DeviceSick, TaskError.
+    secret: of the inputs, by default a new one. stand_by: keep another such process ready.
+    Raises BackendMissing, DeviceSick, TaskError.
     """
     secret = secrets.randbits(128) if secret is None else secret
     if backend(backend_name).private_process:
         with ChildEvaluator(
-            task=task, backend_name=backend_name, index=index, secret=secret, policy=policy
+            task=task,
+            backend_name=backend_name,
+            index=index,
+            secret=secret,
+            policy=policy,
+            stand_by=stand_by,
         ) as child:
             yield child
         return

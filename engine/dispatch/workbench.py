@@ -132,13 +132,14 @@ class Workbench(Protocol):
 class BackendWorkbench:
     """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
 
-    policy: how to time, by default the backend's own way.
+    policy: how to time, by default the backend's own way. stand_by: see evaluate.opened().
     """
 
     task: str
     backend: str
     secret: int
     policy: TimingPolicy | None = None
+    stand_by: bool = True
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         task = _task(self.task)
@@ -152,14 +153,22 @@ class BackendWorkbench:
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """On a GPU in a child process, which faults end."""
         return evaluate.opened(
-            _task(self.task), self.backend, index=device, secret=self.secret, policy=self.policy
+            _task(self.task),
+            self.backend,
+            index=device,
+            secret=self.secret,
+            policy=self.policy,
+            stand_by=self.stand_by,
         )
 
     def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
         """On cpu on one core after another; a GPU's process sees that GPU alone."""
         seen = 0 if turn == 0 or backend(self.backend).private_process else _cores(self.backend)
         afresh = replace(
-            self, secret=secrets.randbits(128), policy=brief(self.backend, self.policy)
+            self,
+            secret=secrets.randbits(128),
+            policy=brief(self.backend, self.policy),
+            stand_by=False,
         )
         return afresh.open((device + turn) % seen if seen else device)
 

@@ -155,7 +155,9 @@ def busy_text(pressures: Sequence[float]) -> str:
 
 
 def meaning(sittings: int) -> str:
-    """What a final figure and its interval mean, for a person."""
+    """What a figure and its interval mean, for a person. sittings: 0 for one race alone."""
+    if not sittings:
+        return "from one race with the naive seed, not measured again"
     return (
         f"timed against the naive seed itself in {sittings} sittings of new processes on new "
         "inputs; the 95% interval is to hold a later measurement on such a device too"
