@@ -17,8 +17,8 @@ from engine.dispatch.workbench import BackendWorkbench, Workbench
 from engine.ending import Stop
 from engine.preparation import (
     campaign_started,
+    refuse_changed,
     refuse_spent,
-    require_one_class,
     session_started,
     settled,
     stored_config,
@@ -84,11 +84,7 @@ def resume_campaign(
     config = stored_config(before, run_dir, budgets or {})
     refuse_spent(before, config, run_dir)
     task = task_of(config)
-    if task.hash != before.campaign.task_hash:
-        raise ConfigError(
-            f"{run_dir}: the task {config.task} has changed since this campaign started; "
-            "start a new campaign"
-        )
+    refuse_changed(before, config, task, run_dir)
     session = _Session(config, task, observer=observer, workbench=workbench, before=before)
     return session.run()
 
@@ -185,20 +181,20 @@ class _Session:
     def _begin(self, actors: CampaignActors) -> None:
         self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
         info, *others = actors.devices()
-        require_one_class((info, *others), self._before)
         self._device = info.name
         actors.append(
             session_started(
                 self._config,
-                info,
+                (info, *others),
+                self._before,
                 number=self._number,
                 began_at=self._began_at,
                 devices=len(self._plan.devices),
             )
         )
-        baseline = Candidate.from_source(self._task.naive)
         self._start("bringing the population back" if self._before else "measuring the naive seed")
-        actors.begin(info, self._number, baseline, self._before)
+        naive = Candidate.from_source(self._task.naive)
+        actors.begin(info, self._number, naive, self._before)
 
     def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
@@ -226,10 +222,9 @@ class _Session:
         self._look_at_calls(actors, dispatcher)
         actors.drain()
         dispatcher, _ = actors.states()
-        self._announce(dispatcher)
-        if self._stop.reason:
-            return self._stop.reason
-        return why_ended(answer(runs), self._config, self._task, self._left(dispatcher))
+        return self._stop.reason or why_ended(
+            answer(runs), self._config, self._task, self._left(dispatcher)
+        )
 
     def _measure_again(self, actors: CampaignActors) -> None:
         """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
@@ -244,7 +239,6 @@ class _Session:
         except KeyboardInterrupt:
             self._trouble = "the best was not measured again, as Ctrl-C cut that short"
         self._stop.searching = True
-        self._announce(actors.states()[0])
 
     def _look_at_calls(self, actors: CampaignActors, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""

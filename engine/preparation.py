@@ -61,6 +61,15 @@ def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
     )
 
 
+def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: Path) -> None:
+    """Raises ConfigError where the task is another one than the campaign started with."""
+    if task.hash != before.campaign.task_hash:
+        raise ConfigError(
+            f"{run_dir}: the task {config.task} has changed since this campaign started; "
+            "start a new campaign"
+        )
+
+
 def settled(config: CampaignConfig) -> CampaignConfig:
     """With a name, and with paths that hold from any folder."""
     changes: dict[str, Any] = {"runs_dir": config.runs_dir.resolve()}
@@ -100,9 +109,17 @@ def require_one_class(infos: Sequence[DeviceInfo], before: Replay | None) -> Non
 
 
 def session_started(
-    config: CampaignConfig, info: DeviceInfo, *, number: int, began_at: float, devices: int
+    config: CampaignConfig,
+    infos: Sequence[DeviceInfo],
+    before: Replay | None,
+    *,
+    number: int,
+    began_at: float,
+    devices: int,
 ) -> SessionStarted:
-    """The first event of a session. began_at: seconds since 1970."""
+    """The first event of a session. began_at: seconds since 1970. Raises CampaignFailed."""
+    require_one_class(infos, before)
+    info = infos[0]
     toolchain = toolchain_here(info)
     return SessionStarted(
         number=number,
