@@ -15,23 +15,28 @@ from engine.config_errors import ConfigError
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Workbench
 from engine.ending import Stop
-from engine.islands.island import EXHAUSTED
-from engine.preparation import campaign_started, refuse_spent, settled, stored_config, task_of
-from engine.searching import describe_search, require_search, why_ended
+from engine.preparation import (
+    campaign_started,
+    refuse_changed,
+    refuse_spent,
+    session_started,
+    settled,
+    stored_config,
+    task_of,
+)
+from engine.searching import SPENT, describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot
-from engine.store.events import SearchStarted, SessionFinished, SessionStarted
+from engine.store.contests import SearchEnded
+from engine.store.events import SearchStarted, SessionFinished
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.spending import Spending
 from engine.store.store import find_source
 from engine.store.summary import Summary, write_best, write_results
-from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
 
 LOOK_EVERY_S = 0.25
-
-SPENT = "the evaluations are spent"
 
 Observer = Callable[[Snapshot], None]
 
@@ -79,11 +84,7 @@ def resume_campaign(
     config = stored_config(before, run_dir, budgets or {})
     refuse_spent(before, config, run_dir)
     task = task_of(config)
-    if task.hash != before.campaign.task_hash:
-        raise ConfigError(
-            f"{run_dir}: the task {config.task} has changed since this campaign started; "
-            "start a new campaign"
-        )
+    refuse_changed(before, config, task, run_dir)
     session = _Session(config, task, observer=observer, workbench=workbench, before=before)
     return session.run()
 
@@ -148,6 +149,8 @@ class _Session:
         try:
             self._begin(actors)
             reason = self._search(actors)
+            actors.append(SearchEnded(number=self._number, reason=reason))
+            self._measure_again(actors)
         except CampaignFailed as error:
             actors.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
             raise
@@ -178,31 +181,20 @@ class _Session:
     def _begin(self, actors: CampaignActors) -> None:
         self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
         info, *others = actors.devices()
-        classes = {one.device_class for one in (info, *others)}
-        if self._before:
-            classes |= {device_class_of(session.started) for session in self._before.sessions}
-        if len(classes) > 1:
-            raise CampaignFailed(
-                f"times of different devices can't be compared: {' and '.join(sorted(classes))}; "
-                "choose devices of one kind by devices.ids, or start a new campaign"
-            )
-        baseline, toolchain = Candidate.from_source(self._task.naive), toolchain_here(info)
         self._device = info.name
         actors.append(
-            SessionStarted(
+            session_started(
+                self._config,
+                (info, *others),
+                self._before,
                 number=self._number,
                 began_at=self._began_at,
-                budgets=self._config.budgets.model_dump(mode="json"),
-                device=info.name,
-                device_class=info.device_class,
                 devices=len(self._plan.devices),
-                harness=toolchain.harness,
-                compiler=toolchain.compiler,
-                start_counts=False,
             )
         )
         self._start("bringing the population back" if self._before else "measuring the naive seed")
-        actors.begin(info, self._number, baseline, self._before)
+        naive = Candidate.from_source(self._task.naive)
+        actors.begin(info, self._number, naive, self._before)
 
     def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
@@ -230,13 +222,23 @@ class _Session:
         self._look_at_calls(actors, dispatcher)
         actors.drain()
         dispatcher, _ = actors.states()
-        self._announce(dispatcher)
-        if self._stop.reason:
-            return self._stop.reason
-        endings: list[str] = answer(runs)
-        if self._left(dispatcher) == 0 and set(endings) != {EXHAUSTED}:
-            return SPENT
-        return why_ended(endings, self._config, self._task)
+        return self._stop.reason or why_ended(
+            answer(runs), self._config, self._task, self._left(dispatcher)
+        )
+
+    def _measure_again(self, actors: CampaignActors) -> None:
+        """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
+        if not self._config.final.seconds:
+            return
+        self._doing = "measuring the best again"
+        measured = actors.finish()
+        try:
+            self._stop.searching = False
+            while not ended([measured], timeout_s=LOOK_EVERY_S):
+                self._show("stopping", *actors.states())
+        except KeyboardInterrupt:
+            self._trouble = "the best was not measured again, as Ctrl-C cut that short"
+        self._stop.searching = True
 
     def _look_at_calls(self, actors: CampaignActors, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""

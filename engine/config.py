@@ -105,6 +105,12 @@ class Profiles(_Section):
         return value
 
 
+class Final(_Section):
+    """The measurement at the end: sittings of the best beside the naive seed and runners-up."""
+
+    seconds: float = Field(default=30, ge=0)  # three sittings at least; 0: no such measurement
+
+
 class Tracking(_Section):
     """uri: "none", "sqlite" (runs_dir/mlflow.db), or any MLflow tracking URI."""
 
@@ -146,6 +152,7 @@ class CampaignConfig(_Section):
     )  # islands in turn
     devices: Devices = Devices()
     profiles: Profiles = Profiles()
+    final: Final = Final()
     tracking: Tracking = Tracking()
     snapshots: Snapshots = Snapshots()
     ray: RayCluster = RayCluster()

@@ -1,7 +1,7 @@
 """What is settled and checked before a campaign starts anything that takes its time."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,11 +10,14 @@ from typing import Any
 from engine.commands import resume_command
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
+from engine.ending import CampaignFailed
 from engine.store.budget import figure, spent
-from engine.store.events import CampaignStarted
+from engine.store.events import CampaignStarted, SessionStarted
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
 from engine.store.summary import write_results
+from engine.store.toolchain import device_class_of, toolchain_here
+from evaluators.device_info import DeviceInfo
 from evaluators.kernel.seed_check import check_seeds
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
@@ -43,9 +46,12 @@ def stored_config(before: Replay, run_dir: Path, budgets: Mapping[str, Any]) -> 
 
 
 def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
-    """Raises ConfigError when the budgets leave nothing to do, with the command that does it."""
+    """Raises ConfigError when the budgets leave nothing to do, with the command that does it.
+
+    What was found and never measured at the end is left to do.
+    """
     over = spent(before, config.budgets.model_dump(mode="json"))
-    if over is None:
+    if over is None or (config.final.seconds and before.lacks_final):
         return
     if before.ended == "killed":  # after its last evaluation, and before it told the result
         write_results(before, run_dir)
@@ -53,6 +59,15 @@ def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
         f"{run_dir}: the budget of {figure(over.limit)} {over.name} is spent, so there is nothing "
         f"left to do; go on with a larger one: {resume_command(run_dir, over)}"
     )
+
+
+def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: Path) -> None:
+    """Raises ConfigError where the task is another one than the campaign started with."""
+    if task.hash != before.campaign.task_hash:
+        raise ConfigError(
+            f"{run_dir}: the task {config.task} has changed since this campaign started; "
+            "start a new campaign"
+        )
 
 
 def settled(config: CampaignConfig) -> CampaignConfig:
@@ -78,6 +93,44 @@ def campaign_started(config: CampaignConfig, task: Task) -> CampaignStarted:
         task_hash=task.hash,
         baseline_id=kernel_id(task.naive),
         versions=_versions(),
+    )
+
+
+def require_one_class(infos: Sequence[DeviceInfo], before: Replay | None) -> None:
+    """Raises CampaignFailed where devices differ, from each other or from earlier sessions'."""
+    classes = {one.device_class for one in infos}
+    if before:
+        classes |= {device_class_of(session.started) for session in before.sessions}
+    if len(classes) > 1:
+        raise CampaignFailed(
+            f"times of different devices can't be compared: {' and '.join(sorted(classes))}; "
+            "choose devices of one kind by devices.ids, or start a new campaign"
+        )
+
+
+def session_started(
+    config: CampaignConfig,
+    infos: Sequence[DeviceInfo],
+    before: Replay | None,
+    *,
+    number: int,
+    began_at: float,
+    devices: int,
+) -> SessionStarted:
+    """The first event of a session. began_at: seconds since 1970. Raises CampaignFailed."""
+    require_one_class(infos, before)
+    info = infos[0]
+    toolchain = toolchain_here(info)
+    return SessionStarted(
+        number=number,
+        began_at=began_at,
+        budgets=config.budgets.model_dump(mode="json"),
+        device=info.name,
+        device_class=info.device_class,
+        devices=devices,
+        harness=toolchain.harness,
+        compiler=toolchain.compiler,
+        start_counts=False,
     )
 
 

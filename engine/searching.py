@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.islands.island import EXHAUSTED
+from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space
 
+SPENT = "the evaluations are spent"
 EXHAUSTED_SPACE = "the search space is exhausted"
 
 
@@ -31,11 +33,16 @@ def describe_search(config: CampaignConfig, task: Task) -> str:
         parts.append(str(space) if space.sources else f"nothing by catalogue: {space.lack}")
     if asking:
         parts.append(f"what models write on {asking} of {islands} islands")
+    if task.derives_held_out:
+        parts[-1] += f" ({DERIVED})"
     return " and ".join(parts)
 
 
-def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task) -> str:
-    """endings: as Island.run() returned them, none of them because the campaign was stopped."""
+def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task, left: int | None) -> str:
+    """endings: as Island.run() returned them, none of them because the campaign was stopped;
+    left: evaluations, where they are bounded."""
+    if left == 0 and set(endings) != {EXHAUSTED}:
+        return SPENT
     if set(endings) == {EXHAUSTED}:
         space = search_space(task)
         if space.lack:

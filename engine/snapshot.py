@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.store.contests import Contested
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
@@ -44,6 +45,9 @@ class DispatcherState:
     bound: Bound = ""  # what more of would make the campaign faster; empty: not known yet
     quarantined: int = 0  # devices left alone after faults
     withdrawn: tuple[AnchorWithdrawn, ...] = ()  # anchors, over all sessions
+    contesting: int = 0  # what seems faster than the best, and is being measured again
+    demotions: tuple[Contested, ...] = ()  # bests that another kernel was shown to be faster than
+    wrong: tuple[Contested, ...] = ()  # what seemed faster, and was wrong when looked at again
 
 
 Phase = Literal["starting", "running", "stopping", "finished"]

@@ -1,6 +1,7 @@
 """The cascade: parse, static checks, compile | check, time. evaluate_file() does it all."""
 
 import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +14,19 @@ from evaluators.kernel.plan import Defines, Dim3, Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
+from evaluators.measuring.intervals import Sittings, Spread
+from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
+from evaluators.measuring.sittings import (
+    LEAST,
+    MOST,
+    Sitting,
+    brief,
+    busy_text,
+    elsewhere,
+    sit,
+    spread_of,
+)
 from evaluators.tasks.arguments import SUITES, Suite, TaskError
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
@@ -25,7 +37,6 @@ __all__ = [
     "Evaluator",
     "TimingPolicy",
     "Verdict",
-    "careful",
     "compile_kernel",
     "evaluate_file",
     "failed",
@@ -33,10 +44,8 @@ __all__ = [
 ]
 
 
-def careful(backend_name: str) -> TimingPolicy:
-    """For one kernel that a person waits for."""
-    policy = policy_of(backend_name)
-    return replace(policy, min_blocks=5, budget_s=5.0, width=0.004, loosest=0.02)
+FINAL_S = 24.0
+"""For the sittings of one kernel that a person waits for."""
 
 
 def compile_kernel(
@@ -92,17 +101,20 @@ def evaluate_file(
     backend_name: str,
     *,
     policy: TimingPolicy | None = None,
+    seconds: float = FINAL_S,
 ) -> Evaluation:
-    """Everything about one kernel file, timed against the task's naive seed.
+    """Everything about one kernel file: right on every shape, timed against the naive seed.
 
-    policy: by default a careful one. On a GPU it runs in a process of its own.
+    Its speedup is that of several sittings, for which seconds are enough (see sittings.py);
+    with 0 seconds that of one race.
+    policy: by default the backend's. On a GPU it runs in a process of its own.
     Raises OSError (no such file), TaskError (also for a naive seed or a reference that is wrong),
     BackendMissing, DeviceFault.
     """
     source = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     task = task if isinstance(task, Task) else load_task(task)
     check_reference(task, backend_name)
-    with opened(task, backend_name, policy=policy or careful(backend_name)) as evaluator:
+    with opened(task, backend_name, policy=policy) as evaluator:
         info = evaluator.device.info
         compiler = backend(backend_name).compiler(arch=info.arch)
         try:
@@ -112,9 +124,87 @@ def evaluate_file(
         naive, naive_compiled = _compile_naive(task, compiler, backend_name)
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
         try:
-            return evaluator.measure(kernel, compiled, anchor)
+            evaluation = _checked(evaluator, kernel, compiled, anchor)
+            if not evaluation.passed or not seconds:
+                return evaluation
+            # What is open here is not used any more: sittings are in processes of their own.
+            held = _hold(task, backend_name, policy, kernel, compiled, anchor, seconds)
         except AnchorFailed as error:
             raise _wrong_naive(evaluator, anchor, error) from error
+    return _settled(evaluation, held, anchor, spread_of(backend_name))
+
+
+def _checked(
+    evaluator: Evaluator | ChildEvaluator, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+) -> Evaluation:
+    """One measurement, of a kernel that is right on held-out shapes too."""
+    evaluation = evaluator.measure(kernel, compiled, anchor)
+    if not evaluation.passed:
+        return evaluation
+    verdict = elsewhere(evaluator, kernel, compiled)
+    if verdict.passed:
+        return evaluation
+    info = evaluator.device.info
+    rejected = Rejected(verdict.status, verdict.reason)
+    return failed(
+        kernel.id,
+        evaluation.task_hash,
+        info.device_class,
+        rejected,
+        info=info,
+        seconds=evaluation.seconds,
+    )
+
+
+def _hold(
+    task: Task,
+    backend_name: str,
+    policy: TimingPolicy | None,
+    kernel: KernelSource,
+    compiled: Compiled,
+    anchor: Anchor,
+    seconds: float,
+) -> list[Sitting]:
+    """Sittings until the seconds are spent, MOST at most, on one device after another."""
+    until = time.monotonic() + seconds
+    private = backend(backend_name).private_process
+    devices = 1 if private else backend(backend_name).device_count()
+    held: list[Sitting] = []
+    while len(held) < LEAST or time.monotonic() < until:
+        with opened(
+            task,
+            backend_name,
+            index=len(held) % devices,
+            policy=brief(backend_name, policy),
+            stand_by=False,
+        ) as evaluator:
+            held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
+        for failed_anchor in held[-1].failed.values():
+            raise AnchorFailed(Rejected(failed_anchor.status, failed_anchor.reason))
+        if not held[-1].verdict.passed or len(held) == MOST:
+            break
+    return held
+
+
+def _settled(
+    evaluation: Evaluation, held: Sequence[Sitting], anchor: Anchor, spread: Spread
+) -> Evaluation:
+    """The evaluation with the figures of its sittings; failed where the last of them did."""
+    verdict = held[-1].verdict
+    if not verdict.passed:
+        rejected = Rejected(verdict.status, verdict.reason, log=verdict.log)
+        return failed(evaluation.kernel_id, evaluation.task_hash, evaluation.device_class, rejected)
+    made = Sittings([one.blocks[anchor.kernel_id] for one in held], spread)
+    estimate, *ci95 = made.ratio(0.95, later=True)
+    _, *ci99 = made.ratio(0.99, later=True)
+    return replace(
+        evaluation,
+        speedup=estimate,
+        ci95=(ci95[0], ci95[1]),
+        ci99=(ci99[0], ci99[1]),
+        sittings=made.count,
+        busy=busy_text([one.pressure for one in held]),
+    )
 
 
 @contextmanager
@@ -125,15 +215,22 @@ def opened(
     index: int = 0,
     secret: int | None = None,
     policy: TimingPolicy | None = None,
+    stand_by: bool = True,
 ) -> Iterator[Evaluator | ChildEvaluator]:
     """An evaluator on the index-th device: on a GPU in a process of its own, which faults end.
 
-    secret: of the inputs, by default a new one. Raises BackendMissing, DeviceSick, TaskError.
+    secret: of the inputs, by default a new one. stand_by: keep another such process ready.
+    Raises BackendMissing, DeviceSick, TaskError.
     """
     secret = secrets.randbits(128) if secret is None else secret
     if backend(backend_name).private_process:
         with ChildEvaluator(
-            task=task, backend_name=backend_name, index=index, secret=secret, policy=policy
+            task=task,
+            backend_name=backend_name,
+            index=index,
+            secret=secret,
+            policy=policy,
+            stand_by=stand_by,
         ) as child:
             yield child
         return

@@ -92,6 +92,8 @@ class Evaluation:
         task's tolerance, or the error that is left of its naive seed's (checks/budget.py).
     seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
+    sittings: how many, in new processes, speedup and intervals are from; 0: one race, in the
+        search. busy: a sentence where the machine was busy meanwhile.
     """
 
     kernel_id: str
@@ -115,6 +117,8 @@ class Evaluation:
     engine: str = ""
     compiler: str = ""
     harness: str = HARNESS_VERSION
+    sittings: int = 0
+    busy: str = ""
 
     def __post_init__(self) -> None:
         if (self.status is Status.PASSED) != bool(self.times_us):

@@ -143,11 +143,12 @@ class _Loop:
     def _measure(self, built: Built, best_speedup: float) -> Measured:
         bounds = self._scores.bounds() or None
         made = self._evaluator.measure(built.kernel, built.compiled, self._anchor, bounds)
-        return verified(self._evaluator, built, made, best_speedup)
+        if made.passed and (made.speedup or 0.0) > best_speedup:
+            return verified(self._evaluator, built, made)
+        return Measured(evaluation=made)
 
     def _outgrown(self) -> bool:
-        best = self._scores.best
-        return best is not None and best.speedup >= EPOCH_GAIN * self._scores.speedup_of_anchor()
+        return self._scores.best_over_anchor() >= EPOCH_GAIN
 
     def _start_epoch(self, built: Built, event: EpochStarted) -> None:
         self._scores.apply(event)

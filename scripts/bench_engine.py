@@ -2,13 +2,16 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
+from statistics import fmean
 
 from engine.campaign import run_campaign
 from engine.config import parse_config
@@ -65,6 +68,9 @@ class InstantWorkbench:
     def open(self, device: int) -> "AbstractContextManager[InstantEvaluator]":
         return nullcontext(InstantEvaluator(workbench=self))
 
+    def open_afresh(self, device: int, turn: int) -> "AbstractContextManager[InstantEvaluator]":
+        return self.open(device)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstantEvaluator:
@@ -80,10 +86,10 @@ class InstantEvaluator:
         anchor: Anchor | None,
         best: Mapping[str, float] | None = None,
     ) -> Evaluation:
-        times_us = {
-            label: 100.0 + int(kernel.id[:6], 16) % 997 + place
-            for place, label in enumerate(self.workbench.labels)
-        }
+        times_us = self._times_us(kernel.id)
+        blocks = self._blocks(kernel.id, anchor.kernel_id, 10) if anchor else {}
+        links = (*anchor.links, blocks) if anchor else ()
+        gain = fsum(fmean(values[0] for values in link.values()) for link in links)
         info = self.device.info
         return Evaluation(
             kernel_id=kernel.id,
@@ -91,9 +97,9 @@ class InstantEvaluator:
             device_class=info.device_class,
             status=Status.PASSED,
             times_us=times_us,
-            blocks=dict.fromkeys(times_us, (0.0,) * 10),
+            blocks=blocks,
             anchor_id=anchor.kernel_id if anchor else None,
-            speedup=1.0 if anchor is None else 1000.0 / min(times_us.values()),
+            speedup=math.exp(gain),
             device=info.name,
         )
 
@@ -101,7 +107,17 @@ class InstantEvaluator:
         return Verdict(status=Status.PASSED)
 
     def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
-        return dict.fromkeys(self.workbench.labels, (0.0,) * 30)
+        return self._blocks(kernel.id, anchor.kernel_id, 30)
+
+    def _times_us(self, kernel_id: str) -> dict[str, float]:
+        return {
+            label: 100.0 + int(kernel_id[:6], 16) % 997 + place
+            for place, label in enumerate(self.workbench.labels)
+        }
+
+    def _blocks(self, kernel_id: str, anchor_id: str, count: int) -> Blocks:
+        ours, theirs = self._times_us(kernel_id), self._times_us(anchor_id)
+        return {label: (math.log(theirs[label] / ours[label]),) * count for label in ours}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import toolchain_here
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
+from evaluators.measuring.sittings import spread_of
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
@@ -100,6 +101,7 @@ class DispatcherActor:
             patience_s=config.devices.patience_s,
             profiles=limits_of(config, self._tell),
             revised=self._tell_revised,
+            spread=spread_of(config.backend),
         )
         self._scores = scores
         self._dispatcher = Dispatcher(setting, scores)
@@ -135,6 +137,10 @@ class DispatcherActor:
 
     async def drain(self) -> None:
         await self._begun.drain()
+        await self._journal.flush()
+
+    async def finish(self, seconds: float) -> None:
+        await self._begun.finish(seconds)
         await self._journal.flush()
 
     async def state(self) -> DispatcherState:

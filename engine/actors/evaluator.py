@@ -1,7 +1,7 @@
 """What runs on devices and in compile processes: evaluator actors, the compile task, lanes."""
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -29,6 +29,7 @@ from engine.dispatch.workbench import (
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.policy import Anchor
+from evaluators.measuring.sittings import Sitting, sit
 from evaluators.profile.profiler import Profile, profile_source
 from evaluators.sandbox.environment import showing
 
@@ -47,6 +48,7 @@ class EvaluatorActor:
     def __init__(self, workbench: Workbench, device: int, driver: Driver) -> None:
         live_with(driver)
         self._opening = partial(workbench.open, device)
+        self._opening_afresh = partial(workbench.open_afresh, device)
         self._held = ExitStack()  # what is open stays so for as long as this process
         self._anchor: tuple[str, Anchor] | None = None
 
@@ -63,13 +65,20 @@ class EvaluatorActor:
         with raising_broken():
             return self._evaluator.device.info
 
-    def measure(
-        self, built: Built, anchor: "AnchorRef | None", best: dict[str, float], best_speedup: float
-    ) -> Measured:
+    def measure(self, built: Built, anchor: "AnchorRef | None", best: dict[str, float]) -> Measured:
+        """anchor: None for the naive seed, which is looked at on held-out shapes too."""
         known = self._fetch(anchor) if anchor else None
         with raising_broken():
             made = self._evaluator.measure(built.kernel, built.compiled, known, best or None)
-            return verified(self._evaluator, built, made, best_speedup)
+            if known is None:
+                return verified(self._evaluator, built, made)
+            return Measured(evaluation=made)
+
+    def sit(self, built: Built, rivals: "Sequence[AnchorRef]", check: bool, turn: int) -> Sitting:
+        """In an evaluator of its own; this one, and the device, wait meanwhile."""
+        known = [ray.get(reference[0]) for _, reference in rivals]
+        with raising_broken(), self._opening_afresh(turn) as evaluator:
+            return sit(evaluator, built.kernel, built.compiled, known, check=check)
 
     def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
         known = self._fetch(anchor)
@@ -135,11 +144,13 @@ class RayLane(QuarantinedLane):
     async def probe(self) -> DeviceInfo:
         return await self._ask(lambda actor: actor.info.remote())
 
-    async def measure(self, built: Built, anchor: Any, best: Any, best_speedup: float) -> Measured:
+    async def measure(self, built: Built, anchor: Any, best: Any) -> Measured:
         with self.watched():
-            return await self._ask(
-                lambda actor: actor.measure.remote(built, anchor, best, best_speedup)
-            )
+            return await self._ask(lambda actor: actor.measure.remote(built, anchor, best))
+
+    async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
+        with self.watched():
+            return await self._ask(lambda actor: actor.sit.remote(built, rivals, check, turn))
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         with self.watched():

@@ -13,6 +13,8 @@ from evaluators.evaluate import compile_kernel, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.sittings import meaning
+from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
 
 LOG_LINES = 20
@@ -28,11 +30,13 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     Raises NoSuchKernel, TaskError, BackendMissing.
     """
     _read(arguments.file)
-    evaluation = evaluate_file(arguments.file, arguments.task, arguments.backend)
+    task = load_task(arguments.task)
+    evaluation = evaluate_file(arguments.file, task, arguments.backend)
+    note = DERIVED if task.derives_held_out else ""
     if arguments.json:
-        print(json.dumps(verdict_json(evaluation), indent=2), file=stream)
+        print(json.dumps({**verdict_json(evaluation), "note": note}, indent=2), file=stream)
     else:
-        for line in verdict_lines(evaluation):
+        for line in filter(None, (*verdict_lines(evaluation), note)):
             print(line, file=stream)
     return evaluation.passed
 
@@ -91,6 +95,9 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "kernel_id": evaluation.kernel_id,
         "speedup": evaluation.speedup,
         "ci95": evaluation.ci95,
+        "meaning": meaning(evaluation.sittings) if evaluation.passed else "",
+        "sittings": evaluation.sittings,
+        "busy": evaluation.busy,
         "times_us": dict(evaluation.times_us),
         "speed_of_light": dict(evaluation.speed_of_light),
         "device": evaluation.device,
@@ -110,6 +117,9 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
     yield (
         f"PASSED  {evaluation.speedup:.2f}x the naive seed (95% interval {low:.2f} to {high:.2f})"
     )
+    yield f"  {meaning(evaluation.sittings)}"
+    if evaluation.busy:
+        yield f"  {evaluation.busy}"
     width = max(len(label) for label in evaluation.times_us)
     for label, time_us in evaluation.times_us.items():
         light = evaluation.speed_of_light.get(label)

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.snapshot import Snapshot
+from engine.store.contests import Contested
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
@@ -115,6 +116,10 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
         )
     for one in dispatcher.withdrawn:
         yield one.kernel_id, withdrawn_text(one)
+    for lost in dispatcher.demotions:
+        yield f"contest {lost.number}", demoted_text(lost)
+    for wrong in dispatcher.wrong:
+        yield f"contest {wrong.number}", wrong_text(wrong)
     if snapshot.phase == "running" and dispatcher.bound == "compile":
         count = dispatcher.compile_workers
         workers = f"{count} compile workers make" if count > 1 else "1 compile worker makes"
@@ -133,6 +138,27 @@ def withdrawn_text(withdrawn: AnchorWithdrawn) -> str:
     return (
         f"{short} is withdrawn and counts no more: {withdrawn.reason}; kernels are timed against "
         f"{back} again"
+    )
+
+
+def demoted_text(contest: Contested) -> str:
+    """ "14c17dd2426d is the best no more: measured again beside it, 5e37a20c11ff is 1.06x ..."."""
+    was, now = contest.rival_id[:12], contest.kernel_id[:12]
+    estimate, low, high = contest.ratio or (1.0, 1.0, 1.0)
+    return (
+        f"{was} is the best no more: measured again beside it, {now} is {estimate:.2f}x as fast "
+        f"(99% interval {low:.2f} to {high:.2f})"
+    )
+
+
+def wrong_text(contest: Contested) -> str:
+    """Why a kernel that seemed faster than the best did not become the best."""
+    reason = contest.reason.removeprefix("it ")
+    if reason != contest.reason:
+        return f"{contest.kernel_id[:12]} {reason}"
+    return (
+        f"{contest.kernel_id[:12]} seemed faster than the best and failed when it was measured "
+        f"again: {reason}"
     )
 
 
@@ -159,6 +185,8 @@ def line(snapshot: Snapshot) -> str:
     ]
     if snapshot.calls:
         parts.append(f"models: {calls_text(snapshot.calls)}")
+    if snapshot.dispatcher.contesting:
+        parts.append(f"{snapshot.dispatcher.contesting} measured again against the best")
     if snapshot.dispatcher.faults:
         parts.append(f"{snapshot.dispatcher.faults} faults")
     if snapshot.dispatcher.quarantined:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from engine.cli.progress import calls_text, verdicts, withdrawn_text
+from engine.cli.progress import calls_text, demoted_text, verdicts, withdrawn_text, wrong_text
 from engine.commands import command, resume_command, shown
 from engine.searching import EXHAUSTED_SPACE
 from engine.store.budget import figure, spent
@@ -83,6 +83,8 @@ def _outcome(summary: Summary, replay: Replay) -> Iterator[str]:
 def _revisions(replay: Replay) -> Iterator[str]:
     """What does not count any more, or was made with another toolchain than the best."""
     yield from map(withdrawn_text, replay.scores.withdrawn)
+    yield from map(demoted_text, replay.scores.titles.demotions)
+    yield from map(wrong_text, replay.scores.titles.wrong)
     toolchains = [toolchain_of(session.started) for session in replay.sessions]
     for before, now in pairwise(toolchains):
         if before != now:
@@ -95,6 +97,10 @@ def _revisions(replay: Replay) -> Iterator[str]:
 def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
     interval = f" (95% interval {best.ci95[0]:.2f} to {best.ci95[1]:.2f})" if best.ci95 else ""
     yield f"found {best.id[:12]}: {best.speedup:.2f}x the naive seed{interval}"
+    yield f"  {best.meaning}"
+    if best.busy:
+        yield f"  {best.busy}"
+    yield from _beside(best, replay)
     width = max(len(label) for label in best.times_us)
     for label, time_us in best.times_us.items():
         seed_us = summary.baseline["times_us"].get(label)
@@ -112,6 +118,24 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
     for step, evaluation in steps[-STEPS_SHOWN:]:
         speedup = evaluation.speedup or 0.0
         yield f"  {speedup:8.2f}x  {step.kernel_id[:12]}  {step.report or technique(step)}"
+
+
+def _beside(best: BestFound, replay: Replay) -> Iterator[str]:
+    """The search's own figure, and the runners-up."""
+    low, high = best.search["ci95"] or (0.0, 0.0)
+    if best.search["speedup"]:
+        yield (
+            f"  the search itself had found {best.search['speedup']:.2f}x "
+            f"({low:.2f} to {high:.2f}), in one race"
+        )
+    final = replay.scores.titles.final
+    if final is None or final.kernel_id != best.id:
+        return
+    for kernel_id, (estimate, low, high) in final.rivals.items():
+        yield (
+            f"  beside {kernel_id[:12]} it was {estimate:.2f}x as fast "
+            f"(95% interval {low:.2f} to {high:.2f})"
+        )
 
 
 def tracking_command(uri: str) -> str:

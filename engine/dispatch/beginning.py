@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Protocol
 
+from engine.dispatch.arena import Arena
+from engine.dispatch.contests import Contests
 from engine.dispatch.epochs import Epochs
 from engine.dispatch.job import crashed, unfit
 from engine.dispatch.retries import Retries
@@ -29,10 +31,13 @@ class Beginning:
         scores: Scoreboard,
         retries: Retries,
         epochs: Epochs,
+        contests: Contests,
+        arena: Arena,
         store: StoreMeasured,
     ) -> None:
         self._setting, self._scores = setting, scores
         self._retries, self._epochs, self._store = retries, epochs, store
+        self._contests, self._arena = contests, arena
 
     async def begin(self, seed: Candidate, known: Mapping[str, Candidate]) -> Evaluation:
         """The seed's first evaluation. known: see Scoreboard.wanted(). Raises CampaignFailed."""
@@ -43,7 +48,10 @@ class Beginning:
             evaluation = self._scores.first(built.kernel_id)
             if not evaluation.passed:
                 raise unfit(evaluation)
-            await self._anchor(built, known)
+            sources = {kernel_id: one.source for kernel_id, one in known.items()}
+            self._arena.begin(built, sources)
+            self._contests.begin()
+            await self._anchor(built, sources)
             await self._renew(built, known)
         except Broken as error:
             raise CampaignFailed(
@@ -60,20 +68,20 @@ class Beginning:
 
     async def _measure_seed(self, built: Built) -> None:
         measured = await self._retries.on_device(
-            None, built.kernel_id, lambda lane: lane.measure(built, None, {}, 0.0)
+            None, built.kernel_id, lambda lane: lane.measure(built, None, {})
         )
         await self._store(measured, self._scores.next_number(built.kernel_id))
 
-    async def _anchor(self, seed: Built, known: Mapping[str, Candidate]) -> None:
+    async def _anchor(self, seed: Built, sources: Mapping[str, str]) -> None:
         before = self._scores.toolchain
         if self._scores.epoch < 0 or before not in (None, self._setting.toolchain):
             await self._epochs.begin(seed)
         else:
-            sources = {kernel_id: one.source for kernel_id, one in known.items()}
             await self._epochs.go_on(seed, sources)
 
     async def _renew(self, seed: Built, known: Mapping[str, Candidate]) -> None:
-        """Where a new chain began: the seed again, then the fastest that is right today."""
+        """Where a new chain began: the seed again, then those that were the best, the last first,
+        until one of them is shown to be faster than the seed again."""
         if not self._scores.is_current(seed.kernel_id):
             await self._measure_seed(seed)
             if not self._scores.evaluations[seed.kernel_id].passed:
@@ -84,6 +92,8 @@ class Beginning:
             number = self._scores.next_number(kernel_id)
             await self._store(measured, number)
             self._setting.revised(number, measured.evaluation)
+            if measured.evaluation.passed:
+                await self._contests.challenge(kernel_id)
 
     async def _measured_again(self, kernel_id: str, candidate: Candidate) -> Measured:
         try:
@@ -91,7 +101,7 @@ class Beginning:
             if isinstance(built, Evaluation):
                 return Measured(evaluation=built)
             _, measured = await self._epochs.beside_anchor(
-                None, kernel_id, lambda anchor, lane: lane.measure(built, anchor, {}, 0.0)
+                None, kernel_id, lambda anchor, lane: lane.measure(built, anchor, {})
             )
         except Exhausted as error:
             return Measured(

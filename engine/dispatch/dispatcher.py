@@ -5,8 +5,11 @@ import time
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
+from engine.dispatch.arena import Arena
 from engine.dispatch.beginning import Beginning
+from engine.dispatch.contests import Contests
 from engine.dispatch.epochs import Epochs
+from engine.dispatch.finals import Finals
 from engine.dispatch.job import Job, crashed
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
@@ -40,12 +43,18 @@ class Dispatcher:
         # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
         ahead = (CALLS_PER_LANE + 2) * len(setting.lanes) + setting.compile_workers
         self._room = asyncio.Semaphore(ahead)
-        self._workers: set[asyncio.Task[None]] = set()
+        self._workers: set[asyncio.Task[Any]] = set()
         self._pace = Pace(lanes=len(setting.lanes), most_workers=setting.compile_workers)
         self._compile_workers = 0
         retries = Retries(setting, self._note)
         self._epochs = Epochs(setting, scoreboard, retries)
-        self._beginning = Beginning(setting, scoreboard, retries, self._epochs, self._store)
+        self._arena = Arena(setting, scoreboard, retries)
+        self._contests = Contests(setting, scoreboard, self._arena)
+        self._finals = Finals(setting, scoreboard, self._arena, self._contests)
+        self._beginning = Beginning(
+            setting, scoreboard, retries, self._epochs, self._contests, self._arena, self._store
+        )
+        self._contesting: set[asyncio.Task[Any]] = set()
         self._profiling = Profiling(setting, scoreboard)
         self._stopped = False
         self._failure: BaseException | None = None
@@ -99,8 +108,14 @@ class Dispatcher:
                 self._drop(job, Stopped())
 
     async def drain(self) -> None:
-        """Wait until nothing is being measured."""
+        """Wait until nothing is being measured, and no contest is under way."""
         await asyncio.gather(*(job.done for job in self._jobs.values()), return_exceptions=True)
+        while self._contesting:
+            await asyncio.gather(*self._contesting, return_exceptions=True)
+
+    async def finish(self, seconds: float) -> None:
+        """Measure what was found once more, in sittings apart; nothing else is at work."""
+        await self._finals.finish(self._scores.anchors[0], seconds)
 
     def state(self) -> DispatcherState:
         measuring = sum(job.measuring for job in self._jobs.values())
@@ -115,12 +130,18 @@ class Dispatcher:
             ready=ready,
             measuring=measuring,
             faults=self._faults,
-            device_busy_s=self._device_s + self._epochs.device_s + self._profiling.device_s,
+            device_busy_s=self._device_s
+            + self._epochs.device_s
+            + self._arena.device_s
+            + self._profiling.device_s,
             latencies_s=self._pace.latencies(),
             compile_workers=self._pace.workers,
             bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
             quarantined=sum(not lane.well for lane in self._setting.lanes),
             withdrawn=tuple(self._scores.withdrawn),
+            contesting=len(self._contesting),
+            demotions=tuple(self._scores.titles.demotions),
+            wrong=tuple(self._scores.titles.wrong),
         )
 
     # --- work -------------------------------------------------------------------------------
@@ -165,11 +186,10 @@ class Dispatcher:
             if not lane.free:  # that came while this waited for work
                 self._ready.put_nowait(job)
                 continue
-            best = self._scores.best.speedup if self._scores.best else 0.0
             anchor, bounds = self._epochs.anchor, self._scores.bounds()
             job.measuring = True
             try:
-                measured = await lane.measure(job.built, anchor, bounds, best)
+                measured = await lane.measure(job.built, anchor, bounds)
             except Broken as error:
                 job.measuring = False
                 if isinstance(error, AnchorBroken):
@@ -180,19 +200,34 @@ class Dispatcher:
             device_s = measured.evaluation.seconds.get("device", 0.0)
             self._pace.took("measure", device_s)
             self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
-            if not measured.verified:
-                self._work(self._finish(job, measured))  # the device does not wait for the disk
-                continue
-            await self._finish(job, measured)
-            if self._epochs.outgrown():
-                self._work(self._epochs.link(job.built, lane))
-            self._work(self._profiling.look(job.built, lane))
+            self._work(self._finish(job, measured, lane))  # the device does not wait for the disk
 
-    async def _finish(self, job: Job, measured: Measured) -> None:
+    async def _finish(self, job: Job, measured: Measured, lane: Lane | None = None) -> None:
+        """lane: where it was measured."""
         await self._store(measured)
         self._jobs.pop(job.kernel_id, None)
         if not job.done.done():
             job.done.set_result(measured.evaluation)
+        if lane is None or job.built is None or not measured.evaluation.passed:
+            return
+        self._arena.keep(job.built)
+        if self._contests.seems_faster(job.kernel_id) and not self._stopped:
+            self._contest(self._challenge(job.kernel_id, lane))
+        if self._contests.rematch_is_due() and not self._stopped:
+            self._contest(self._contests.rematch())
+
+    async def _challenge(self, kernel_id: str, lane: Lane) -> None:
+        """A best is announced only after a contest; what follows is for new bests."""
+        best = await self._contests.challenge(kernel_id)
+        if best is not None and self._epochs.outgrown():
+            self._work(self._epochs.link(best, lane))
+        if best is not None:
+            self._work(self._profiling.look(best, lane))
+
+    def _contest(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        task = self._work(coroutine)
+        self._contesting.add(task)
+        task.add_done_callback(self._contesting.discard)
 
     async def _store(self, measured: Measured, number: int = 0) -> None:
         """An evaluation is stored before anyone acts on it. number: see Evaluated."""
@@ -243,12 +278,13 @@ class Dispatcher:
         if not job.done.done():
             job.done.set_exception(error)
 
-    def _work(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def _work(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._workers.add(task)
         task.add_done_callback(self._ended)
+        return task
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[Any]) -> None:
         """A worker that raised takes the campaign with it, so that nothing waits for ever."""
         self._workers.discard(task)
         error = None if task.cancelled() else task.exception()

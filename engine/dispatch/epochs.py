@@ -3,18 +3,17 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from engine.dispatch.retries import Retries
 from engine.dispatch.setting import DispatchSetting, Lane
-from engine.dispatch.workbench import AnchorBroken, Blocks, Built, Exhausted
+from engine.dispatch.workbench import AnchorBroken, Blocks, Built, Exhausted, overruled
 from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Evaluated
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Scoreboard
-from evaluators.evaluation import Evaluation, Status
+from evaluators.evaluation import Evaluation, Status, Verdict
 
 _T = TypeVar("_T")
 
@@ -51,8 +50,7 @@ class Epochs:
 
     def outgrown(self) -> bool:
         """Whether the best shall become the anchor now; True asks for link(), and only once."""
-        best, anchor = self._scores.best, self._scores.speedup_of_anchor()
-        if self._linking or best is None or best.speedup < EPOCH_GAIN * anchor:
+        if self._linking or self._scores.best_over_anchor() < EPOCH_GAIN:
             return False
         self._linking = True
         return True
@@ -171,15 +169,5 @@ class Epochs:
         self._scores.apply(event)
 
     def _withdrawn(self, anchor_id: str, status: Status, reason: str) -> Evaluation:
-        return replace(
-            self._scores.evaluations[anchor_id],
-            status=status,
-            reason=reason,
-            times_us={},
-            blocks={},
-            speedup=None,
-            ci95=None,
-            ci99=None,
-            speed_of_light={},
-            seconds={},
-        )
+        verdict = Verdict(status=status, reason=reason)
+        return overruled(self._scores.evaluations[anchor_id], verdict)

@@ -10,6 +10,8 @@ from engine.store.profiles import Profiled
 from engine.store.revisions import TellRevised
 from engine.store.toolchain import Toolchain
 from evaluators.evaluation import Evaluation
+from evaluators.measuring.intervals import Spread
+from evaluators.measuring.sittings import Sitting
 from evaluators.profile.profiler import Profile
 
 
@@ -49,10 +51,14 @@ class Lane(Protocol):
     def leave_alone(self, error: Broken) -> None:
         """Give it no work until it has computed a known answer."""
 
-    async def measure(
-        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
-    ) -> Measured:
+    async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
         """Raises Broken; Blameless, when the kernel is not to blame."""
+
+    async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
+        """Held apart from all else: see evaluators.measuring.sittings. rivals: as anchors are.
+
+        turn: see Workbench.open_afresh(). Raises Broken.
+        """
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         """None when the kernel no longer passes. Raises Broken."""
@@ -73,7 +79,7 @@ class DispatchSetting:
     """What a dispatcher works with. budget: evaluations over all sessions; None: no bound.
 
     patience_s: without any device that is well. profiles: None where none are made. revised:
-    tells the islands of a verdict that changed.
+    tells the islands of a verdict that changed. spread: of sittings on these devices.
     """
 
     task_hash: str
@@ -89,3 +95,4 @@ class DispatchSetting:
     patience_s: float
     profiles: ProfileLimits | None
     revised: TellRevised
+    spread: Spread

@@ -1,5 +1,6 @@
 """What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
 
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -15,6 +16,7 @@ from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.child_evaluator import DeviceSick
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
+from evaluators.measuring.sittings import brief, elsewhere
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -69,7 +71,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """verified: it beat the best so far, and is right on the held-out shapes too."""
+    """verified: it is right on the held-out shapes too; looked at for the naive seed alone."""
 
     evaluation: Evaluation
     verified: bool = False
@@ -119,18 +121,25 @@ class Workbench(Protocol):
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """Raises evaluators.device_info.BackendMissing, DeviceSick."""
 
+    def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
+        """The same for one sitting: new processes, a new secret, and short races.
+
+        turn: where devices are alike, the sitting is held on the one so many places further.
+        """
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendWorkbench:
     """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
 
-    policy: how to time, by default the backend's own way.
+    policy: how to time, by default the backend's own way. stand_by: see evaluate.opened().
     """
 
     task: str
     backend: str
     secret: int
     policy: TimingPolicy | None = None
+    stand_by: bool = True
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         task = _task(self.task)
@@ -144,35 +153,54 @@ class BackendWorkbench:
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """On a GPU in a child process, which faults end."""
         return evaluate.opened(
-            _task(self.task), self.backend, index=device, secret=self.secret, policy=self.policy
+            _task(self.task),
+            self.backend,
+            index=device,
+            secret=self.secret,
+            policy=self.policy,
+            stand_by=self.stand_by,
         )
 
+    def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
+        """On cpu on one core after another; a GPU's process sees that GPU alone."""
+        seen = 0 if turn == 0 or backend(self.backend).private_process else _cores(self.backend)
+        afresh = replace(
+            self,
+            secret=secrets.randbits(128),
+            policy=brief(self.backend, self.policy),
+            stand_by=False,
+        )
+        return afresh.open((device + turn) % seen if seen else device)
 
-def verified(
-    evaluator: OpenEvaluator, built: Built, evaluation: Evaluation, best_speedup: float
-) -> Measured:
-    """The evaluation that it just made; one that beats the best holds on held-out shapes too.
 
-    A win is announced only when it holds on shapes that no operator was ever shown.
-    """
-    if not evaluation.passed or (evaluation.speedup or 0.0) <= best_speedup:
+def verified(evaluator: OpenEvaluator, built: Built, evaluation: Evaluation) -> Measured:
+    """The evaluation that it just made, of a kernel that is right on held-out shapes too."""
+    if not evaluation.passed:
         return Measured(evaluation=evaluation)
     started = time.monotonic()
-    verdict = evaluator.verify(built.kernel, built.compiled, "held_out")
+    verdict = elsewhere(evaluator, built.kernel, built.compiled)
     held_s = evaluation.seconds.get("device", 0.0) + time.monotonic() - started
     seconds = {**evaluation.seconds, "device": held_s}
     if verdict.passed:
         return Measured(evaluation=replace(evaluation, seconds=seconds), verified=True)
-    rejected = Rejected(verdict.status, verdict.reason, log=verdict.log)
-    return Measured(
-        evaluation=evaluate.failed(
-            evaluation.kernel_id,
-            evaluation.task_hash,
-            evaluation.device_class,
-            rejected,
-            info=evaluator.device.info,
-            seconds=seconds,
-        )
+    return Measured(evaluation=replace(overruled(evaluation, verdict), seconds=seconds))
+
+
+def overruled(evaluation: Evaluation, verdict: Verdict) -> Evaluation:
+    """What became of a kernel that had passed: a verdict without times."""
+    return replace(
+        evaluation,
+        status=verdict.status,
+        reason=verdict.reason,
+        log=verdict.log,
+        times_us={},
+        blocks={},
+        speedup=None,
+        ci95=None,
+        ci99=None,
+        speed_of_light={},
+        errors={},
+        seconds={},
     )
 
 
@@ -201,6 +229,11 @@ def raising_broken() -> Iterator[None]:
 @cache
 def _task(name_or_path: str) -> Task:
     return load_task(name_or_path)
+
+
+@cache
+def _cores(name: str) -> int:
+    return backend(name).device_count()
 
 
 @cache

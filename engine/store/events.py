@@ -8,6 +8,7 @@ from typing import Any, ClassVar, get_args
 from pydantic import TypeAdapter
 
 from engine.store.calls import CallEvent
+from engine.store.contests import ContestEvent
 from engine.store.event_body import body_of
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
@@ -161,7 +162,8 @@ class Drafted:
 class Evaluated:
     """A verdict on one kernel. number: 0 is the first; the latest counts.
 
-    verified: it was the best so far and also right on the held-out shapes.
+    verified: it is the naive seed, right on the held-out shapes too; in stores of before there
+    were contests, any kernel that was the best so far.
     """
 
     kind: ClassVar[str] = "evaluated"
@@ -271,6 +273,7 @@ Event = (
     | EpochStarted
     | Fault
     | CallEvent
+    | ContestEvent
     | ProfileEvent
     | RevisionEvent
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.store.calls import CallEvent
+from engine.store.contests import Contested, FinalMeasurement, SearchEnded
 from engine.store.events import (
     Added,
     CampaignStarted,
@@ -36,7 +37,7 @@ History = list[tuple[Event, tuple[Individual, ...]]]
 class Session:
     """One process life. *_at: seconds since 1970, the end's is its last event's.
 
-    search_began_at: None where it never came to that. evaluated: verdicts; device_s: devices' work.
+    search_*_at: None where it never came to that. evaluated: verdicts; device_s: devices' work.
     """
 
     started: SessionStarted
@@ -44,6 +45,7 @@ class Session:
     ended_at: float
     search_began_at: float | None
     finished: SessionFinished | None = None
+    search_ended_at: float | None = None
     evaluated: int = 0
     device_s: float = 0.0
 
@@ -53,7 +55,8 @@ class Session:
 
     @property
     def searched_s(self) -> float:
-        return 0.0 if self.search_began_at is None else self.ended_at - self.search_began_at
+        ended_at = self.ended_at if self.search_ended_at is None else self.search_ended_at
+        return 0.0 if self.search_began_at is None else ended_at - self.search_began_at
 
 
 @dataclass(slots=True)
@@ -105,6 +108,12 @@ class Replay:
         return sum(session.searched_s for session in self.sessions)
 
     @property
+    def lacks_final(self) -> bool:
+        """Whether the best was not yet measured as the best at the end."""
+        best = self.scores.best
+        return best is not None and not best.final and best.kernel_id != self.campaign.baseline_id
+
+    @property
     def ended(self) -> str:
         """Why the last session did; "killed" when the store does not tell."""
         last = self.sessions[-1] if self.sessions else None
@@ -119,6 +128,8 @@ class Replay:
             self.calls.totals.write_off()  # what the session before had in flight is lost
         elif isinstance(event, SearchStarted):
             self.sessions[-1].search_began_at = stored.at
+        elif isinstance(event, SearchEnded):
+            self.sessions[-1].search_ended_at = stored.at
         elif isinstance(event, SessionFinished):
             self.sessions[-1].finished = event
         elif isinstance(event, Drafted):
@@ -135,7 +146,7 @@ class Replay:
             self.sessions[-1].device_s += event.evaluation.seconds.get("device", 0.0)
             self.first_evaluated_at = self.first_evaluated_at or stored.at
             self.last_evaluated_at = stored.at
-        elif isinstance(event, EpochStarted | Profiled):
+        elif isinstance(event, EpochStarted | Profiled | Contested | FinalMeasurement):
             self.sessions[-1].device_s += event.device_s
         if self.sessions:
             self.sessions[-1].ended_at = stored.at

@@ -1,24 +1,24 @@
 """The scoreboard: what all evaluations so far amount to; the same from a replay as live."""
 
+import heapq
+import math
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from statistics import fmean
 
+from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import EpochStarted, Evaluated, Event, SessionStarted
 from engine.store.profiles import Profiled
 from engine.store.revisions import AnchorWithdrawn
+from engine.store.titles import Best, Titles
 from engine.store.toolchain import Toolchain, toolchain_of
 from evaluators.evaluation import Evaluation
 
+__all__ = ["Best", "Scoreboard"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Best:
-    """The fastest kernel that is also right on the held-out shapes; speedup over the seed."""
 
-    kernel_id: str
-    speedup: float
-    ci95: tuple[float, float] | None
+FIELD = 5
+"""Kernels that are measured again beside the best, every so often."""
 
 
 class Scoreboard:
@@ -42,14 +42,14 @@ class Scoreboard:
         """What was right and fast in an earlier chain, fastest first, until one is so again."""
         self._session: Toolchain | None = None
         self._revisions: dict[str, list[Evaluation]] = {}  # all verdicts on what has several
-        self._verified: dict[str, Best] = {}  # in this chain, as all below
+        self.titles = Titles()  # in this chain, as all below
         self._gains: dict[str, dict[str, float]] = {}  # ln(seed time / time) by kernel and label
         self._fastest: dict[str, float] = {}  # the largest of them by label
         self._offsets: dict[str, dict[str, float]] = {}  # anchor id -> ln(seed / anchor) by label
 
     @property
     def best(self) -> Best | None:
-        return max(self._verified.values(), key=lambda one: one.speedup, default=None)
+        return self.titles.best
 
     @property
     def anchor_id(self) -> str:
@@ -80,7 +80,7 @@ class Scoreboard:
 
     def wanted(self) -> set[str]:
         """Kernels whose sources a session needs at its beginning."""
-        return {*self.anchors, *self.stale, *self._verified}
+        return {*self.anchors, *self.stale, *self.titles.holders, *self.ranked(FIELD)}
 
     def apply(self, event: Event) -> None:
         match event:
@@ -93,6 +93,10 @@ class Scoreboard:
             case AnchorWithdrawn():
                 self.withdrawn.append(event)
                 self.anchors, self.links = self.anchors[:-1], self.links[:-1]
+            case Contested() | FinalMeasurement():
+                self.titles.apply(event)
+                if self.titles.best and self.titles.best.kernel_id not in self.anchors[:1]:
+                    self.stale.clear()
             case Profiled() if event.advice:
                 self.profiles[event.kernel_id] = event
             case _:
@@ -103,9 +107,29 @@ class Scoreboard:
         offsets = self._offsets.get(self.anchor_id, {})
         return {label: gain - offsets.get(label, 0.0) for label, gain in self._fastest.items()}
 
-    def speedup_of_anchor(self) -> float:
-        anchor = self.evaluations.get(self.anchor_id)
-        return (anchor.speedup if anchor else None) or 1.0
+    def best_over_anchor(self) -> float:
+        """How many times as fast the best is as the anchor."""
+        offsets = self._offsets.get(self.anchor_id, {})
+        place = self._place(self.best.kernel_id) if self.best else {}
+        gains = [gain - offsets.get(label, 0.0) for label, gain in place.items()]
+        return math.exp(fmean(gains)) if gains else 1.0
+
+    def lead(self, kernel_id: str) -> float:
+        """ln of how many times as fast as the best the search found a kernel."""
+        gains = self._gains.get(kernel_id, {})
+        place = self._place(self.best.kernel_id) if self.best else {}
+        shared = [gain - place[label] for label, gain in gains.items() if label in place]
+        return fmean(shared) if shared else 0.0
+
+    def ranked(self, most: int, among: Collection[str] | None = None) -> list[str]:
+        """The fastest by the search, without seed and best. among: by default all."""
+        out = {*self.anchors[:1], self.best.kernel_id if self.best else ""}
+        left = self._gains.keys() if among is None else self._gains.keys() & among
+        return heapq.nlargest(most, left - out, lambda one: fmean(self._gains[one].values()))
+
+    def _place(self, kernel_id: str) -> Mapping[str, float]:
+        """ln(seed's time / its time) by label: by contests and links, else by the search."""
+        return self.titles.places.get(kernel_id) or self._gains.get(kernel_id, {})
 
     def _evaluated(self, event: Evaluated) -> None:
         evaluation, kernel_id = event.evaluation, event.evaluation.kernel_id
@@ -122,10 +146,7 @@ class Scoreboard:
         for label, gain in gains.items():
             self._fastest[label] = max(gain, self._fastest.get(label, gain))
         if event.verified:
-            speedup = evaluation.speedup or 0.0
-            self._verified[kernel_id] = Best(
-                kernel_id=kernel_id, speedup=speedup, ci95=evaluation.ci95
-            )
+            self.titles.claim(evaluation, gains)
             if kernel_id not in self.anchors[:1]:  # the seed is in every chain
                 self.stale.clear()
 
@@ -141,7 +162,7 @@ class Scoreboard:
         """What an earlier verdict on it amounted to."""
         self.by_status[self.evaluations[kernel_id].status.value] -= 1
         self.by_status += Counter()  # drops what is zero
-        self._verified.pop(kernel_id, None)
+        self.titles.forget(kernel_id)
         if self._gains.pop(kernel_id, None) is None:
             return
         self._fastest.clear()
@@ -157,16 +178,17 @@ class Scoreboard:
         self._offsets[event.anchor_id] = {
             label: before.get(label, 0.0) + fmean(blocks) for label, blocks in event.link.items()
         }
+        self.titles.places[event.anchor_id] = self._offsets[event.anchor_id]
         self.links = (*self.links, event.link)
         self.anchors = (*self.anchors, event.anchor_id)
         self.epoch = event.number
 
     def _begin_chain(self, event: EpochStarted) -> None:
         if event.number:
-            ranked = sorted(self._verified.values(), key=lambda one: -one.speedup)
-            fast = [one.kernel_id for one in ranked if one.kernel_id != event.anchor_id]
-            self.stale = [*fast, *self.stale]
-            for of_the_chain in (self._verified, self._gains, self._fastest, self._offsets):
+            held = reversed(self.titles.holders)
+            self.stale = [*(one for one in held if one != event.anchor_id), *self.stale]
+            self.titles = Titles(contests=self.titles.contests)
+            for of_the_chain in (self._gains, self._fastest, self._offsets):
                 of_the_chain.clear()
         self.anchors, self.links = (event.anchor_id,), ()
         self._offsets[event.anchor_id] = {}

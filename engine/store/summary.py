@@ -7,17 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from engine.store.replay import Replay
+from engine.store.scoreboard import Best
 from engine.store.spending import Spending
+from evaluators.measuring.sittings import meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestFound:
-    """parents: the kernel's own; technique: of the step that made it; lineage_length: steps."""
+    """parents: the kernel's own; technique: of the step that made it; lineage_length: steps.
+
+    speedup, ci95, ci99: over the naive seed, as meaning says. search: the search's own speedup
+    and ci95, from one race. busy: a sentence where the machine was at the end.
+    """
 
     id: str
     speedup: float
     ci95: tuple[float, float] | None
     ci99: tuple[float, float] | None  # by which a win is told
+    meaning: str
+    sittings: int
+    busy: str
+    search: Mapping[str, Any]
     times_us: Mapping[str, float]
     speed_of_light: Mapping[str, float]
     parents: tuple[str, ...]
@@ -49,6 +59,8 @@ class Summary:
     resumed: bool
     ended: str  # why
     faults: int
+    demotions: int = 0  # bests that a kernel known before was shown to be faster than
+    wrong: tuple[str, ...] = ()  # ids of what seemed faster than the best, and was wrong elsewhere
     calls: Spending | None = None  # of models; None where none was asked
 
     def to_json(self) -> dict[str, Any]:
@@ -88,6 +100,8 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
         resumed=len(replay.sessions) > 1,
         ended=replay.ended,
         faults=replay.faults,
+        demotions=len(scores.titles.demotions),
+        wrong=tuple(one.kernel_id for one in scores.titles.wrong),
         calls=spending if spending.calls else None,
     )
 
@@ -96,7 +110,7 @@ def _best(replay: Replay) -> BestFound | None:
     best = replay.scores.best
     if best is None:
         return None
-    evaluation = replay.scores.evaluations[best.kernel_id]
+    evaluation, final = replay.scores.evaluations[best.kernel_id], replay.scores.titles.final
     lineage = replay.lineage(best.kernel_id)
     drafted = lineage[0] if lineage else None
     experiment = drafted.experiment if drafted else None
@@ -104,13 +118,29 @@ def _best(replay: Replay) -> BestFound | None:
         id=best.kernel_id,
         speedup=best.speedup,
         ci95=best.ci95,
-        ci99=evaluation.ci99,
+        ci99=best.ci99,
+        meaning=meaning_of(best),
+        sittings=best.sittings,
+        busy=final.busy if final is not None and best.final else "",
+        search={"speedup": evaluation.speedup, "ci95": evaluation.ci95},
         times_us=evaluation.times_us,
         speed_of_light=evaluation.speed_of_light,
         parents=drafted.parents if drafted else (),
         lineage_length=max(0, len(lineage) - 1),
         technique=experiment.technique if experiment else (drafted.origin if drafted else ""),
     )
+
+
+def meaning_of(best: Best) -> str:
+    """What its figures mean, for a person."""
+    if best.final:
+        return meaning(best.sittings)
+    if best.sittings:
+        return (
+            "the product of contests from the naive seed to it, each with the best before it in "
+            "new processes on new inputs; not measured against the seed itself"
+        )
+    return "from one race of the search; not measured again"
 
 
 def write_results(whole: Replay, run_dir: Path) -> Summary:

@@ -10,6 +10,7 @@ DROP VIEW IF EXISTS drafts;
 DROP VIEW IF EXISTS evaluations;
 DROP VIEW IF EXISTS profiles;
 DROP VIEW IF EXISTS faults;
+DROP VIEW IF EXISTS contests;
 
 -- Every measurement; number 0 is a kernel's first. reason: in full, with a compiler's log.
 CREATE VIEW evaluations AS SELECT
@@ -139,3 +140,21 @@ FROM events WHERE kind = 'profiled';
 CREATE VIEW faults AS SELECT
     seq, at, json_extract(body, '$.where') AS place, json_extract(body, '$.message') AS message
 FROM events WHERE kind = 'fault';
+
+-- What was measured again beside the best. outcome: won (it is the best from then on), not shown,
+-- or wrong; why: contender (a new kernel), rematch or end (the top few). ratio: of the times, with
+-- the 99% interval that decides.
+CREATE VIEW contests AS SELECT
+    seq, at,
+    json_extract(body, '$.number') AS number,
+    json_extract(body, '$.kernel_id') AS kernel_id,
+    json_extract(body, '$.rival_id') AS rival_id,
+    json_extract(body, '$.why') AS why,
+    json_extract(body, '$.outcome') AS outcome,
+    json_extract(body, '$.ratio[0]') AS ratio,
+    json_extract(body, '$.ratio[1]') AS ratio_low,
+    json_extract(body, '$.ratio[2]') AS ratio_high,
+    json_extract(body, '$.speedup') AS speedup,
+    json_extract(body, '$.sittings') AS sittings,
+    json_extract(body, '$.reason') AS reason
+FROM events WHERE kind = 'contested';

@@ -58,9 +58,11 @@ class ChildEvaluator:
         index: int = 0,
         policy: TimingPolicy | None = None,
         compiler: Compiler | None = None,
+        stand_by: bool = True,
     ) -> None:
         """index: among the devices that this process may use. compiler: for the harness's own
-        kernels, by default the backend's. Raises BackendMissing, DeviceSick, TaskError.
+        kernels, by default the backend's. stand_by: keep a second process ready, for faults.
+        Raises BackendMissing, DeviceSick, TaskError.
         """
         self.task = task
         self.backend = backend_name
@@ -68,6 +70,7 @@ class ChildEvaluator:
         self._secret = secret
         self._policy = policy
         self._compiler = compiler
+        self._stand_by = stand_by
         self._trusted: Trusted | None = None
         self._faults = 0
         self._child: MeasuringProcess | None = None
@@ -219,8 +222,9 @@ class ChildEvaluator:
                 child.end()
                 raise
             self._child = child
-            self._spare = self._start()
-            self._spare.tell(Warm(backend=self.backend))
+            if self._stand_by:
+                self._spare = self._start()
+                self._spare.tell(Warm(backend=self.backend))
             return child
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,122 @@ def _t_quantile(p: float, df: float) -> float:
     return float(stdtrit(df, p))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How ln ratios vary beyond the blocks of one sitting, as far as it is known beforehand.
+
+    sitting: standard deviation between sittings (new processes, new memory) of kernels that are
+    about as fast as each other. distance: by how much it grows for every unit of |ln ratio|, as
+    far-apart kernels wait for different parts of a machine. run: the standard deviation between
+    whole measurements, minutes or hours apart, as a share of that between sittings; no number of
+    sittings in one of them averages it out. weight: the number of sittings that this knowledge
+    counts as, beside those that are measured.
+    """
+
+    sitting: float
+    distance: float
+    run: float
+    weight: float = 2.0
+
+    def of_sittings(self, ln_ratio: float) -> float:
+        return self.sitting + self.distance * abs(ln_ratio)
+
+
+class Sittings:
+    """Paired blocks of two kernels from several sittings, and what they amount to.
+
+    Blocks are nested in sittings, and sittings in runs: a random effect at each level (Kalibera
+    and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013).
+    """
+
+    def __init__(self, sittings: Sequence[Blocks], spread: Spread) -> None:
+        """sittings: one or more. Raises ValueError where a shape has fewer than two blocks."""
+        self._sums = [_Sum([one]) for one in sittings]
+        self._spread = spread
+        self._means = np.asarray([one.estimate for one in self._sums])
+
+    @property
+    def count(self) -> int:
+        return len(self._sums)
+
+    @property
+    def ln_ratio(self) -> float:
+        """Mean over sittings of the mean over shapes."""
+        return float(self._means.mean())
+
+    def deviation(self) -> tuple[float, float]:
+        """The standard deviation between sittings, and its degrees of freedom.
+
+        The variance between sittings is the known one and the measured one, weighted by their
+        degrees of freedom (as by a scaled inverse chi-squared prior; Gelman et al., Bayesian
+        Data Analysis, 2013, section 2.6).
+        """
+        known, weight = self._spread.of_sittings(self.ln_ratio), self._spread.weight
+        measured = float(((self._means - self.ln_ratio) ** 2).sum())
+        df = weight + self.count - 1
+        return math.sqrt((weight * known**2 + measured) / df), df
+
+    def error(self) -> float:
+        """The standard error of ln_ratio within this run."""
+        return self.deviation()[0] / math.sqrt(self.count)
+
+    def interval(self, confidence: float, *, later: bool = False) -> tuple[float, float]:
+        """Of the ln ratio. later: it shall also hold a further measurement, at another time.
+
+        A hierarchical bootstrap (Davison and Hinkley, Bootstrap Methods and their Application,
+        1997, section 3.8): sittings are drawn with replacement, then blocks in each. What so
+        few sittings can't show, and the difference between runs, comes on top as normal noise;
+        Student's t widens all (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+        section 12.5). The resampling is seeded: the same blocks give the same interval.
+        """
+        rng = np.random.default_rng(0)
+        within = np.stack([one.resampled(rng) for one in self._sums])
+        rows = rng.integers(self.count, size=(RESAMPLES, self.count))
+        columns = rng.integers(RESAMPLES, size=(RESAMPLES, self.count))
+        deviations = within[rows, columns].mean(axis=1) - self.ln_ratio
+        sitting, df = self.deviation()
+        missing = max(0.0, self.error() ** 2 - float(deviations.var()))
+        if later:
+            missing += 2 * (self._spread.run * sitting) ** 2
+        deviations += math.sqrt(missing) * rng.standard_normal(RESAMPLES)
+        upper = 0.5 + confidence / 2
+        deviations *= _t_quantile(upper, df) / _NORMAL.inv_cdf(upper)
+        low, high = np.quantile(deviations, [1 - upper, upper])
+        return self.ln_ratio + float(low), self.ln_ratio + float(high)
+
+    def ratio(self, confidence: float, *, later: bool = False) -> tuple[float, float, float]:
+        """Estimate, low and high of how many times as fast the kernel is as the other."""
+        low, high = self.interval(confidence, later=later)
+        return math.exp(self.ln_ratio), math.exp(low), math.exp(high)
+
+    def wins(self, confidence: float = 0.99) -> bool:
+        """Whether the kernel is shown to be faster: the interval lies above no gain."""
+        return self.interval(confidence)[0] > 0
+
+    def means(self) -> dict[str, float]:
+        """The mean ln ratio by workload label."""
+        labels = self._sums[0].labels
+        return {label: fmean(one.mean_on(label) for one in self._sums) for label in labels}
+
+
+Ratio = tuple[float, float, float]
+"""Estimate, low, high."""
+
+
+def product(first: Ratio, second: Ratio) -> Ratio:
+    """Of two independent ratios: the widths of their logarithms add in quadrature."""
+    estimate = first[0] * second[0]
+    below = math.hypot(*(math.log(one[0] / one[1]) for one in (first, second)))
+    above = math.hypot(*(math.log(one[2] / one[0]) for one in (first, second)))
+    return estimate, estimate * math.exp(-below), estimate * math.exp(above)
+
+
 class _Sum:
     """A weighted sum of independent means, each over the blocks of one shape of one link."""
 
     def __init__(self, links: Sequence[Blocks]) -> None:
         self.groups: list[tuple[float, np.ndarray[Any, np.dtype[np.float64]]]] = []
+        self.labels = [label for link in links for label in link]
         for link in links:
             for label, values in link.items():
                 if len(values) < 2:
@@ -54,17 +166,24 @@ class _Sum:
         (Hesterberg, What Teachers Should Know About the Bootstrap, 2015, section 4.2).
         The resampling is seeded: the same blocks give the same interval.
         """
-        rng = np.random.default_rng(0)
-        deviations = np.zeros(RESAMPLES)
-        for weight, values in self.groups:
-            n = len(values)
-            picks = rng.integers(n, size=(RESAMPLES, n))
-            means = values[picks].mean(axis=1) - values.mean()
-            deviations += weight * math.sqrt(n / (n - 1)) * means
+        deviations = self.resampled(np.random.default_rng(0)) - self.estimate
         upper = 0.5 + confidence / 2
         deviations *= _t_quantile(upper, self.spread()[1]) / _NORMAL.inv_cdf(upper)
         low, high = np.quantile(deviations, [1 - upper, upper])
         return self.estimate + float(low), self.estimate + float(high)
+
+    def resampled(self, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """RESAMPLES estimates, each from blocks drawn with replacement in every group."""
+        estimates = np.full(RESAMPLES, self.estimate)
+        for weight, values in self.groups:
+            n = len(values)
+            picks = rng.integers(n, size=(RESAMPLES, n))
+            means = values[picks].mean(axis=1) - values.mean()
+            estimates += weight * math.sqrt(n / (n - 1)) * means
+        return estimates
+
+    def mean_on(self, label: str) -> float:
+        return float(self.groups[self.labels.index(label)][1].mean())
 
 
 def speedup(

@@ -58,3 +58,28 @@ def _tree(root: int) -> Iterator[int]:
     while level:
         yield from level
         level = [child for pid in level for child in children.get(pid, ())]
+
+
+PRESSURE = Path("/proc/pressure/cpu")
+
+
+class Pressure:
+    """The share of a span of time in which some process stood ready and got no core.
+
+    Of the whole machine, from Linux's pressure stall information; 0 where it keeps none. The
+    span begins when this is made.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._before_us = time.monotonic(), _stalled_us()
+
+    def share(self) -> float:
+        """Since the beginning, from 0 to 1."""
+        lasted_us = 1e6 * (time.monotonic() - self._began)
+        return min(1.0, (_stalled_us() - self._before_us) / lasted_us) if lasted_us else 0.0
+
+
+def _stalled_us() -> float:
+    with suppress(OSError, IndexError, ValueError):
+        return float(PRESSURE.read_text().splitlines()[0].rpartition("total=")[2])
+    return 0.0

@@ -41,6 +41,7 @@ class Task:
     """A kernel problem. hash changes when task.yaml or reference.py does.
 
     values: the classes of values that it states; None where it says nothing.
+    derives_held_out: its held-out shapes are made from its benchmarks, it states none itself.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Task:
     suites: Mapping[Suite, Mapping[str, tuple[Workload, ...]]]
     seeds: Mapping[str, str]
     values: tuple[str, ...] | None = None
+    derives_held_out: bool = False
     reference_text: str = ""  # of reference.py, for those who write kernels
 
     @property

@@ -27,6 +27,7 @@ from evaluators.tasks.arguments import (
     TaskError,
     Workload,
 )
+from evaluators.tasks.ragged import ragged_shapes
 from evaluators.tasks.task import Task, load_reference
 
 KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", "values", *SUITES)
@@ -61,7 +62,21 @@ class TaskFile(Reader):
         return tuple(self.one_of(v, VALUES, "values", line) for v, line in sequence.numbered())
 
     def suites(self) -> dict[Suite, dict[str, tuple[Workload, ...]]]:
-        return {suite: self.suite(suite) for suite in SUITES}
+        """Without held_out, with shapes that are derived, as far as the task's formulas hold."""
+        suites = {suite: self.suite(suite) for suite in SUITES}
+        if "held_out" not in self.tree:
+            suites["held_out"] = {
+                key: tuple(one for one in shapes if self._holds(one))
+                for key, shapes in ragged_shapes(suites).items()
+            }
+        return suites
+
+    def _holds(self, workload: Workload) -> bool:
+        try:
+            self.sizes(workload, "held_out", 1)
+        except TaskError:
+            return False
+        return True
 
     def expression(self, value: Any, what: str, line: int, *, floats: bool = False) -> Expression:
         try:
@@ -248,6 +263,7 @@ def load_task(name_or_path: str | Path) -> Task:
         compute_dtype=file.compute_dtype(),
         suites=file.suites(),
         values=file.values(),
+        derives_held_out="held_out" not in file.tree,
         seeds=file.seeds(),
         reference_text=reference.read_text(),
     )

@@ -144,7 +144,7 @@ def test_what_is_searched_is_told_for_catalogue_and_models(task: Task, tmp_path:
 def test_the_end_says_which_it_was(task: Task) -> None:
     settings = config(task.folder, islands={"patience": 7})
     exhausted = f"the search space is exhausted: {FEASIBLE} of {FEASIBLE} kernels tried"
-    assert why_ended([EXHAUSTED, EXHAUSTED], settings, task) == exhausted
-    barren = why_ended([EXHAUSTED, "nothing new"], settings, task)
+    assert why_ended([EXHAUSTED, EXHAUSTED], settings, task, 0) == exhausted
+    barren = why_ended([EXHAUSTED, "nothing new"], settings, task, 3)
     assert barren == "nothing new was found in 7 cycles in a row (islands.patience)"
     assert STOPPED not in barren

@@ -17,6 +17,7 @@ from engine.config import parse_config
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Blocks
 from engine.snapshot import Snapshot
+from engine.store.contests import Contested
 from engine.store.events import EpochStarted, Evaluated, Fault, to_row
 from engine.store.replay import Replay, replay
 from engine.store.revisions import AnchorWithdrawn, Revised
@@ -122,7 +123,9 @@ def check_renewed(run_dir: Path, best_id: str, number: int) -> None:
     assert [(one.number, one.anchor_id) for one in chains] == [(0, NAIVE_ID), (number, NAIVE_ID)]
     again = {e.evaluation.kernel_id: e for e in events_of(run_dir, Evaluated) if e.number}
     assert again.keys() == {NAIVE_ID, best_id}
-    assert again[best_id].evaluation.anchor_id == NAIVE_ID and again[best_id].verified
+    assert again[best_id].evaluation.anchor_id == NAIVE_ID
+    won = [one for one in events_of(run_dir, Contested) if one.outcome == "won"]
+    assert (won[0].kernel_id, won[0].rival_id) == (best_id, NAIVE_ID)
     heard = events_of(run_dir, Revised)
     assert {(one.island, one.kernel_id) for one in heard} == {
         (island, one) for island in range(2) for one in again

@@ -114,9 +114,9 @@ def left_behind(name: str, folder: Path) -> Any:
             session = inner(*arguments, **named)
             run = session.run
 
-            def running(plan: Any, buffers: Any, **how: Any) -> None:
+            def running(plan: Any, buffers: Any, **how: Any) -> float:
                 look(directory, session, buffers, found)
-                run(plan, buffers, **how)
+                return run(plan, buffers, **how)
 
             if arguments[0] is compiled:
                 session.run = running  # type: ignore[method-assign]

@@ -1,7 +1,9 @@
 """Tests of the dispatcher: nothing twice, nothing lost, nothing that waits for ever."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +18,10 @@ from engine.store.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
 from evaluators.device import Compiled
-from evaluators.evaluation import Evaluation, Status
+from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.intervals import Spread
+from evaluators.measuring.sittings import Sitting
 from evaluators.profile.profiler import Profile
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
@@ -25,6 +29,7 @@ from operators.individual import Candidate
 TASK = load_task("sgemm")
 SEED = Candidate.from_source(TASK.naive)
 SEED_ID = parse_kernel(TASK.naive).id
+SPREAD = Spread(sitting=0.001, distance=0.0, run=1.0)
 TOOLCHAIN = Toolchain(harness="1", compiler="c 1.0")
 
 
@@ -67,6 +72,8 @@ class ScriptedLane:
         self.link_faults: list[Broken] = []  # what links meet, in order, before one is measured
         self.linked: list[tuple[str, Any]] = []  # kernel id, anchor
         self.gate: asyncio.Event | None = None
+        self.sat: list[tuple[str, tuple[str, ...], bool]] = []  # kernel id, rivals, checked
+        self.wrong_elsewhere: set[str] = set()  # kernel ids
 
     async def fit(self) -> None:
         while not self.well:
@@ -77,9 +84,7 @@ class ScriptedLane:
         self.well = self.free = False
         self.trouble = str(error)
 
-    async def measure(
-        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
-    ) -> Measured:
+    async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
         await asyncio.sleep(0)
         if self.gate is not None:
             await self.gate.wait()
@@ -93,9 +98,22 @@ class ScriptedLane:
             self.sick[built.kernel_id] -= 1
             raise Sick("three kernels in a row met a fault")
         speedup = self.speedups.get(built.kernel_id, 1.0)
-        return Measured(
-            evaluation=passed(built.kernel_id, speedup), verified=speedup > best_speedup
-        )
+        if anchor is None:
+            return Measured(evaluation=passed(built.kernel_id, speedup), verified=True)
+        blocks = of_blocks(speedup, self.speedups.get(anchor[0], 1.0), 4)
+        made = replace(passed(built.kernel_id, speedup), blocks=blocks, anchor_id=anchor[0])
+        return Measured(evaluation=made)
+
+    async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
+        await asyncio.sleep(0)
+        self.sat.append((built.kernel_id, tuple(rival for rival, _ in rivals), check))
+        speedup = self.speedups.get(built.kernel_id, 1.0)
+        blocks = {
+            rival: of_blocks(speedup, self.speedups.get(rival, 1.0), 12) for rival, _ in rivals
+        }
+        wrong = check and built.kernel_id in self.wrong_elsewhere
+        status, reason = (Status.WRONG, "held-out shape") if wrong else (Status.PASSED, "")
+        return Sitting(blocks=blocks, verdict=Verdict(status=status, reason=reason), seconds=0.1)
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         await asyncio.sleep(0)
@@ -106,6 +124,11 @@ class ScriptedLane:
 
     async def profile(self, built: Built, task: str) -> Profile:
         raise AssertionError("no profile was asked for")
+
+
+def of_blocks(speedup: float, beside: float, count: int) -> dict[str, tuple[float, ...]]:
+    """Paired blocks of a kernel and another one, by how fast they are."""
+    return {"a": (math.log(speedup / beside),) * count}
 
 
 def passed(kernel_id: str, speedup: float) -> Evaluation:
@@ -155,6 +178,7 @@ def dispatcher(
         patience_s=patience_s,
         profiles=profiles,
         revised=revised,
+        spread=SPREAD,
     )
     return Dispatcher(setting, scores or Scoreboard())
 
@@ -359,6 +383,7 @@ def test_a_new_epoch_begins_at_half_again_as_fast() -> None:
         await busy.begin(SEED)
         for number in range(1, 5):
             await busy.evaluate(*kernel(number))
+            await busy.drain()
             for _ in range(20):
                 await asyncio.sleep(0)
         epochs = journal.of(EpochStarted)

@@ -57,13 +57,13 @@ def test_a_win_must_hold_on_held_out_shapes(workbench: BackendWorkbench, wrong_f
         assert isinstance(built, Built)
         made = evaluator.measure(built.kernel, built.compiled, None)
         assert made.passed and made.speedup == 1.0
-        best, win = (verified(evaluator, built, made, speedup) for speedup in (1.0, 0.5))
-    assert best.evaluation == made and not best.verified
+        win = verified(evaluator, built, made)
     assert win.evaluation.seconds["device"] > made.seconds["device"]
     assert win.verified == (wrong_from > 7000)
     if not win.verified:
         assert win.evaluation.status is Status.WRONG and win.evaluation.times_us == {}
         assert "on a held-out shape" in win.evaluation.reason
+        assert "7000" not in win.evaluation.reason
 
 
 def test_a_link_of_a_kernel_that_now_fails_is_none(workbench: BackendWorkbench) -> None:

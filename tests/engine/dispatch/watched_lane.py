@@ -1,12 +1,13 @@
 """A scripted lane that is watched, and probed, as the lane of a real device is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from engine.dispatch.quarantine import FIRST_PROBE_S, QuarantinedLane
 from engine.dispatch.setting import Lane
 from engine.dispatch.workbench import Blocks, Built, Measured
 from evaluators.device_info import DeviceInfo
+from evaluators.measuring.sittings import Sitting
 from evaluators.profile.profiler import Profile
 
 
@@ -24,11 +25,13 @@ class WatchedLane(QuarantinedLane):
     async def probe(self) -> DeviceInfo:
         return await self._scripted.info()
 
-    async def measure(
-        self, built: Built, anchor: Any, best: Mapping[str, float], best_speedup: float
-    ) -> Measured:
+    async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
         with self.watched():
-            return await self._scripted.measure(built, anchor, best, best_speedup)
+            return await self._scripted.measure(built, anchor, best)
+
+    async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
+        with self.watched():
+            return await self._scripted.sit(built, rivals, check, turn)
 
     async def link(self, built: Built, anchor: Any) -> Blocks | None:
         with self.watched():

@@ -76,7 +76,7 @@ def test_resuming_a_spent_campaign_is_refused_with_the_command_that_does_somethi
     given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_dir = tmp_path / "short"
-    settings = log.config(tmp_path, budgets={"evaluations": 4})
+    settings = log.config(tmp_path, budgets={"evaluations": 4}, final={"seconds": 0})
     log.write(run_dir / "store.sqlite", [*log.opening(settings), *log.middle()])
     assert cli.main(["resume", str(run_dir), *given]) == 2
     [sentence] = capsys.readouterr().err.splitlines()

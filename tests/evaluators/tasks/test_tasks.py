@@ -95,7 +95,7 @@ def test_tolerances_tell_a_lost_term_from_rounding(task: Task) -> None:
     for workload in task.workloads("tests", "cpu")[1:]:
         inputs = task.inputs(workload, 3)
         right = task.reference(workload, inputs)[output.name]
-        tolerance = {"rtol": output.rtol(workload.dims), "atol": output.atol(workload.dims)}
+        rtol, atol = output.rtol(workload.dims), output.atol(workload.dims)
         rounded = right.astype(np.float32)
         if task.name == "sgemm":
             rounded = np.zeros_like(rounded)
@@ -103,12 +103,12 @@ def test_tolerances_tell_a_lost_term_from_rounding(task: Task) -> None:
                 rounded += inputs["a"][:, k : k + 1] * inputs["b"][k : k + 1]
         elif task.name == "sum_reduction":
             rounded = np.cumsum(inputs["x"], dtype=np.float32)[-1:]
-        assert compare(rounded, right, **tolerance).error < 1.0
+        assert compare(rounded, right, rtol=rtol, atol=atol).error < 1.0
         lost = {name: array.copy() for name, array in inputs.items()}
         first = lost["a" if task.name == "sgemm" else "x"]
         first[(0,) * first.ndim] = 0
         wrong = task.reference(workload, lost)[output.name].astype(np.float32)
-        assert compare(wrong, right, **tolerance).error > 1.0
+        assert compare(wrong, right, rtol=rtol, atol=atol).error > 1.0
 
 
 @pytest.mark.parametrize("name", BACKENDS)
