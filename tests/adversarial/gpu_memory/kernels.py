@@ -43,7 +43,7 @@ SEARCH
 
 __global__ void go(float* x, float* y, int N) {
     const Word* directory = (const Word*)DIRECTORYull;
-    if (threadIdx.x == 0) {
+    if (directory && threadIdx.x == 0) {
         for (Word k = 0; k < directory[0]; ++k) {
             Word base = directory[1 + 2 * k], words = directory[2 + 2 * k] / 8;
             bool own = (Word)x >= base && (Word)x < base + 8 * words;
