@@ -114,5 +114,8 @@ def check_order(
         if rejected.killed:
             raise
         if rejected.status in (Status.WRONG, Status.CRASHED):
-            reason = f"with its threads in another order: {rejected.reason} (a barrier missing?)"
+            reason = (
+                f"with blocks and threads in another order: {rejected.reason} "
+                "(a barrier or an atomic operation missing?)"
+            )
             raise Rejected(rejected.status, reason, log=rejected.log) from None

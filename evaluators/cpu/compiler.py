@@ -15,7 +15,14 @@ from evaluators.cpu.fission import PREFIX, Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.unit import emit
 from evaluators.cpu.library import LibraryFacts, check_library
-from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
+from evaluators.cpu.toolchain import (
+    INCLUDE,
+    WATCH_SCRIPT,
+    WATCH_SCRIPT_TEXT,
+    Toolchain,
+    cpu_flags,
+    toolchain,
+)
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Defines, Plan
@@ -25,7 +32,11 @@ from evaluators.kernel.tokens import Token, tokens
 from evaluators.sandbox.run import Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
-EMITTERS: Mapping[str, Emit] = {ENGINE: emit, fibers.ENGINE: fibers.emit}
+EMITTERS: Mapping[str, Emit] = {
+    ENGINE: emit,
+    fibers.ENGINE: fibers.emit,
+    fibers.TELLING: fibers.emit_telling,
+}
 LOG_CHARACTERS = 8000
 
 _ERROR = re.compile(
@@ -81,8 +92,7 @@ class CpuCompiler:
             build = _Build(
                 tools=tools, kernel=kernel, defines=defines, headers=headers, entries=[*entries]
             )
-            emit = EMITTERS[self.engine]
-            binaries[defines], found = build.run(emit, self.wavefront, self.deadline_s)
+            binaries[defines], found = build.run(self.engine, self.wavefront, self.deadline_s)
             resources += found
         return Compiled(
             kernel_id=kernel.id,
@@ -118,18 +128,24 @@ class _Build:
     entries: Sequence[Entry]
 
     def run(
-        self, emit: Emit, wavefront: int, deadline_s: float
+        self, engine: str, wavefront: int, deadline_s: float
     ) -> tuple[Binary, list[Mapping[str, Any]]]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             own = self.own(folder, wavefront, deadline_s)
             words = check_preprocessed(own)
-            unit = emit(
+            unit = EMITTERS[engine](
                 own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
             )
             (folder / "unit.cpp").write_text(unit)
-            waits = any(token.text in COLLECTIVES for token in words)
-            command = self.tools.build("unit.cpp", "unit.so", self.kernel.options, waits=waits)
+            (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
+            command = self.tools.build(
+                "unit.cpp",
+                "unit.so",
+                self.kernel.options,
+                waits=any(token.text in COLLECTIVES for token in words),
+                watched=engine != ENGINE,
+            )
             self.child(command, folder, deadline_s)
             data = (folder / "unit.so").read_bytes()
         facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=len(self.entries))

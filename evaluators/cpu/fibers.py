@@ -1,9 +1,12 @@
-"""The oracle for kernels with barriers: every GPU thread a fiber of its own, right but slow.
+"""The oracle: every GPU thread a fiber of its own, in random orders and watched; right but slow.
 
 It shares with the translator no more than the list of the source's functions. It is never timed.
-Threads run from the first to the last and the other way in turn, so that a missing barrier shows.
+Blocks and threads take turns in random orders, so that a missing barrier shows, and every access is
+watched, so that an update that another thread could undo shows: see include/cpu/ks/races.h.
 """
 
+import functools
+import secrets
 from collections.abc import Sequence
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
@@ -14,6 +17,8 @@ from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
 from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fibers"
+TELLING = "cpu-fibers-telling"
+"""Ends a kernel also where a thread reads what another one wrote with no barrier between."""
 
 
 def emit(
@@ -23,11 +28,17 @@ def emit(
     headers: Sequence[str],
     words: Sequence[Token],
     wavefront: int,
+    tell_reads: bool = False,
 ) -> str:
-    """The C++ unit to compile, with the same entries as the engine that is timed."""
+    """The C++ unit to compile, with the same entries as the engine that is timed.
+
+    The seed of its orders is drawn here, once a unit: no kernel knows it.
+    """
     check_words(words)
     blocks = {entry.block for entry in entries}
-    lines = [f"#define WAVEFRONT {wavefront}"]
+    lines = [f"#define WAVEFRONT {wavefront}", "#define KS_ORACLE"]
+    lines.append(f"#define KS_SEED {secrets.randbits(64)}ull")
+    lines.append(f"#define KS_TELL_READS {str(tell_reads).lower()}")
     lines += [f"#include <{header}>" for header in headers]
     lines.append("#include <ks/fibers.h>")
     if len(blocks) == 1:
@@ -47,6 +58,9 @@ KS_EXPORT void {ENTRY.format(i)}(const KsLaunch *launch) {{
 }}
 }}""")
     return "\n".join(lines) + "\n"
+
+
+emit_telling = functools.partial(emit, tell_reads=True)
 
 
 def _with_calls(source: str) -> str:

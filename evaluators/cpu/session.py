@@ -13,6 +13,7 @@ import numpy as np
 from evaluators.cpu.compiler import entry_key
 from evaluators.cpu.emit import LDS_BYTES
 from evaluators.cpu.library import SIGNATURE
+from evaluators.cpu.races import race
 from evaluators.cpu.run_child import SCRIPT_BYTES, Fault, RunChild
 from evaluators.device import Buffer, Compiled
 from evaluators.evaluation import Rejected, Status
@@ -47,6 +48,7 @@ class CpuSession:
         Caches find lines by physical address: with pages of their own, a kernel with strides of
         powers of two and itself differ by 10%.
         """
+        self._binaries = [binary.data for binary in compiled.binaries.values()]
         self._libraries = {defines: i for i, defines in enumerate(compiled.binaries)}
         self._entries = {
             defines: {key: i for i, key in enumerate(binary.symbols)}
@@ -143,7 +145,8 @@ class CpuSession:
                 self._unmapped.pop()
             return self._child.run(self._records, deadline_s)
         except Fault as fault:
-            raise Rejected(Status.CRASHED, _describe(fault, bindings)) from None
+            told = race(fault.address + fault.arena, self._binaries)
+            raise told or Rejected(Status.CRASHED, _describe(fault, bindings)) from None
 
     def _write_script(self, plan: Plan, bindings: Bindings, prepare: bool) -> None:
         steps = plan.prepare if prepare else plan.steps

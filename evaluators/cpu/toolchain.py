@@ -52,6 +52,21 @@ _GNU_FLAGS = (
 _GNU_WITHOUT_BARRIERS = ("--param=max-completely-peel-times=4",)
 _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
+# The oracle's: each access calls a hook of include/cpu/ks/access_hooks.h (libtsan is not linked).
+# clang's own flag would go past Zig, which brings a libtsan of its own.
+_WATCH_FLAGS = {
+    "g++": ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1"),
+    "clang++": (
+        *("-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
+        *("-mllvm", "-tsan-instrument-read-before-write=1", "-gline-tables-only"),
+        *("-fno-vectorize", "-fno-slp-vectorize"),
+    ),
+}
+WATCH_SCRIPT = "watch.ld"
+WATCH_SCRIPT_TEXT = (
+    "SECTIONS { /DISCARD/ : { *(.init_array .init_array.* .ctors .ctors.*) } } INSERT BEFORE .text;"
+)
+"""Compilers add a constructor that starts libtsan; the linker leaves it out by this script."""
 _INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
 _LINK_FLAGS = (
     "-shared",
@@ -91,11 +106,18 @@ class Toolchain:
         ]
 
     def build(
-        self, source: str, output: str, options: tuple[str, ...], *, waits: bool = False
+        self,
+        source: str,
+        output: str,
+        options: tuple[str, ...],
+        *,
+        waits: bool = False,
+        watched: bool = False,
     ) -> list[str]:
         """Command from a C++ unit to a shared library; options come last, so that they count.
 
-        waits: whether the kernels hold barriers or wavefront operations.
+        waits: whether the kernels hold barriers or wavefront operations. watched: for the
+        oracle, whose accesses call hooks; WATCH_SCRIPT must lie in the current folder.
         """
         flags = [*_COMMON_FLAGS]
         flags += _GNU_FLAGS if self.family == "g++" else _CLANG_FLAGS
@@ -105,12 +127,17 @@ class Toolchain:
             flags += _ZIG_FLAGS
         if self.wide_vectors:
             flags.append("-mprefer-vector-width=512")
+        watch: tuple[str, ...] = ()
+        if watched:
+            flags += ["-O1", "-gdwarf-4", *_WATCH_FLAGS["g++" if self.family == "g++" else "clang++"]]
+            watch = (f"-Wl,-T,{WATCH_SCRIPT}",)
         return [
             *self.command,
             *flags,
             *_INCLUDE_FLAGS,
             *options,
             *_LINK_FLAGS,
+            *watch,
             *("-o", output, source),
         ]
 
