@@ -13,12 +13,16 @@ LOST_UPDATE = 0x1D1A00000000
 
 _TOLD = {
     LOST_UPDATE: (
-        "changes what another thread wrote, with no barrier and no atomic operation between: "
+        "a thread changes what another thread wrote, with no barrier and no atomic operation between: "
         "one of the two changes can be lost"
     ),
-    0x1D1B00000000: "reads LDS that another thread wrote, no barrier between",
-    0x1D1C00000000: "reads what another thread of its block wrote, no barrier between",
-    0x1D1D00000000: "reads what another block of the same launch wrote",
+    0x1D1B00000000: "a thread reads LDS that another thread wrote, no barrier between",
+    0x1D1C00000000: "a thread reads what another thread of its block wrote, no barrier between",
+    0x1D1D00000000: "a thread reads what another block of the same launch wrote",
+    0x1D1E00000000: (
+        "a lane reads LDS that another lane of its wavefront wrote, no barrier between: lanes run "
+        "in no lockstep here, put __syncwarp() or __syncthreads() between"
+    ),
 }
 _LIBRARY_BYTES = 1 << 32
 
@@ -30,7 +34,7 @@ def race(address: int, libraries: Iterable[bytes]) -> Rejected | None:
         return None
     place = address % _LIBRARY_BYTES - 1  # of the call: the address is the one it returns to
     line = next((found for data in libraries if (found := _line(data, place))), None)
-    return Rejected(Status.WRONG, f"a thread {told}", line=line)
+    return Rejected(Status.WRONG, told, line=line)
 
 
 def _line(library: bytes, place: int) -> int | None:

@@ -129,7 +129,11 @@ class Toolchain:
             flags.append("-mprefer-vector-width=512")
         watch: tuple[str, ...] = ()
         if watched:
-            flags += ["-O1", "-gdwarf-4", *_WATCH_FLAGS["g++" if self.family == "g++" else "clang++"]]
+            flags += [
+                "-O1",
+                "-gdwarf-4",
+                *_WATCH_FLAGS["g++" if self.family == "g++" else "clang++"],
+            ]
             watch = (f"-Wl,-T,{WATCH_SCRIPT}",)
         return [
             *self.command,

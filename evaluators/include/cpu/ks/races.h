@@ -13,6 +13,7 @@
 #define KS_READS_LDS 0x1D1B00000000ull
 #define KS_READS_OWN_BLOCK 0x1D1C00000000ull
 #define KS_READS_OTHER_BLOCK 0x1D1D00000000ull
+#define KS_READS_OTHER_LANE 0x1D1E00000000ull
 
 #ifndef KS_TELL_READS
 #define KS_TELL_READS false /* tell also of every read of what another thread has just written */
@@ -101,9 +102,11 @@ KS_QUIET static bool ks_ordered(const KsWord *word, int thread) {
     return released && ks_acquired[thread] > word->time;
 }
 
-KS_QUIET static unsigned long long ks_kind_of_read(const KsWord *word, unsigned long long address) {
+KS_QUIET static unsigned long long ks_kind_of_read(const KsWord *word, int thread,
+                                                   unsigned long long address) {
     if (word->block != ks_block_number) return KS_READS_OTHER_BLOCK;
-    return ks_in_library(address) ? KS_READS_LDS : KS_READS_OWN_BLOCK;
+    if (!ks_in_library(address)) return KS_READS_OWN_BLOCK;
+    return word->thread / WAVEFRONT == thread / WAVEFRONT ? KS_READS_OTHER_LANE : KS_READS_LDS;
 }
 
 /* Call visit with each word of an access, and which of its bytes. */
@@ -130,7 +133,7 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
         KsWord *word = ks_word(place, false);
         if (!word || !(word->bytes & bytes) || !ks_foreign(word, thread)) return;
         if (ks_ordered(word, thread)) return;
-        if (KS_TELL_READS && !word->atomic) ks_tell(ks_kind_of_read(word, address), code);
+        if (KS_TELL_READS && !word->atomic) ks_tell(ks_kind_of_read(word, thread, address), code);
         word->reader = (unsigned short)thread;
         word->reader_block = ks_block_number;
     });
