@@ -11,10 +11,11 @@ from typing import Any
 
 from evaluators.cpu import fibers
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
-from evaluators.cpu.fission import PREFIX, Region, explain
+from evaluators.cpu.fission import Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.unit import emit
-from evaluators.cpu.library import LibraryFacts, check_library
+from evaluators.cpu.library import check_library
+from evaluators.cpu.static_lds import static_lds
 from evaluators.cpu.toolchain import (
     INCLUDE,
     WATCH_SCRIPT,
@@ -134,24 +135,17 @@ class _Build:
             folder = Path(name)
             own = self.own(folder, wavefront, deadline_s)
             words = check_preprocessed(own)
-            unit = EMITTERS[engine](
-                own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
-            )
-            (folder / "unit.cpp").write_text(unit)
-            (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
-            command = self.tools.build(
-                "unit.cpp",
-                "unit.so",
-                self.kernel.options,
-                waits=any(token.text in COLLECTIVES for token in words),
-                watched=engine != ENGINE,
-            )
-            self.child(command, folder, deadline_s)
-            data = (folder / "unit.so").read_bytes()
+            try:
+                data = self.library(folder, engine, own, words, wavefront, deadline_s)
+            except Rejected as rejected:
+                if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
+                    raise
+                self.check_as_written(folder, own, wavefront, deadline_s)
+                raise _not_translated(rejected) from None
         facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=len(self.entries))
         keys = [entry_key(entry.kernel, entry.block) for entry in self.entries]
         symbols = {key: ENTRY.format(i) for i, key in enumerate(keys)}
-        lds = _static_lds([entry.kernel for entry in self.entries], facts, words)
+        lds = static_lds([entry.kernel for entry in self.entries], facts, words)
         return Binary(data=data, symbols=symbols), [
             {
                 "kernel": key,
@@ -161,6 +155,36 @@ class _Build:
             }
             for i, key in enumerate(keys)
         ]
+
+    def library(
+        self,
+        folder: Path,
+        engine: str,
+        own: str,
+        words: Sequence[Token],
+        wavefront: int,
+        deadline_s: float,
+    ) -> bytes:
+        unit = EMITTERS[engine](
+            own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
+        )
+        (folder / "unit.cpp").write_text(unit)
+        (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
+        command = self.tools.build(
+            "unit.cpp",
+            "unit.so",
+            self.kernel.options,
+            waits=any(token.text in COLLECTIVES for token in words),
+            watched=engine != ENGINE,
+        )
+        self.child(command, folder, deadline_s)
+        return (folder / "unit.so").read_bytes()
+
+    def check_as_written(self, folder: Path, own: str, wavefront: int, deadline_s: float) -> None:
+        """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""
+        unit = fibers.as_written(own, self.entries, headers=self.includes(), wavefront=wavefront)
+        (folder / "written.cpp").write_text(unit)
+        self.child(self.tools.check("written.cpp"), folder, deadline_s)
 
     def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
         """The kernel file's own text after the preprocessor."""
@@ -204,6 +228,14 @@ class _Build:
         return Rejected(Status.COMPILE_ERROR, f"launching {names}: {message}", log=log)
 
 
+def _not_translated(rejected: Rejected) -> Rejected:
+    """The verdict on a kernel that compiles as it is written, but not as it was cut."""
+    if rejected.status is Status.UNSUPPORTED:
+        return rejected
+    what = "can't run this: it compiles as written, but not cut at its barriers"
+    return Rejected(Status.UNSUPPORTED, f"{ENGINE} {what}", line=rejected.line)
+
+
 def arch() -> str:
     """The processor's architecture with the widest vectors that it has."""
     flags = cpu_flags()
@@ -224,50 +256,3 @@ def _check_entry(kernel: str) -> None:
             continue
         if token.kind != "sign" or not _ENTRY_SIGNS.fullmatch(token.text):
             raise Rejected(Status.INVALID, f"{kernel!r} is not the name of a kernel")
-
-
-def _static_lds(kernels: Sequence[str], facts: LibraryFacts, words: Sequence[Token]) -> list[int]:
-    """Bytes of static LDS by entry, as far as the compiler kept the variables.
-
-    A variable of a __device__ function counts for every kernel; of a template kernel's
-    instances the largest counts.
-    """
-    names = [name.split("<")[0].split("::")[-1].strip() for name in kernels]
-    by_owner: dict[str, int] = {}  # "" owns what is declared outside of functions
-    for variable in _shared_variables(words):
-        local = re.compile(rf"_ZZ(.*)E{len(variable)}{variable}(?:_\d+)?(?:\.\d+)*")
-        outer = re.compile(rf"(?:_ZL?{len(variable)})?{variable}(?:\.\d+)*")
-        for symbol, nbytes in facts.objects.items():
-            if found := local.fullmatch(symbol):
-                by_owner[found.group(1)] = by_owner.get(found.group(1), 0) + nbytes
-            elif outer.fullmatch(symbol):
-                by_owner[""] = by_owner.get("", 0) + nbytes
-    kernel_owners = {
-        name: [
-            owner
-            for owner in by_owner
-            for own in (name, PREFIX + name)
-            if f"{len(own)}{own}" in owner
-        ]
-        for name in names
-    }
-    taken = {owner for owners in kernel_owners.values() for owner in owners}
-    common = sum(nbytes for owner, nbytes in by_owner.items() if owner not in taken)
-    return [
-        common + max((by_owner[owner] for owner in kernel_owners[name]), default=0)
-        for name in names
-    ]
-
-
-def _shared_variables(words: Sequence[Token]) -> set[str]:
-    """Names declared __shared__, other than extern ones."""
-    found: set[str] = set()
-    for i, token in enumerate(words):
-        if token.text != "__shared__" or (i and words[i - 1].text == "extern"):
-            continue
-        for k in range(i + 1, len(words) - 1):
-            if words[k].kind == "word" and words[k + 1].text in ("[", ";", ",", "="):
-                found.add(words[k].text)
-            if words[k].text == ";":
-                break
-    return found

@@ -35,6 +35,24 @@ def emit(
     The seed of its orders is drawn here, once a unit: no kernel knows it.
     """
     check_words(words)
+    return _unit(_with_calls(source), entries, headers, wavefront, tell_reads=tell_reads)
+
+
+def as_written(
+    source: str, entries: Sequence[Entry], *, headers: Sequence[str], wavefront: int
+) -> str:
+    """A unit with the kernel's text as it is, to see whether a compiler takes that."""
+    return _unit(source, entries, headers, wavefront, tell_reads=False)
+
+
+def _unit(
+    source: str,
+    entries: Sequence[Entry],
+    headers: Sequence[str],
+    wavefront: int,
+    *,
+    tell_reads: bool,
+) -> str:
     blocks = {entry.block for entry in entries}
     lines = [f"#define WAVEFRONT {wavefront}", "#define KS_ORACLE"]
     lines.append(f"#define KS_SEED {secrets.randbits(64)}ull")
@@ -46,7 +64,7 @@ def emit(
     else:
         lines.append("static KsIndex blockDim;")
     lines.append(f"alignas(4096) static char ks_dynamic_lds[{LDS_BYTES}];")
-    lines.append(own_text(_with_calls(source)))
+    lines.append(own_text(source))
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
         block = f"blockDim = {{{_dims(entry.block)}}}; " if len(blocks) > 1 else ""

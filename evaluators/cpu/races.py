@@ -13,8 +13,8 @@ LOST_UPDATE = 0x1D1A00000000
 
 _TOLD = {
     LOST_UPDATE: (
-        "a thread changes what another thread wrote, with no barrier and no atomic operation between: "
-        "one of the two changes can be lost"
+        "a thread changes what another thread wrote, with no barrier and no atomic operation "
+        "between: one of the two changes can be lost"
     ),
     0x1D1B00000000: "a thread reads LDS that another thread wrote, no barrier between",
     0x1D1C00000000: "a thread reads what another thread of its block wrote, no barrier between",

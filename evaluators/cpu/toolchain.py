@@ -54,14 +54,12 @@ _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 # The oracle's: each access calls a hook of include/cpu/ks/access_hooks.h (libtsan is not linked).
 # clang's own flag would go past Zig, which brings a libtsan of its own.
-_WATCH_FLAGS = {
-    "g++": ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1"),
-    "clang++": (
-        *("-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
-        *("-mllvm", "-tsan-instrument-read-before-write=1", "-gline-tables-only"),
-        *("-fno-vectorize", "-fno-slp-vectorize"),
-    ),
-}
+_GNU_WATCHED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1")
+_CLANG_WATCHED = (
+    *("-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
+    *("-mllvm", "-tsan-instrument-read-before-write=1", "-gline-tables-only"),
+    *("-fno-vectorize", "-fno-slp-vectorize"),
+)
 WATCH_SCRIPT = "watch.ld"
 WATCH_SCRIPT_TEXT = (
     "SECTIONS { /DISCARD/ : { *(.init_array .init_array.* .ctors .ctors.*) } } INSERT BEFORE .text;"
@@ -105,6 +103,10 @@ class Toolchain:
             *("-include", "hip/hip_runtime.h", source),
         ]
 
+    def check(self, source: str) -> list[str]:
+        """Command that only tells whether a C++ unit is right."""
+        return [*self.command, *_COMMON_FLAGS, "-fsyntax-only", *_INCLUDE_FLAGS, source]
+
     def build(
         self,
         source: str,
@@ -129,11 +131,8 @@ class Toolchain:
             flags.append("-mprefer-vector-width=512")
         watch: tuple[str, ...] = ()
         if watched:
-            flags += [
-                "-O1",
-                "-gdwarf-4",
-                *_WATCH_FLAGS["g++" if self.family == "g++" else "clang++"],
-            ]
+            flags += ["-O1", "-gdwarf-4"]
+            flags += _GNU_WATCHED if self.family == "g++" else _CLANG_WATCHED
             watch = (f"-Wl,-T,{WATCH_SCRIPT}",)
         return [
             *self.command,

@@ -27,12 +27,23 @@ class Function:
     atomic: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class Prototype:
+    """A function declared in the file, and perhaps defined elsewhere in it."""
+
+    name: str
+    outer: Spanned  # with the template's head
+    declarator: Node
+    start: int  # in the text, with its markers
+
+
 @dataclass(slots=True)
 class Unit:
     """A parsed kernel file."""
 
     source: Source
     functions: list[Function] = field(default_factory=list)
+    prototypes: list[Prototype] = field(default_factory=list)
     mutable: set[str] = field(default_factory=set)  # variables of the file that can change
     shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
 
@@ -71,6 +82,12 @@ def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> 
             unit.shared.append(kid)
             if not kid.has_leaf("extern"):
                 unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
+        elif kid.kind == "declaration" and (declarator := _called(kid)) is not None:
+            outer = template or kid
+            _rename_indices(_params(declarator), kid)
+            begin = _start(unit.source, start, outer.start)
+            named = str(declarator.need("declarator"))
+            unit.prototypes.append(Prototype(named, outer, declarator, begin))
         elif kid.kind == "declaration" and not _constant(unit, kid, start):
             unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
         start = kid.end
@@ -82,11 +99,7 @@ def _constant(unit: Unit, node: Spanned, start: int) -> bool:
 
 
 def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -> None:
-    declarator: Node | None = node.get("declarator")
-    while declarator is not None and declarator.kind != "function_declarator":
-        declarator = declarator.get("declarator") or next(
-            (kid for kid in declarator.kids if kid.kind.endswith("_declarator")), None
-        )
+    declarator = _called(node)
     body = node.get("body")
     if declarator is None or body is None or body.kind != "compound_statement":
         return
@@ -95,7 +108,8 @@ def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -
     kernel = unit.source.marked(start, body.start, "__global__")
     if kernel and named.kind != "identifier":
         raise unsupported(f"the kernel {named}: its name is not a plain one", named.line)
-    params = [k for k in declarator.need("parameters").kids if k.kind.endswith("declaration")]
+    params = _params(declarator)
+    _rename_indices(params, node)
     unit.functions.append(
         Function(
             name=str(named),
@@ -109,6 +123,31 @@ def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -
             words=frozenset(leaf.text for leaf in body.leaves()),
         )
     )
+
+
+def _called(node: Node) -> Node | None:
+    """The part of a declaration that names a function and its parameters, if it is one's."""
+    declarator = node.get("declarator")
+    while declarator is not None and declarator.kind != "function_declarator":
+        if declarator.kind == "init_declarator":
+            return None
+        declarator = declarator.get("declarator") or next(
+            (kid for kid in declarator.kids if kid.kind.endswith("_declarator")), None
+        )
+    return declarator
+
+
+def _params(declarator: Node) -> list[Node]:
+    return [k for k in declarator.need("parameters").kids if k.kind.endswith("declaration")]
+
+
+def _rename_indices(params: list[Node], node: Node) -> None:
+    """A parameter called blockIdx is the user's own: it gets another name."""
+    declarators = [one for param in params if (one := param.get("declarator")) is not None]
+    own = {leaf.text for one in declarators for leaf in one.leaves()} & BUILTINS
+    for leaf in node.leaves() if own else ():
+        if leaf.text in own and leaf.kind == "identifier":
+            leaf.text += "_own"
 
 
 def _close(unit: Unit) -> None:

@@ -7,11 +7,11 @@ from evaluators.cpu.fission.emit import UNKNOWN, Emission
 from evaluators.cpu.fission.exchange import file_lds
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
+from evaluators.cpu.fission.limits import check_names, check_places
 from evaluators.cpu.fission.lower import Lowering
-from evaluators.cpu.fission.names import BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
-from evaluators.cpu.fission.source import Function, Unit, read
+from evaluators.cpu.fission.source import Function, Prototype, Unit, read
 from evaluators.cpu.fission.tree import Node, leaf, render, unsupported
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
@@ -65,6 +65,7 @@ def translate(source: str, kernels: Sequence[str]) -> str:
     unit = read(source)
     _pass_indices(unit)
     wanted = _wanted(unit, kernels)
+    check_names(unit, kernels)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
     for f in unit.functions:
@@ -77,12 +78,14 @@ def translate(source: str, kernels: Sequence[str]) -> str:
             edits.append((f.start, f.outer.end, ""))
         elif f.indexed:
             edits.append((f.start, f.outer.end, _device_function(f)))
+    for prototype in unit.prototypes:
+        edits += _prototype(unit, prototype)
     for shared in unit.shared:
         if shared.has_leaf("extern"):
             out: list[str] = []
             render(file_lds(shared), out, [UNKNOWN])
             edits.append((shared.start, shared.end, "".join(out)))
-    _check_methods(unit)
+    check_places(unit)
     whole, at = [], 0
     for start, end, text in sorted(edits):
         if start < at:
@@ -205,24 +208,33 @@ def _device_function(function: Function) -> str:
     node: Node = function.node
     while node.kind != "function_declarator":
         node = node.need("declarator")
-    listed = node.need("parameters")
+    _take_indices(node)
+    function.body.kids.insert(1, leaf(_INDICES, function.body.line))
+    return _rendered(function.outer)
+
+
+def _prototype(unit: Unit, prototype: Prototype) -> list[tuple[int, int, str]]:
+    """It goes with what it declares: away, or with indices among its parameters."""
+    found = unit.named(prototype.name)
+    where = (prototype.start, prototype.outer.end)
+    if any(f.kernel or f.collective for f in found):
+        return [(*where, "")]
+    if not any(f.indexed for f in found):
+        return []
+    _take_indices(prototype.declarator)
+    return [(*where, _rendered(prototype.outer))]
+
+
+def _take_indices(declarator: Node) -> None:
+    listed = declarator.need("parameters")
     named = [k for k in listed.kids if k.kind.endswith("declaration") and str(k) != "void"]
     comma = " ," if named else ""
     if not named:
         listed.kids = [listed.kids[0], listed.kids[-1]]
-    listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", node.line))
-    function.body.kids.insert(1, leaf(_INDICES, function.body.line))
+    listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", declarator.line))
+
+
+def _rendered(outer: Node) -> str:
     out: list[str] = []
-    render(function.outer, out, [UNKNOWN])
-    return "".join(out) + f"\n#line {_end_line(function.node)}\n"
-
-
-def _check_methods(unit: Unit) -> None:
-    """Indices and barriers are known in plain functions only."""
-    inside = {id(one) for f in unit.functions for one in f.node.walk()}
-    words = (
-        BUILTINS | COLLECTIVES | unit.with_property("indexed") | unit.with_property("collective")
-    )
-    for one in unit.source.root.leaves():
-        if one.text in words and id(one) not in inside:
-            raise unsupported(f"{one.text} outside of a plain function", one.line)
+    render(outer, out, [UNKNOWN])
+    return "".join(out) + f"\n#line {_end_line(outer)}\n"

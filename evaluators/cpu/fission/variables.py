@@ -128,7 +128,10 @@ class Resolver(Reader):
         if declarator is None or declarator.kind != "init_declarator":
             return False
         inner, value = declarator.need("declarator"), declarator.need("value")
-        if inner.kind != "reference_declarator" or value.kind != "identifier":
+        kinds = {one.kind for one in inner.walk()}
+        if "reference_declarator" not in kinds or "pointer_declarator" in kinds:
+            return False
+        if value.kind != "identifier":
             return False
         var = value.var
         if not isinstance(var, Var):
@@ -202,7 +205,7 @@ class Resolver(Reader):
         var = Var(named.text, node.line, decl=step)
         kinds = {k.kind for k in inner.walk()}
         var.is_reference = "reference_declarator" in kinds
-        var.is_array = "array_declarator" in kinds
+        var.is_array = "array_declarator" in kinds and "parenthesized_declarator" not in kinds
         if "function_declarator" in kinds and value is None:
             raise unsupported("a declaration of this form", node.line)
         head = [str(k) for k in node.kids if k is not declarator]
