@@ -135,6 +135,7 @@ class _Build:
             folder = Path(name)
             own = self.own(folder, wavefront, deadline_s)
             words = check_preprocessed(own)
+            check_words(words)
             try:
                 data = self.library(folder, engine, own, words, wavefront, deadline_s)
             except Rejected as rejected:
@@ -165,9 +166,7 @@ class _Build:
         wavefront: int,
         deadline_s: float,
     ) -> bytes:
-        unit = EMITTERS[engine](
-            own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
-        )
+        unit = EMITTERS[engine](own, self.entries, headers=self.includes(), wavefront=wavefront)
         (folder / "unit.cpp").write_text(unit)
         (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
         command = self.tools.build(

@@ -9,12 +9,11 @@ import functools
 import secrets
 from collections.abc import Sequence
 
-from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
+from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, own_text
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import read
 from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
-from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fibers"
 TELLING = "cpu-fibers-telling"
@@ -26,7 +25,6 @@ def emit(
     entries: Sequence[Entry],
     *,
     headers: Sequence[str],
-    words: Sequence[Token],
     wavefront: int,
     tell_reads: bool = False,
 ) -> str:
@@ -34,7 +32,6 @@ def emit(
 
     The seed of its orders is drawn here, once a unit: no kernel knows it.
     """
-    check_words(words)
     return _unit(_with_calls(source), entries, headers, wavefront, tell_reads=tell_reads)
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words
+from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
 from evaluators.cpu.fission.translate import block_name, translate
-from evaluators.kernel.tokens import Token
 
 
 def emit(
@@ -12,14 +11,12 @@ def emit(
     entries: Sequence[Entry],
     *,
     headers: Sequence[str],
-    words: Sequence[Token],
     wavefront: int,
 ) -> str:
     """The C++ unit to compile; entry i is exported as ENTRY, its signature as SIGNATURE.
 
     Raises Rejected(UNSUPPORTED) for what this engine can't run.
     """
-    check_words(words)
     own = translate(source, [entry.kernel for entry in entries])
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
