@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluators.cpu.fission.affine import follow
 from evaluators.cpu.fission.emit import UNKNOWN, Emission
 from evaluators.cpu.fission.exchange import file_lds
 from evaluators.cpu.fission.inline import callee
@@ -147,6 +148,9 @@ def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
     uniformity.solve()
     _rename(resolver)
     ops = Regions(uniformity).build(items)
+    for region in (op for op in ops if isinstance(op, Cut)):
+        for step in region.steps:
+            follow(step.node)
     emission = Emission(ops)
     for var in emission.stored:
         if var.is_lambda or var.is_reference:
