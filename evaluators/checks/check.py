@@ -106,8 +106,8 @@ def check_order(
 ) -> str:
     """Check a kernel once more, on one small shape, with its blocks and threads in other orders.
 
-    oracle, telling: see Backend.oracle. What the oracle can't run, or finish in time, tells
-    nothing. Returns what was not tried, empty when nothing was left out.
+    oracle, telling: see Backend.oracle. What the oracle can't run, or finish in time, is no
+    fault. Returns what was not tried, empty when nothing was left out.
     Raises Rejected: WRONG or CRASHED.
     """
     shape, blocks = _shape_for_orders(kernel, task, backend)
@@ -123,6 +123,7 @@ def check_order(
                 why = unordered_read(kernel, task, backend, telling, check)
             reason = f"with blocks and threads in another order: {rejected.reason}{why}"
             raise Rejected(rejected.status, reason, log=rejected.log) from None
+        return f"no order of blocks and threads was tried: {rejected.reason}"
     return "" if blocks > 1 else ONE_BLOCK
 
 

@@ -6,6 +6,8 @@ from evaluators.checks.check import ONE_BLOCK, check_order
 from evaluators.cpu import device as cpu
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
 
 TILED = """/*---
@@ -108,3 +110,57 @@ def test_one_block_is_told() -> None:
     evaluator = Evaluator(task=task, device=device, secret=1)
     oracle = cpu.oracle(kernel, device.info)
     assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ONE_BLOCK
+
+
+WAITS_FOR_OTHER_BLOCKS = """/*---
+scratch: {flags: 4096}
+launches:
+  - {memset: {buffer: flags, byte: 0}}
+  - {kernel: chain, grid: ["min(ceil_div(N, 64), 1024)"], block: [64], args: [x, flags, out, N]}
+---*/
+__global__ void chain(const float* x, volatile int* flags, float* out, int N) {
+    int next = blockIdx.x + 1 < gridDim.x ? blockIdx.x + 1 : -1;
+    if (next >= 0) while (flags[next] == 0) {}
+    flags[blockIdx.x] = 1;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        float sum = 0.0f;
+        for (int i = 0; i < N; ++i) sum += x[i];
+        out[0] = sum;
+    }
+}"""
+
+
+def test_what_the_oracle_cannot_run_is_told() -> None:
+    task = load_task("sum_reduction")
+    device = cpu.open_device(0)
+    kernel = parse_kernel(WAITS_FOR_OTHER_BLOCKS)
+    evaluator = Evaluator(
+        task=task, device=device, secret=1, policy=TimingPolicy(deadline_cap_s=1.0)
+    )
+    untried = check_order(kernel, task, "cpu", cpu.oracle(kernel, device.info), evaluator._check)
+    assert untried.startswith("no order of blocks and threads was tried: it was still running")
+
+
+BIG_FRAMES = """/*---
+launches:
+  - {memset: {buffer: out, byte: 0}}
+  - {kernel: frames, grid: [4], block: [64], args: [x, out, N]}
+---*/
+__global__ void frames(const float* x, float* out, int N) {
+    float kept[32768];
+    float sum = 0.0f;
+    for (int i = 0; i < 32768; ++i) kept[(i * 7) % 32768] = i < 3 ? x[i % N] : 0.0f;
+    const int first = blockIdx.x * 64 + threadIdx.x;
+    for (int i = first; i < N; i += 256) sum += x[i] + kept[(i + 99) % 32768];
+    for (int i = first; i < N; i += 256) sum -= kept[(i + 99) % 32768];
+    atomicAdd(out, sum);
+}"""
+
+
+def test_large_private_arrays_do_not_disturb_the_oracle() -> None:
+    task = load_task("sum_reduction")
+    device = cpu.open_device(0)
+    kernel = parse_kernel(BIG_FRAMES)
+    evaluator = Evaluator(task=task, device=device, secret=1)
+    oracle = cpu.oracle(kernel, device.info)
+    assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ""

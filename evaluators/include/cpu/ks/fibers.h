@@ -204,8 +204,9 @@ KS_QUIET static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
     KsFiber &fiber = ks_fibers[thread];
     fiber = {};
     fiber.index = {x, y, z};
-    /* a function finds its stack aligned as after a call */
-    void **top = (void **)(ks_stacks[thread] + KS_STACK - 64) - KS_SAVED - KS_PUSHED;
+    /* few threads have more stack each; a function finds it aligned as after a call */
+    const size_t bytes = sizeof ks_stacks / ks_threads / 4096 * 4096;
+    void **top = (void **)(&ks_stacks[0][0] + (thread + 1) * bytes - 64) - KS_SAVED - KS_PUSHED;
     for (int i = 0; i < KS_SAVED; ++i) top[i] = nullptr;
     top[KS_RETURN] = (void *)&ks_fiber_main;
     fiber.stack_pointer = top;
