@@ -13,7 +13,7 @@ from evaluators.cpu import fibers
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
 from evaluators.cpu.fission import Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
-from evaluators.cpu.fission.unit import emit
+from evaluators.cpu.fission.translate import emit
 from evaluators.cpu.library import check_library
 from evaluators.cpu.static_lds import static_lds
 from evaluators.cpu.toolchain import (

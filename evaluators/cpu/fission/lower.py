@@ -20,8 +20,8 @@ from evaluators.cpu.fission.ir import (
 )
 from evaluators.cpu.fission.names import BARRIERS, COLLECTIVES, WAVE_BARRIERS
 from evaluators.cpu.fission.source import Function, Unit
-from evaluators.cpu.fission.sweep import sweep
 from evaluators.cpu.fission.tree import TYPES, Node, check_parsed, group, leaf, unsupported
+from evaluators.cpu.fission.vectors import sweep
 
 _FIXED = frozenset(
     ["alias_declaration", "type_definition", "static_assert_declaration", "using_declaration"]

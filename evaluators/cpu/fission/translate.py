@@ -3,19 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluators.cpu.fission.affine import follow
+from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
 from evaluators.cpu.fission.emit import UNKNOWN, Emission
 from evaluators.cpu.fission.exchange import file_lds
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
-from evaluators.cpu.fission.limits import check_names, check_places
 from evaluators.cpu.fission.lower import Lowering
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
-from evaluators.cpu.fission.source import Function, Prototype, Unit, read
+from evaluators.cpu.fission.source import (
+    Function,
+    Prototype,
+    Unit,
+    check_names,
+    check_places,
+    read,
+)
 from evaluators.cpu.fission.tree import Node, leaf, render, unsupported
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
+from evaluators.cpu.fission.vectors import follow
 
 PREFIX = "ks_block_"
 _HEAD = "unsigned KS_BX, unsigned KS_BY, unsigned KS_BZ"
@@ -94,6 +101,35 @@ def translate(source: str, kernels: Sequence[str]) -> str:
         whole += [data[at:start].decode(), text]
         at = end
     return "".join([*whole, data[at:].decode()])
+
+
+def emit(
+    source: str,
+    entries: Sequence[Entry],
+    *,
+    headers: Sequence[str],
+    wavefront: int,
+) -> str:
+    """The C++ unit to compile; entry i is exported as ENTRY, its signature as SIGNATURE.
+
+    Raises Rejected(UNSUPPORTED) for what this engine can't run.
+    """
+    own = translate(source, [entry.kernel for entry in entries])
+    lines = [f"#define WAVEFRONT {wavefront}"]
+    lines += [f"#include <{header}>" for header in headers]
+    lines.append("#include <ks/fission.h>")
+    lines.append(f"alignas(4096) static unsigned char ks_dynamic_lds[{LDS_BYTES}];")
+    lines.append(own)
+    lines.append('#line 1 "launches"')
+    for i, entry in enumerate(entries):
+        lines.append(f"""typedef KsFission<{block_name(entry.kernel, entry.block)}> KsKernel{i};
+extern "C" {{
+KS_EXPORT extern const KsSignature {SIGNATURE.format(i)} = KsKernel{i}::signature;
+KS_EXPORT __attribute__((flatten)) void {ENTRY.format(i)}(const KsLaunch *launch) {{
+    KsKernel{i}::run(launch, ks_dynamic_lds);
+}}
+}}""")
+    return "\n".join(lines) + "\n"
 
 
 def block_name(kernel: str, block: Sequence[int]) -> str:
