@@ -52,8 +52,10 @@ class Rejected(Exception):
         self.killed = killed
 
     def saying(self, reason: str) -> "Rejected":
-        """The same with another sentence."""
-        return Rejected(self.status, reason, log=self.log, killed=self.killed)
+        """The same, on the same line, with another sentence."""
+        said = Rejected(self.status, reason, log=self.log, killed=self.killed)
+        said.line = self.line
+        return said
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_rejected, (self.status, self.reason, self.log, self.killed)
