@@ -173,10 +173,14 @@ class Backend(Protocol):
     def compiler(self, *, arch: str | None = None) -> Compiler:
         """Raises BackendMissing."""
 
-    def oracle(self, kernel: KernelSource, info: DeviceInfo) -> Compiler | None:
-        """Compiles a kernel so that its threads run in other orders, for small shapes.
+    def oracle(
+        self, kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False
+    ) -> Compiler | None:
+        """Compiles a kernel so that blocks and threads run in other orders, for small shapes.
 
-        None where there is no such way, or the kernel does nothing that the order could change.
+        Updates that another thread could undo are WRONG there. tell_reads: so is every read of
+        what another thread wrote with nothing between that orders the two, which may be harmless:
+        it says why a wrong kernel is wrong. None where there is no such way.
         """
 
     def device_count(self) -> int:

@@ -55,10 +55,12 @@ class Rejected(Exception):
         self.trespass = trespass
 
     def saying(self, reason: str) -> "Rejected":
-        """The same with another sentence."""
-        return Rejected(
+        """The same, on the same line, with another sentence."""
+        said = Rejected(
             self.status, reason, log=self.log, killed=self.killed, trespass=self.trespass
         )
+        said.line = self.line
+        return said
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_rejected, (

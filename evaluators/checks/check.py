@@ -94,23 +94,27 @@ def check_workload(
 SMALL_BYTES = 1 << 20
 """The largest test shape within so many bytes is checked: an oracle is slow."""
 
+ONE_BLOCK = "each launch has one block on every small test shape: no order of blocks was tried"
 
 Check = Callable[[KernelSource, Compiled, Sequence[Workload], Mapping[str, float]], object]
 """An Evaluator's own: raises Rejected when a compiled kernel is wrong on the shapes."""
 
 
 def check_order(
-    kernel: KernelSource, task: Task, backend: str, oracle: Compiler, check: Check
-) -> None:
-    """Check a kernel once more, on one small shape, with its threads in other orders.
+    kernel: KernelSource,
+    task: Task,
+    backend: str,
+    oracle: Compiler,
+    check: Check,
+    telling: Compiler | None = None,
+) -> str:
+    """Check a kernel once more, on one small shape, with its blocks and threads in other orders.
 
-    oracle: see Backend.oracle. Raises Rejected: WRONG or CRASHED. What the oracle can't run,
-    or finish in time, tells nothing.
+    oracle, telling: see Backend.oracle. What the oracle can't run, or finish in time, is no
+    fault. Returns what was not tried, empty when nothing was left out.
+    Raises Rejected: WRONG or CRASHED.
     """
-    shapes = task.workloads("tests", backend)
-    nbytes = [sum(a.nbytes(shape.dims) for a in task.arguments) for shape in shapes]
-    fitting = [size for size in nbytes if size <= SMALL_BYTES]
-    shape = shapes[nbytes.index(max(fitting) if fitting else min(nbytes))]
+    shape, blocks = _shape_for_orders(kernel, task, backend)
     try:
         compiled = oracle.compile(kernel, [kernel.plan(task, shape.dims)])
         check(kernel, compiled, [shape], {})
@@ -118,5 +122,36 @@ def check_order(
         if rejected.killed:
             raise
         if rejected.status in (Status.WRONG, Status.CRASHED):
-            reason = f"with its threads in another order: {rejected.reason} (a barrier missing?)"
+            why = ""
+            if telling is not None and rejected.line is None:
+                why = unordered_read(kernel, task, backend, telling, check)
+            reason = f"with blocks and threads in another order: {rejected.reason}{why}"
             raise Rejected(rejected.status, reason, log=rejected.log) from None
+        return f"no order of blocks and threads was tried: {rejected.reason}"
+    return "" if blocks > 1 else ONE_BLOCK
+
+
+def unordered_read(
+    kernel: KernelSource, task: Task, backend: str, telling: Compiler, check: Check
+) -> str:
+    """Where a wrong kernel reads what another thread has just written; empty if nowhere found."""
+    shape, _ = _shape_for_orders(kernel, task, backend)
+    try:
+        check(kernel, telling.compile(kernel, [kernel.plan(task, shape.dims)]), [shape], {})
+    except Rejected as rejected:
+        if rejected.status is Status.WRONG and rejected.line is not None:
+            return f" ({rejected.reason.removesuffix(f' on {shape.label}')})"
+    return ""
+
+
+def _shape_for_orders(kernel: KernelSource, task: Task, backend: str) -> tuple[Workload, int]:
+    """The largest small test shape, if possible one with several blocks; the most in a launch."""
+    sized = []
+    for shape in task.workloads("tests", backend):
+        launches = kernel.plan(task, shape.dims).launches
+        blocks = max((math.prod(step.grid) for step in launches), default=0)
+        nbytes = sum(a.nbytes(shape.dims) for a in task.arguments)
+        small = nbytes <= SMALL_BYTES
+        sized.append(((small, small and blocks > 1, nbytes if small else -nbytes), shape, blocks))
+    _, shape, blocks = max(sized, key=lambda one: one[0])
+    return shape, blocks

@@ -18,6 +18,12 @@ Array = np.ndarray[Any, Any]
 
 SHOWN_IN_LOG = 8
 
+UNWRITTEN = (
+    "has the bits of unwritten memory: it was never written, or was computed from scratch, LDS or "
+    "outputs that were never written"
+)
+"""NaN keeps its bits through arithmetic: an output alone does not tell which of the two it is."""
+
 
 def check_limits(plan: Plan, info: DeviceInfo) -> None:
     """What can be told before a launch. Raises Rejected(LAUNCH_ERROR)."""
@@ -157,10 +163,8 @@ def _wrong(
     unwritten = (raw == poison_byte(out.dtype)).all(axis=1) & compared.wrong.reshape(-1)
     if argument.role == "out" and unwritten[first]:
         count = int(unwritten.sum())
-        if count == out.size:
-            reason = f"{argument.name} was never written (all {count} elements)"
-        else:
-            reason = f"{place} was never written ({count} of {out.size} elements never written)"
+        what, of = (argument.name, "all") if count == out.size else (place, f"{count} of")
+        reason = f"{what} {UNWRITTEN} ({of} {out.size} elements)"
     else:
         reason = (
             f"{place} is {_value(out, expected, first)} ({wrong.size} of {out.size} elements wrong)"

@@ -11,13 +11,19 @@ from typing import Any
 
 from evaluators.cpu import fibers
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
-from evaluators.cpu.fission import PREFIX, Region, explain
+from evaluators.cpu.fission import Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
-from evaluators.cpu.fission.source import parses
-from evaluators.cpu.fission.unit import emit
-from evaluators.cpu.library import LibraryFacts, check_library
-from evaluators.cpu.library_memory import LDS_PREFIX, without_zones
-from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, toolchain
+from evaluators.cpu.fission.translate import emit
+from evaluators.cpu.library import check_library
+from evaluators.cpu.static_lds import static_lds
+from evaluators.cpu.toolchain import (
+    INCLUDE,
+    WATCH_SCRIPT,
+    WATCH_SCRIPT_TEXT,
+    Toolchain,
+    cpu_flags,
+    toolchain,
+)
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
@@ -31,7 +37,11 @@ from evaluators.sandbox.log_lines import shown
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
-EMITTERS: Mapping[str, Emit] = {ENGINE: emit, fibers.ENGINE: fibers.emit}
+EMITTERS: Mapping[str, Emit] = {
+    ENGINE: emit,
+    fibers.ENGINE: fibers.emit,
+    fibers.TELLING: fibers.emit_telling,
+}
 LOG_CHARACTERS = 8000
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES
 """Of all builds of a kernel: a run child loads them together."""
@@ -50,6 +60,11 @@ _ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
 def entry_key(kernel: str, block: Sequence[int]) -> str:
     """The name under which a binary's symbols and resources list one entry."""
     return f"{kernel} [{'x'.join(map(str, block))}]"
+
+
+def _own_static_bytes(engine: str) -> int:
+    """What a library holds beside the kernel's own variables, about."""
+    return 0 if engine == ENGINE else fibers.STATIC_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +106,10 @@ class CpuCompiler:
             build = _Build(
                 tools=tools, kernel=kernel, defines=defines, headers=headers, entries=[*entries]
             )
-            emit = EMITTERS[self.engine]
-            binaries[defines], found = build.run(emit, self.wavefront, self.deadline_s)
+            binaries[defines], found = build.run(self.engine, self.wavefront, self.deadline_s)
             resources += found
-        refuse_more_than(ALL_STATIC_BYTES, sum(static_bytes(b.data) for b in binaries.values()))
+        taken = sum(static_bytes(binary.data) for binary in binaries.values())
+        refuse_more_than(ALL_STATIC_BYTES, taken - len(binaries) * _own_static_bytes(self.engine))
         return Compiled(
             kernel_id=kernel.id,
             backend="cpu",
@@ -129,22 +144,30 @@ class _Build:
     entries: Sequence[Entry]
 
     def run(
-        self, emit: Emit, wavefront: int, deadline_s: float
+        self, engine: str, wavefront: int, deadline_s: float
     ) -> tuple[Binary, list[Mapping[str, Any]]]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             own = self.own(folder, wavefront, deadline_s)
             words = check_preprocessed(own)
-            unit = self.unit(emit, own, words, wavefront, folder)
-            (folder / "unit.cpp").write_text(unit)
-            waits = any(token.text in COLLECTIVES for token in words)
-            command = self.tools.build("unit.cpp", "unit.so", self.kernel.options, waits=waits)
-            self.child(command, folder, deadline_s)
-            data = (folder / "unit.so").read_bytes()
-        facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=len(self.entries))
+            check_words(words)
+            try:
+                data = self.library(folder, engine, own, words, wavefront, deadline_s)
+            except Rejected as rejected:
+                if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
+                    raise
+                self.check_as_written(folder, own, wavefront, deadline_s)
+                raise _not_translated(rejected) from None
+        facts = check_library(
+            data,
+            entry=ENTRY,
+            signature=SIGNATURE,
+            count=len(self.entries),
+            ours=_own_static_bytes(engine),
+        )
         keys = [entry_key(entry.kernel, entry.block) for entry in self.entries]
         symbols = {key: ENTRY.format(i) for i, key in enumerate(keys)}
-        lds = _static_lds([entry.kernel for entry in self.entries], facts, words)
+        lds = static_lds([entry.kernel for entry in self.entries], facts, words)
         return Binary(data=data, symbols=symbols), [
             {
                 "kernel": key,
@@ -155,28 +178,41 @@ class _Build:
             for i, key in enumerate(keys)
         ]
 
-    def unit(
-        self, emit: Emit, own: str, words: Sequence[Token], wavefront: int, folder: Path
-    ) -> str:
+    def library(
+        self,
+        folder: Path,
+        engine: str,
+        own: str,
+        words: Sequence[Token],
+        wavefront: int,
+        deadline_s: float,
+    ) -> bytes:
+        (folder / "unit.cpp").write_text(self.unit(engine, own, wavefront))
+        (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
+        command = self.tools.build(
+            "unit.cpp",
+            "unit.so",
+            self.kernel.options,
+            waits=any(token.text in COLLECTIVES for token in words),
+            watched=engine != ENGINE,
+        )
+        self.child(command, folder, deadline_s)
+        return (folder / "unit.so").read_bytes()
+
+    def unit(self, engine: str, own: str, wavefront: int) -> str:
         try:
-            return emit(
-                own, self.entries, headers=self.includes(), words=words, wavefront=wavefront
-            )
+            return EMITTERS[engine](own, self.entries, headers=self.includes(), wavefront=wavefront)
         except RecursionError:  # it walks syntax trees, as deep as an expression's operators
             raise Rejected(
                 Status.UNSUPPORTED,
                 "an expression or statement nests too deeply for cpu: split it into several",
             ) from None
-        except Rejected as rejected:
-            if rejected.status is Status.UNSUPPORTED and not parses(own):
-                self.check_syntax(own, wavefront, folder)
-            raise
 
-    def check_syntax(self, own: str, wavefront: int, folder: Path) -> None:
-        """Raises Rejected(COMPILE_ERROR) where C++ itself, and not this backend, refuses it."""
-        unit = fibers.plain(own, headers=self.includes(), wavefront=wavefront)
-        (folder / "syntax.cpp").write_text(unit)
-        self.child(self.tools.check_syntax("syntax.cpp"), folder, COMPILE_DEADLINE_S)
+    def check_as_written(self, folder: Path, own: str, wavefront: int, deadline_s: float) -> None:
+        """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""
+        unit = fibers.as_written(own, self.entries, headers=self.includes(), wavefront=wavefront)
+        (folder / "written.cpp").write_text(unit)
+        self.child(self.tools.check("written.cpp"), folder, deadline_s)
 
     def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
         """The kernel file's own text after the preprocessor."""
@@ -228,6 +264,14 @@ class _Build:
         return Rejected(Status.COMPILE_ERROR, f"launching {names}: {message}", log=log)
 
 
+def _not_translated(rejected: Rejected) -> Rejected:
+    """The verdict on a kernel that compiles as it is written, but not as it was cut."""
+    if rejected.status is Status.UNSUPPORTED:
+        return rejected
+    what = "can't run this: it compiles as written, but not cut at its barriers"
+    return Rejected(Status.UNSUPPORTED, f"{ENGINE} {what}", line=rejected.line)
+
+
 def arch() -> str:
     """The processor's architecture with the widest vectors that it has."""
     flags = cpu_flags()
@@ -248,50 +292,3 @@ def _check_entry(kernel: str) -> None:
             continue
         if token.kind != "sign" or not _ENTRY_SIGNS.fullmatch(token.text):
             raise Rejected(Status.INVALID, f"{kernel!r} is not the name of a kernel")
-
-
-def _static_lds(kernels: Sequence[str], facts: LibraryFacts, words: Sequence[Token]) -> list[int]:
-    """Bytes of static LDS by entry, as far as the compiler kept the variables.
-
-    A variable of a __device__ function counts for every kernel; of a template kernel's
-    instances the largest counts.
-    """
-    names = [name.split("<")[0].split("::")[-1].strip() for name in kernels]
-    by_owner: dict[str, int] = {}  # "" owns what is declared outside of functions
-    for variable in _shared_variables(words):
-        plain, zoned = f"{len(variable)}{variable}", rf"\d+{LDS_PREFIX}\d+_{variable}"
-        local = re.compile(rf"_ZZ(.*)E(?:{plain}|{zoned})(?:_\d+)?(?:\.\d+)*")
-        outer = re.compile(rf"(?:_ZL?(?:{plain}|{zoned})|{variable})(?:\.\d+)*")
-        for symbol, nbytes in facts.objects.items():
-            if found := local.fullmatch(symbol) or outer.fullmatch(symbol):
-                owner = found.group(1) if found.re is local else ""
-                by_owner[owner] = by_owner.get(owner, 0) + without_zones(symbol, nbytes)
-    kernel_owners = {
-        name: [
-            owner
-            for owner in by_owner
-            for own in (name, PREFIX + name)
-            if f"{len(own)}{own}" in owner
-        ]
-        for name in names
-    }
-    taken = {owner for owners in kernel_owners.values() for owner in owners}
-    common = sum(nbytes for owner, nbytes in by_owner.items() if owner not in taken)
-    return [
-        common + max((by_owner[owner] for owner in kernel_owners[name]), default=0)
-        for name in names
-    ]
-
-
-def _shared_variables(words: Sequence[Token]) -> set[str]:
-    """Names declared __shared__, other than extern ones."""
-    found: set[str] = set()
-    for i, token in enumerate(words):
-        if token.text != "__shared__" or (i and words[i - 1].text == "extern"):
-            continue
-        for k in range(i + 1, len(words) - 1):
-            if words[k].kind == "word" and words[k + 1].text in ("[", ";", ",", "="):
-                found.add(words[k].text)
-            if words[k].text == ";":
-                break
-    return found

@@ -10,7 +10,6 @@ from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
 from evaluators.cpu.script import MAX_THREADS
 from evaluators.cpu.session import CpuSession
-from evaluators.cpu.thread_order import waits
 from evaluators.cpu.toolchain import cpu_info, runner, toolchain
 from evaluators.device import Compiled, Session, Telemetry
 from evaluators.device_info import BackendMissing, DeviceInfo
@@ -37,11 +36,10 @@ def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGI
     return CpuCompiler(wavefront=wavefront, engine=engine)
 
 
-def oracle(kernel: KernelSource, info: DeviceInfo) -> CpuCompiler | None:
-    """Runs threads as fibers; None for a kernel that never waits, whose threads don't meet."""
-    if not waits(kernel.code):
-        return None
-    return CpuCompiler(wavefront=info.wavefront, engine=fibers.ENGINE)
+def oracle(kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False) -> CpuCompiler:
+    """Runs threads as fibers, in random orders, and watches what they write."""
+    engine = fibers.TELLING if tell_reads else fibers.ENGINE
+    return CpuCompiler(wavefront=info.wavefront, engine=engine)
 
 
 def telemetry(info: DeviceInfo) -> Telemetry:

@@ -40,13 +40,12 @@ class Emit(Protocol):
         entries: "Sequence[Entry]",
         *,
         headers: Sequence[str],
-        words: Sequence[Token],
         wavefront: int,
     ) -> str:
         """Entry i is exported as ENTRY, its signature as SIGNATURE.
 
-        source: after the preprocessor, with its line markers; words: its tokens. headers: what to
-        include ahead of it; wavefront: what WAVEFRONT stands for in them. Raises Rejected.
+        source: after the preprocessor, with its line markers. headers: what to include ahead of
+        it; wavefront: what WAVEFRONT stands for in them. Raises Rejected.
         """
 
 

@@ -1,21 +1,28 @@
-"""The oracle for kernels with barriers: every GPU thread a fiber of its own, right but slow.
+"""The oracle: every GPU thread a fiber of its own, in random orders and watched; right but slow.
 
 It shares with the translator no more than the list of the source's functions. It is never timed.
-Threads run from the first to the last and the other way in turn, so that a missing barrier shows.
+Blocks and threads take turns in random orders, so that a missing barrier shows, and every access is
+watched, so that an update that another thread could undo shows: see include/cpu/ks/races.h.
 """
 
+import functools
+import secrets
 from collections.abc import Sequence
 
-from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, check_words, own_text
+from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, own_text
 from evaluators.cpu.fission.exchange import zone_edits
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.source import read
 from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
 from evaluators.kernel.plan import Dim3
-from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fibers"
+TELLING = "cpu-fibers-telling"
+"""Ends a kernel also where a thread reads what another one wrote with no barrier between."""
+
+STATIC_BYTES = 80 << 20
+"""At least so much do stacks and the table of writes take (ks/fibers.h, ks/races.h)."""
 
 
 def emit(
@@ -23,14 +30,38 @@ def emit(
     entries: Sequence[Entry],
     *,
     headers: Sequence[str],
-    words: Sequence[Token],
     wavefront: int,
+    tell_reads: bool = False,
 ) -> str:
-    """The C++ unit to compile, with the same entries as the engine that is timed."""
-    check_words(words)
+    """The C++ unit to compile, with the same entries as the engine that is timed.
+
+    The seed of its orders is drawn here, once a unit: no kernel knows it.
+    """
+    return _unit(
+        _with_calls(_with_zones(source)), entries, headers, wavefront, tell_reads=tell_reads
+    )
+
+
+def as_written(
+    source: str, entries: Sequence[Entry], *, headers: Sequence[str], wavefront: int
+) -> str:
+    """A unit with the kernel's text as it is, to see whether a compiler takes that."""
+    return _unit(source, entries, headers, wavefront, tell_reads=False)
+
+
+def _unit(
+    source: str,
+    entries: Sequence[Entry],
+    headers: Sequence[str],
+    wavefront: int,
+    *,
+    tell_reads: bool,
+) -> str:
     blocks = {entry.block for entry in entries}
-    lines = _prelude(headers, wavefront, *(blocks if len(blocks) == 1 else ()))
-    lines.append(own_text(_with_calls(_with_zones(source))))
+    lines = _prelude(
+        headers, wavefront, *(blocks if len(blocks) == 1 else ()), tell_reads=tell_reads
+    )
+    lines.append(own_text(source))
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
         block = f"blockDim = {{{_dims(entry.block)}}}; " if len(blocks) > 1 else ""
@@ -44,16 +75,17 @@ KS_EXPORT void {ENTRY.format(i)}(const KsLaunch *launch) {{
     return "\n".join(lines) + "\n"
 
 
-def plain(source: str, *, headers: Sequence[str], wavefront: int) -> str:
-    """The kernel's own text as C++ that says nothing of launches: for a check of its syntax."""
-    return "\n".join([*_prelude(headers, wavefront), own_text(source)]) + "\n"
+emit_telling = functools.partial(emit, tell_reads=True)
 
 
-def _prelude(headers: Sequence[str], wavefront: int, *block: Dim3) -> list[str]:
+def _prelude(headers: Sequence[str], wavefront: int, *block: Dim3, tell_reads: bool) -> list[str]:
     """block: of every launch, where there is one for all."""
     constant = [f"static constexpr KsIndex blockDim{{{_dims(one)}}};" for one in block]
     return [
         f"#define WAVEFRONT {wavefront}",
+        "#define KS_ORACLE",
+        f"#define KS_SEED {secrets.randbits(64)}ull",
+        f"#define KS_TELL_READS {str(tell_reads).lower()}",
         *(f"#include <{header}>" for header in headers),
         "#include <ks/fibers.h>",
         *(constant or ["static KsIndex blockDim;"]),

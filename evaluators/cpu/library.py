@@ -65,15 +65,18 @@ class LibraryFacts:
     objects: Mapping[str, int]
 
 
-def check_library(data: bytes, *, entry: str, signature: str, count: int) -> LibraryFacts:
+def check_library(
+    data: bytes, *, entry: str, signature: str, count: int, ours: int = 0
+) -> LibraryFacts:
     """Raises Rejected when loading the library would run code, or it asks for what it may not.
 
     entry, signature: names of the exported symbols, with {} for their number below count.
+    ours: see check_static_memory.
     """
     exported = {name.format(i) for name in (entry, signature) for i in range(count)}
     try:
         elf = ELFFile(io.BytesIO(data))
-        check_static_memory(elf)
+        check_static_memory(elf, ours=ours)
         _check_segments(elf)
         _check_dynamic(elf)
         _check_relocations(elf)

@@ -13,6 +13,7 @@ import numpy as np
 from evaluators.cpu.faults import Place, rejected
 from evaluators.cpu.fence import GUARD_BYTES, Fence, fence_bytes
 from evaluators.cpu.library_memory import memory_of
+from evaluators.cpu.races import race
 from evaluators.cpu.run_child import SCRIPT_BYTES, Fault, RunChild
 from evaluators.cpu.script import Script
 from evaluators.cpu.toolchain import PAGE
@@ -58,6 +59,7 @@ class CpuSession:
         self._room = size
         whole = size + (fence_bytes(memory_bytes) if fenced else 0)
         binaries = list(compiled.binaries.values())
+        self._libraries = [binary.data for binary in binaries]
         self._variables = Variables([memory_of(binary.data) for binary in binaries])
         self._file: int = os.memfd_create("arena") if beside is None else os.dup(beside._file)
         try:
@@ -185,7 +187,7 @@ class CpuSession:
                 self._hidden.pop()
             return self._child.run(self._records, deadline_s)
         except Fault as fault:
-            raise rejected(fault, self._places(bindings)) from None
+            raise self._told(fault, self._places(bindings)) from None
 
     def _play_checked(
         self, plan: Plan, step: Step, inside: Mapping[str, Buffer], deadline_s: float
@@ -203,9 +205,12 @@ class CpuSession:
             taken_us = child.run(self._records, deadline_s)
         except Fault as fault:
             places = chain(self._fence_places(), variables.places(child, lds_bytes))
-            raise rejected(fault, places) from None
+            raise self._told(fault, places) from None
         variables.check(library, lds_bytes)
         return taken_us
+
+    def _told(self, fault: Fault, places: Iterable[Place]) -> Rejected:
+        return race(fault.address, self._libraries) or rejected(fault, places)
 
     def _write_script(self, records: Iterable[bytes]) -> None:
         packed = bytearray()

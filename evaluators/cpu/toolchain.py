@@ -54,6 +54,19 @@ _GNU_FLAGS = (
 _GNU_WITHOUT_BARRIERS = ("--param=max-completely-peel-times=4",)
 _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
+# The oracle's: each access calls a hook of include/cpu/ks/access_hooks.h (libtsan is not linked).
+# clang's own flag would go past Zig, which brings a libtsan of its own.
+_GNU_WATCHED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1")
+_CLANG_WATCHED = (
+    *("-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
+    *("-mllvm", "-tsan-instrument-read-before-write=1", "-gline-tables-only"),
+    *("-fno-vectorize", "-fno-slp-vectorize"),
+)
+WATCH_SCRIPT = "watch.ld"
+WATCH_SCRIPT_TEXT = (
+    "SECTIONS { /DISCARD/ : { *(.init_array .init_array.* .ctors .ctors.*) } } INSERT BEFORE .text;"
+)
+"""Compilers add a constructor that starts libtsan; the linker leaves it out by this script."""
 _INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
 READ_ONLY_TABLES = ("-Wl,-z,relro", "-Wl,-z,now")
 """All addresses are looked up on loading, into pages that can't be written from then on."""
@@ -104,23 +117,24 @@ class Toolchain:
             *("-include", "hip/hip_runtime.h", source),
         ]
 
-    def check_syntax(self, source: str) -> list[str]:
-        """Command that compiles a C++ unit as far as its errors."""
+    def check(self, source: str) -> list[str]:
+        """Command that only tells whether a C++ unit is right."""
         quiet = _GNU_FLAGS[1:] if self.family == "g++" else _CLANG_FLAGS
-        return [
-            *self.command,
-            *("-fsyntax-only", "-std=gnu++17", "-w"),
-            *quiet,
-            *_INCLUDE_FLAGS,
-            source,
-        ]
+        return [*self.command, *_COMMON_FLAGS, *quiet, "-fsyntax-only", *_INCLUDE_FLAGS, source]
 
     def build(
-        self, source: str, output: str, options: tuple[str, ...], *, waits: bool = False
+        self,
+        source: str,
+        output: str,
+        options: tuple[str, ...],
+        *,
+        waits: bool = False,
+        watched: bool = False,
     ) -> list[str]:
         """Command from a C++ unit to a shared library; options come last, so that they count.
 
-        waits: whether the kernels hold barriers or wavefront operations.
+        waits: whether the kernels hold barriers or wavefront operations. watched: for the
+        oracle, whose accesses call hooks; WATCH_SCRIPT must lie in the current folder.
         """
         flags = [*_COMMON_FLAGS]
         flags += _GNU_FLAGS if self.family == "g++" else _CLANG_FLAGS
@@ -130,12 +144,18 @@ class Toolchain:
             flags += _ZIG_FLAGS
         if self.wide_vectors:
             flags.append("-mprefer-vector-width=512")
+        watch: tuple[str, ...] = ()
+        if watched:
+            flags += ["-O1", "-gdwarf-4"]
+            flags += _GNU_WATCHED if self.family == "g++" else _CLANG_WATCHED
+            watch = (f"-Wl,-T,{WATCH_SCRIPT}",)
         return [
             *self.command,
             *flags,
             *_INCLUDE_FLAGS,
             *options,
             *_LINK_FLAGS,
+            *watch,
             *("-o", output, source),
         ]
 

@@ -11,9 +11,12 @@ MAX_STATIC_BYTES = 256 << 20
 """Of a module's code and global variables together; more belongs into scratch buffers."""
 
 
-def check_static_memory(elf: ELFFile) -> None:
-    """Raises Rejected(LAUNCH_ERROR) when loading it would take more than MAX_STATIC_BYTES."""
-    refuse_more_than(MAX_STATIC_BYTES, _loaded_bytes(elf))
+def check_static_memory(elf: ELFFile, *, ours: int = 0) -> None:
+    """Raises Rejected(LAUNCH_ERROR) when loading it would take more than MAX_STATIC_BYTES.
+
+    ours: bytes that we added to it ourselves, beside the kernel's.
+    """
+    refuse_more_than(MAX_STATIC_BYTES, _loaded_bytes(elf) - ours)
 
 
 def static_bytes(module: bytes) -> int:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from evaluators.checks.arena import Arena
-from evaluators.checks.check import check_order, check_workload
+from evaluators.checks.check import check_order, check_workload, unordered_read
 from evaluators.checks.compare import check_limits
 from evaluators.checks.disclosure import on, withholding
 from evaluators.checks.inputs import Draw, InputPool
@@ -86,7 +86,7 @@ class Evaluator:
         seconds = {"compile": compiled.seconds}
         try:
             with _clock(seconds, "device"):
-                errors, race = despite_kills(
+                errors, race, untried = despite_kills(
                     lambda: self._check_and_time(kernel, compiled, anchor, best, seconds)
                 )
             times_us = race.medians_us()
@@ -106,7 +106,7 @@ class Evaluator:
             task_hash=self.task.hash,
             device_class=info.device_class,
             status=Status.PASSED,
-            log=compiled.log,
+            log="\n".join(filter(None, (compiled.log, untried))),
             times_us=times_us,
             blocks=blocks,
             anchor_id=anchor.kernel_id if anchor is not None else None,
@@ -129,11 +129,11 @@ class Evaluator:
         anchor: Anchor | None,
         best: Mapping[str, float] | None,
         seconds: dict[str, float],
-    ) -> tuple[dict[str, float], Race]:
-        """See measure(): the errors of the checks, and the race that was run."""
+    ) -> tuple[dict[str, float], Race, str]:
+        """See measure(): the errors of the checks, the race that was run, what was not tried."""
         itself = anchor is not None and anchor.kernel_id == kernel.id
         expected_us = {} if itself else self._expected_us(anchor)
-        with _clock(seconds, "check"):
+        with _clock(seconds, "check"), self._telling_races(kernel):
             shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
             errors, taken_us = self._check(kernel, compiled, shapes, expected_us)
         if anchor is not None and itself:  # it was just checked, as the candidate it is
@@ -143,10 +143,31 @@ class Evaluator:
             ahead = anchor is not None and race.ahead()
             if ahead:
                 race.check_memory()
-        oracle = backend(self.backend).oracle(kernel, self.device.info) if ahead else None
-        if oracle is not None:
-            check_order(kernel, self.task, self.backend, oracle, self._check)
-        return errors, race
+        untried = self._check_order(kernel) if ahead else ""
+        return errors, race, untried
+
+    def _check_order(self, kernel: KernelSource) -> str:
+        """See check_order(): for a kernel that would win."""
+        find = backend(self.backend).oracle
+        oracle = find(kernel, self.device.info)
+        if oracle is None:
+            return ""
+        telling = find(kernel, self.device.info, tell_reads=True)
+        return check_order(kernel, self.task, self.backend, oracle, self._check, telling)
+
+    @contextmanager
+    def _telling_races(self, kernel: KernelSource) -> Iterator[None]:
+        """A kernel with LDS that is wrong may lack a barrier: the verdict says where."""
+        try:
+            yield
+        except Rejected as rejected:
+            if rejected.status is not Status.WRONG or "__shared__" not in kernel.code:
+                raise
+            telling = backend(self.backend).oracle(kernel, self.device.info, tell_reads=True)
+            if telling is None:
+                raise
+            why = unordered_read(kernel, self.task, self.backend, telling, self._check)
+            raise rejected.saying(rejected.reason + why) from None
 
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor

@@ -49,9 +49,8 @@ def compiler(*, arch: str | None = None) -> AgainCompiler:
     return AgainCompiler(cpu.compiler(arch=arch))
 
 
-def oracle(kernel: KernelSource, info: DeviceInfo) -> AgainCompiler | None:
-    found = cpu.oracle(kernel, info)
-    return None if found is None else AgainCompiler(found)
+def oracle(kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False) -> AgainCompiler:
+    return AgainCompiler(cpu.oracle(kernel, info, tell_reads=tell_reads))
 
 
 def device_count() -> int:

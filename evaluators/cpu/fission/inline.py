@@ -1,5 +1,6 @@
 """A device function's parameters, template and result as declarations at the place of its call."""
 
+from evaluators.cpu.fission.declarations import array_dims, decayed
 from evaluators.cpu.fission.exchange import declared_name
 from evaluators.cpu.fission.ir import Fixed, Step
 from evaluators.cpu.fission.source import Function
@@ -32,7 +33,8 @@ def template(
         if i < len(given):
             value: Node | None = given[i].copy()
         else:
-            value = _deduce(named.text, params, args) if is_type else None
+            find = _deduce if is_type else _deduce_bound
+            value = find(named.text, params, args)
             value = value or (default.copy() if default else None)
         if value is None:
             raise unsupported(f"{function.name}: its template argument {named.text}", line)
@@ -59,6 +61,18 @@ def _deduce(parameter: str, params: list[Node], args: list[Node]) -> Node | None
         declarator = str(param.get("declarator") or "")
         wrap = "KsPointee" if "*" in declarator or "[" in declarator else "KsDecay"
         return group("type", arg.line, f"{wrap} < decltype (", arg.copy(), ") >")
+    return None
+
+
+def _deduce_bound(parameter: str, params: list[Node], args: list[Node]) -> Node | None:
+    """The bound N from the first argument whose parameter is an array with that bound."""
+    for param, arg in zip(params, args, strict=False):
+        dims = array_dims(param.get("declarator") or leaf("", arg.line))
+        if parameter in dims:
+            stars = "* " * dims.index(parameter)
+            whole = group("sizeof_expression", arg.line, f"sizeof ( {stars}(", arg.copy(), ") )")
+            one = group("sizeof_expression", arg.line, f"sizeof ( {stars}* (", arg.copy(), ") )")
+            return group("binary_expression", arg.line, "int (", whole, "/", one, ")")
     return None
 
 
@@ -91,8 +105,7 @@ def bind(param: Node, arg: Node) -> Step:
     ]
     declarator = declarator.copy()
     if declarator.kind == "array_declarator":
-        declarator = group("pointer_declarator", arg.line, "*", declared_name(declarator))
-        declarator.kids[1].field = "declarator"
+        declarator = decayed(declarator)
     bound = group("init_declarator", arg.line, declarator, "=", arg)
     bound.field, declarator.field, arg.field = "declarator", "declarator", "value"
     node = Node("declaration", arg.line, "", [*head, bound, leaf(";", arg.line)])

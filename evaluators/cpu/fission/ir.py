@@ -23,6 +23,7 @@ class Var:
     is_auto: bool = False
     is_reference: bool = False
     is_array: bool = False
+    dims: int = 0  # of an array
     is_fixed: bool = False  # a type, a constexpr, LDS: stands at block level as written
     is_lds: bool = False  # in LDS: reading it is a load
     is_lambda: bool = False

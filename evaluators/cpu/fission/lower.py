@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluators.cpu.fission import exchange
+from evaluators.cpu.fission import declarations, exchange
 from evaluators.cpu.fission.exits import exits
 from evaluators.cpu.fission.hoist import Hoisting
 from evaluators.cpu.fission.ir import (
@@ -20,8 +20,8 @@ from evaluators.cpu.fission.ir import (
 )
 from evaluators.cpu.fission.names import BARRIERS, COLLECTIVES, WAVE_BARRIERS
 from evaluators.cpu.fission.source import Function, Unit
-from evaluators.cpu.fission.sweep import sweep
 from evaluators.cpu.fission.tree import TYPES, Node, check_parsed, group, leaf, unsupported
+from evaluators.cpu.fission.vectors import sweep
 
 _FIXED = frozenset(
     ["alias_declaration", "type_definition", "static_assert_declaration", "using_declaration"]
@@ -120,18 +120,19 @@ class Lowering:
         texts = {kid.text or str(kid) for kid in node.kids if kid.field != "declarator"}
         if "constexpr" in texts or not node.all("declarator"):
             return [Fixed(node)]
-        if "volatile" in texts:
-            raise unsupported("volatile variables: they rely on wavefronts in lockstep", node.line)
         if "static" in texts and "const" not in texts:
             raise unsupported("static variables in kernels", node.line)
         if "static" in texts:
             return [Fixed(node)]
-        items: list[Item] = []
+        items: list[Item] = [*declarations.apart(node, self.fresh)]
         head = [
             kid for kid in node.kids if kid.field != "declarator" and kid.text not in (",", ";")
         ]
         for declarator in node.all("declarator"):
-            one = Node("declaration", node.line, "", [k.copy() for k in head])
+            declarations.guard_bounds(declarator)
+            declarations.with_equals(head, declarator)
+            kept = declarations.without_volatile(head, declarator)
+            one = Node("declaration", node.line, "", [k.copy() for k in kept])
             one.kids.append(declarator)
             value = node.get("value") or node.get("default_value")
             if value is not None:
@@ -267,8 +268,11 @@ class Lowering:
         if count == 0:
             return
         for one in expr.walk():
+            if one.kind == "lambda_expression" and self.collective(one):
+                raise unsupported("a barrier or wavefront operation in a lambda", one.line)
             if one is not expr and one.kind in _CHANGES:
                 raise unsupported(
-                    "an assignment inside an expression with a wavefront operation", one.line
+                    "an assignment inside an expression with a barrier or wavefront operation",
+                    one.line,
                 )
         self.hoisting.hoist(expr, out, context, several=count > 1)

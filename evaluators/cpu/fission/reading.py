@@ -8,7 +8,7 @@ from evaluators.cpu.fission.ir import Step, Var
 from evaluators.cpu.fission.names import ATOMIC_PREFIXES
 from evaluators.cpu.fission.purity import Purity
 from evaluators.cpu.fission.source import Function, Unit
-from evaluators.cpu.fission.tree import TYPES, Node, unsupported
+from evaluators.cpu.fission.tree import TYPES, Node
 
 NAMES = frozenset({"identifier", "type_identifier"})
 _NESTS = frozenset(
@@ -109,7 +109,7 @@ class Reader:
         elif kind == "field_expression" and node.need("argument").kind in NAMES:
             self.read(node.need("argument"), step)
         elif kind in TYPES:
-            raise unsupported("a type declared inside a statement", node.line)
+            self.local_type(node, step)
         elif kind in _UNEVALUATED:
             for one in node.walk():
                 if one.kind in NAMES:
@@ -117,6 +117,15 @@ class Reader:
         else:
             for kid in node.kids:
                 self.visit(kid, step, skip)
+
+    def local_type(self, node: Node, step: Step) -> None:
+        """A type declared inside a statement: its bounds and methods may read variables."""
+        named = node.get("name")
+        if named is not None and node.get("body") is not None:
+            self.local(named)
+        for one in node.walk():
+            if one.kind in NAMES and one is not named:
+                self.read(one, step)
 
     def change(self, var: Var, step: Step, *, escapes: bool = False) -> None:
         if var.is_reference:

@@ -1,10 +1,15 @@
 """The functions of a kernel file: which are kernels, which hold barriers, which need indices."""
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from evaluators.cpu.fission.names import ATOMIC_PREFIXES, BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.tree import Node, Source, Spanned, unsupported
 
+_OURS = re.compile(r"ks_\w*|KS_\w*")
+_LISTS = frozenset({"argument_list", "template_argument_list"})
+_WAITING = "which holds a barrier or wavefront operation"
 _CONTAINERS = ("namespace_definition", "linkage_specification", "declaration_list")
 
 
@@ -27,12 +32,23 @@ class Function:
     atomic: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class Prototype:
+    """A function declared in the file, and perhaps defined elsewhere in it."""
+
+    name: str
+    outer: Spanned  # with the template's head
+    declarator: Node
+    start: int  # in the text, with its markers
+
+
 @dataclass(slots=True)
 class Unit:
     """A parsed kernel file."""
 
     source: Source
     functions: list[Function] = field(default_factory=list)
+    prototypes: list[Prototype] = field(default_factory=list)
     mutable: set[str] = field(default_factory=set)  # variables of the file that can change
     shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
 
@@ -49,11 +65,6 @@ def read(text: str) -> Unit:
     _collect(unit, unit.source.root, None, 0)
     _close(unit)
     return unit
-
-
-def parses(text: str) -> bool:
-    """Whether a syntax tree of the whole kernel file can be made."""
-    return not any(one.kind == "ERROR" for one in Source(text).root.walk())
 
 
 def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> None:
@@ -76,6 +87,12 @@ def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> 
             unit.shared.append(kid)
             if not kid.has_leaf("extern"):
                 unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
+        elif kid.kind == "declaration" and (declarator := _called(kid)) is not None:
+            outer = template or kid
+            _rename_indices(_params(declarator), kid)
+            begin = _start(unit.source, start, outer.start)
+            named = str(declarator.need("declarator"))
+            unit.prototypes.append(Prototype(named, outer, declarator, begin))
         elif kid.kind == "declaration" and not _constant(unit, kid, start):
             unit.mutable.update(one.text for one in kid.leaves() if one.kind == "identifier")
         start = kid.end
@@ -87,11 +104,7 @@ def _constant(unit: Unit, node: Spanned, start: int) -> bool:
 
 
 def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -> None:
-    declarator: Node | None = node.get("declarator")
-    while declarator is not None and declarator.kind != "function_declarator":
-        declarator = declarator.get("declarator") or next(
-            (kid for kid in declarator.kids if kid.kind.endswith("_declarator")), None
-        )
+    declarator = _called(node)
     body = node.get("body")
     if declarator is None or body is None or body.kind != "compound_statement":
         return
@@ -100,7 +113,8 @@ def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -
     kernel = unit.source.marked(start, body.start, "__global__")
     if kernel and named.kind != "identifier":
         raise unsupported(f"the kernel {named}: its name is not a plain one", named.line)
-    params = [k for k in declarator.need("parameters").kids if k.kind.endswith("declaration")]
+    params = _params(declarator)
+    _rename_indices(params, node)
     unit.functions.append(
         Function(
             name=str(named),
@@ -114,6 +128,31 @@ def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -
             words=frozenset(leaf.text for leaf in body.leaves()),
         )
     )
+
+
+def _called(node: Node) -> Node | None:
+    """The part of a declaration that names a function and its parameters, if it is one's."""
+    declarator = node.get("declarator")
+    while declarator is not None and declarator.kind != "function_declarator":
+        if declarator.kind == "init_declarator":
+            return None
+        declarator = declarator.get("declarator") or next(
+            (kid for kid in declarator.kids if kid.kind.endswith("_declarator")), None
+        )
+    return declarator
+
+
+def _params(declarator: Node) -> list[Node]:
+    return [k for k in declarator.need("parameters").kids if k.kind.endswith("declaration")]
+
+
+def _rename_indices(params: list[Node], node: Node) -> None:
+    """A parameter called blockIdx is the user's own: it gets another name."""
+    declarators = [one for param in params if (one := param.get("declarator")) is not None]
+    own = {leaf.text for one in declarators for leaf in one.leaves()} & BUILTINS
+    for leaf in node.leaves() if own else ():
+        if leaf.text in own and leaf.kind == "identifier":
+            leaf.text += "_own"
 
 
 def _close(unit: Unit) -> None:
@@ -137,3 +176,44 @@ def _close(unit: Unit) -> None:
 def _start(source: Source, after: int, start: int) -> int:
     """Where a function's own text begins: at the first marker ahead of it."""
     return min([at for at, _ in source.markers if after <= at < start], default=start)
+
+
+def check_names(unit: Unit, kernels: Sequence[str]) -> None:
+    """Raises Rejected(UNSUPPORTED): names of generated code, functions with barriers as values."""
+    for one in unit.source.root.walk():
+        if one.kind.endswith("identifier") and _OURS.fullmatch(one.text):
+            raise unsupported(f"{one.text}: names that begin with ks_ are its own", one.line)
+    waiting = unit.with_property("collective") - {f.name for f in unit.functions if f.kernel}
+    for f in unit.functions:
+        own = {str(one.get("declarator")) for one in f.node.walk() if one.get("declarator")}
+        for given in _arguments(f):
+            if given.text in waiting - own:
+                raise unsupported(f"{given.text}, {_WAITING}, as an argument", given.line)
+    for kernel in kernels:
+        name, _, arguments = kernel.partition("<")
+        if found := waiting & set(re.findall(r"\w+", arguments)):
+            line = next(f.node.line for f in unit.functions if f.name in found)
+            what = f"{sorted(found)[0]}, {_WAITING}, as an argument of the template {name}"
+            raise unsupported(what, line)
+
+
+def _arguments(function: Function) -> Iterator[Node]:
+    """Plain names handed to functions and templates."""
+    for one in function.body.walk():
+        if one.kind in _LISTS:
+            for kid in one.kids:
+                yield from (leaf for leaf in kid.leaves() if len(list(kid.leaves())) == 1)
+        elif one.kind == "pointer_expression" and one.kids[0].text == "&":
+            yield one.kids[-1]
+
+
+def check_places(unit: Unit) -> None:
+    """Raises Rejected(UNSUPPORTED): indices and barriers are known in plain functions only."""
+    nodes = [*(f.node for f in unit.functions), *(p.outer for p in unit.prototypes)]
+    inside = {id(one) for node in nodes for one in node.walk()}
+    words = (
+        BUILTINS | COLLECTIVES | unit.with_property("indexed") | unit.with_property("collective")
+    )
+    for one in unit.source.root.leaves():
+        if one.text in words and id(one) not in inside:
+            raise unsupported(f"{one.text} outside of a plain function", one.line)

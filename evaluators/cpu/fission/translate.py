@@ -3,18 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
 from evaluators.cpu.fission.emit import Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
 from evaluators.cpu.fission.lower import Lowering
-from evaluators.cpu.fission.names import BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
-from evaluators.cpu.fission.source import Function, Unit, read
+from evaluators.cpu.fission.source import (
+    Function,
+    Prototype,
+    Unit,
+    check_names,
+    check_places,
+    read,
+)
 from evaluators.cpu.fission.tree import UNKNOWN, Node, leaf, render, unsupported
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
+from evaluators.cpu.fission.vectors import follow
 
 PREFIX = "ks_block_"
 _HEAD = "unsigned KS_BX, unsigned KS_BY, unsigned KS_BZ"
@@ -65,6 +73,7 @@ def translate(source: str, kernels: Sequence[str]) -> str:
     unit = read(source)
     _pass_indices(unit)
     wanted = _wanted(unit, kernels)
+    check_names(unit, kernels)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
     for f in unit.functions:
@@ -80,12 +89,14 @@ def translate(source: str, kernels: Sequence[str]) -> str:
         else:
             edits += zone_edits(unit, f.body.walk())
     edits += zone_edits(unit, unit.shared)
+    for prototype in unit.prototypes:
+        edits += _prototype(unit, prototype)
     for shared in unit.shared:
         if shared.has_leaf("extern"):
             out: list[str] = []
             render(file_lds(shared), out, [UNKNOWN])
             edits.append((shared.start, shared.end, "".join(out)))
-    _check_methods(unit)
+    check_places(unit)
     whole, at = [], 0
     for start, end, text in sorted(edits):
         if start < at:
@@ -93,6 +104,35 @@ def translate(source: str, kernels: Sequence[str]) -> str:
         whole += [data[at:start].decode(), text]
         at = end
     return "".join([*whole, data[at:].decode()])
+
+
+def emit(
+    source: str,
+    entries: Sequence[Entry],
+    *,
+    headers: Sequence[str],
+    wavefront: int,
+) -> str:
+    """The C++ unit to compile; entry i is exported as ENTRY, its signature as SIGNATURE.
+
+    Raises Rejected(UNSUPPORTED) for what this engine can't run.
+    """
+    own = translate(source, [entry.kernel for entry in entries])
+    lines = [f"#define WAVEFRONT {wavefront}"]
+    lines += [f"#include <{header}>" for header in headers]
+    lines.append("#include <ks/fission.h>")
+    lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
+    lines.append(own)
+    lines.append('#line 1 "launches"')
+    for i, entry in enumerate(entries):
+        lines.append(f"""typedef KsFission<{block_name(entry.kernel, entry.block)}> KsKernel{i};
+extern "C" {{
+KS_EXPORT extern const KsSignature {SIGNATURE.format(i)} = KsKernel{i}::signature;
+KS_EXPORT __attribute__((flatten)) void {ENTRY.format(i)}(const KsLaunch *launch) {{
+    KsKernel{i}::run(launch, ks_dynamic_lds);
+}}
+}}""")
+    return "\n".join(lines) + "\n"
 
 
 def block_name(kernel: str, block: Sequence[int]) -> str:
@@ -147,6 +187,9 @@ def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
     uniformity.solve()
     _rename(resolver)
     ops = Regions(uniformity).build(items)
+    for region in (op for op in ops if isinstance(op, Cut)):
+        for step in region.steps:
+            follow(step.node)
     emission = Emission(ops)
     for var in emission.stored:
         if var.is_lambda or var.is_reference:
@@ -208,26 +251,35 @@ def _device_function(function: Function) -> str:
     node: Node = function.node
     while node.kind != "function_declarator":
         node = node.need("declarator")
-    listed = node.need("parameters")
+    _take_indices(node)
+    function.body.kids.insert(1, leaf(_INDICES, function.body.line))
+    for one in [one for one in function.body.walk() if one.kind == "shared_declaration"]:
+        one.become(zoned_everywhere(one))
+    return _rendered(function.outer)
+
+
+def _prototype(unit: Unit, prototype: Prototype) -> list[tuple[int, int, str]]:
+    """It goes with what it declares: away, or with indices among its parameters."""
+    found = unit.named(prototype.name)
+    where = (prototype.start, prototype.outer.end)
+    if any(f.kernel or f.collective for f in found):
+        return [(*where, "")]
+    if not any(f.indexed for f in found):
+        return []
+    _take_indices(prototype.declarator)
+    return [(*where, _rendered(prototype.outer))]
+
+
+def _take_indices(declarator: Node) -> None:
+    listed = declarator.need("parameters")
     named = [k for k in listed.kids if k.kind.endswith("declaration") and str(k) != "void"]
     comma = " ," if named else ""
     if not named:
         listed.kids = [listed.kids[0], listed.kids[-1]]
-    listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", node.line))
-    function.body.kids.insert(1, leaf(_INDICES, function.body.line))
-    for one in [one for one in function.body.walk() if one.kind == "shared_declaration"]:
-        one.become(zoned_everywhere(one))
+    listed.kids.insert(1, leaf(f"const KsThread & ks_thread{comma}", declarator.line))
+
+
+def _rendered(outer: Node) -> str:
     out: list[str] = []
-    render(function.outer, out, [UNKNOWN])
-    return "".join(out) + f"\n#line {_end_line(function.node)}\n"
-
-
-def _check_methods(unit: Unit) -> None:
-    """Indices and barriers are known in plain functions only."""
-    inside = {id(one) for f in unit.functions for one in f.node.walk()}
-    words = (
-        BUILTINS | COLLECTIVES | unit.with_property("indexed") | unit.with_property("collective")
-    )
-    for one in unit.source.root.leaves():
-        if one.text in words and id(one) not in inside:
-            raise unsupported(f"{one.text} outside of a plain function", one.line)
+    render(outer, out, [UNKNOWN])
+    return "".join(out) + f"\n#line {_end_line(outer)}\n"

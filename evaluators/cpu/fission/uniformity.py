@@ -139,7 +139,7 @@ class Uniformity:
             if isinstance(target, Switch):
                 raise unsupported("a break from a switch that some threads take", node.line)
             if not target.apart:
-                if waited_for(target):
+                if waited_for(target, [node]):
                     raise unsupported(
                         "leaving a loop or function with a barrier inside a nested statement",
                         node.line,
@@ -167,13 +167,14 @@ class Uniformity:
     def _branch(self, branch: Branch, masked: Masked, inside: tuple[Loop, ...]) -> None:
         test = branch.test
         assert test is not None
-        leaving = [exit.target for exit in direct_exits((*branch.then, *branch.orelse))]
+        found = direct_exits((*branch.then, *branch.orelse))
+        leaving = [exit.target for exit in found]
         mode: Mode = "uniform"
         if branch.constexpr:
             pass
         elif not self.uniform(test.init):
             held = contains_barrier(branch.then) or contains_barrier(branch.orelse)
-            bound = any(isinstance(t, Switch) or (t is not None and waited_for(t)) for t in leaving)
+            bound = any(_bound(exit) for exit in found)
             mode = "agree" if held or (bound and masked is None) else "mask"
         if any(self.apart(target, masked) for target in leaving):
             mode = "mask"
@@ -246,3 +247,11 @@ class Uniformity:
         return source.uniform and all(
             step.update_of is not None and step.update_of in var.inside for step in later
         )
+
+
+def _bound(exit: Exit) -> bool:
+    """Whether threads may take an exit only together."""
+    target = exit.target
+    if target is None:
+        return False
+    return isinstance(target, Switch) or waited_for(target, [exit.node])

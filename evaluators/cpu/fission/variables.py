@@ -128,7 +128,10 @@ class Resolver(Reader):
         if declarator is None or declarator.kind != "init_declarator":
             return False
         inner, value = declarator.need("declarator"), declarator.need("value")
-        if inner.kind != "reference_declarator" or value.kind != "identifier":
+        kinds = {one.kind for one in inner.walk()}
+        if "reference_declarator" not in kinds or "pointer_declarator" in kinds:
+            return False
+        if value.kind != "identifier":
             return False
         var = value.var
         if not isinstance(var, Var):
@@ -159,7 +162,8 @@ class Resolver(Reader):
                 if leaf is not named and leaf.kind in NAMES:
                     self.read(leaf, step)
             var = Var(named.text, node.line, is_fixed=True, is_lds=fixed.lds)
-            var.is_array = any(k.kind == "array_declarator" for k in declarator.walk())
+            var.dims = sum(k.kind == "array_declarator" for k in declarator.walk())
+            var.is_array = var.dims > 0
             self.declare(var, named)
         elif node.kids and node.kids[0].kind in TYPES:
             named_type = node.kids[0].get("name")
@@ -202,9 +206,10 @@ class Resolver(Reader):
         var = Var(named.text, node.line, decl=step)
         kinds = {k.kind for k in inner.walk()}
         var.is_reference = "reference_declarator" in kinds
-        var.is_array = "array_declarator" in kinds
+        var.is_array = "array_declarator" in kinds and "parenthesized_declarator" not in kinds
         if "function_declarator" in kinds and value is None:
             raise unsupported("a declaration of this form", node.line)
+        var.dims = sum(k.kind == "array_declarator" for k in inner.walk())
         head = [str(k) for k in node.kids if k is not declarator]
         var.is_auto = "auto" in " ".join(head).split()
         var.is_lambda = value is not None and value.kind == "lambda_expression"

@@ -27,6 +27,26 @@ __device__ unsigned lane_or_one(unsigned v) {
     if (v % 5 == 0) return v + __lane_id();
     return v | 1;
 }
+template <int N> __device__ unsigned mixed(unsigned (&r)[N], unsigned v) {
+    for (int i = 0; i < N; ++i) r[i] = r[i] * 3u + v;
+    r[0] += __shfl_xor(r[N - 1], 1);
+    return r[N / 2];
+}
+__device__ unsigned rows(unsigned m[2][2], const unsigned* from) {
+    for (int i = 0; i < 4; ++i) m[i / 2][i % 2] += from[i];
+    return m[0][1] ^ m[1][1];
+}
+__device__ unsigned not_for_odd(unsigned n, unsigned v, unsigned* buffer, int tid, int threads) {
+    if (n % 2u == 1u) return v;
+    __syncthreads();
+    buffer[tid] = v;
+    __syncthreads();
+    if (tid % 3 == 0) return v + 1u;
+    return v ^ buffer[(tid + 1) % threads];
+}
+__device__ unsigned own_names(unsigned blockIdx, unsigned threadIdx) {
+    return blockIdx * 3u + __shfl_xor(threadIdx, 2);
+}
 """
 
 
@@ -111,6 +131,8 @@ class Generator:
             self.plain_loop,
             self.helper,
             self.reference,
+            self.declared_otherwise,
+            self.array_helper,
         ]
         if together:
             forms += [
@@ -127,6 +149,7 @@ class Generator:
                 self.block_vote,
                 self.while_loop,
                 self.agreed_loop,
+                self.early_helper,
             ]
         if loop and not together and self.rng.random() < 0.3:
             forms = [self.leave]
@@ -337,6 +360,38 @@ class Generator:
     def block_helper(self) -> None:
         self.line(f"{self.target()} += block_sum({self.expr(1)}, s2, tid, THREADS);")
 
+    def early_helper(self) -> None:
+        self.line(f"{self.target()} += not_for_odd(n, {self.expr(1)}, s2, tid, THREADS);")
+
+    def array_helper(self) -> None:
+        name, e = self.fresh("h"), self.expr(1)
+        if self.rng.random() < 0.5:
+            self.line(f"unsigned {name}[3] = {{{e}, {self.expr(1)}}};")
+            self.line(f"{self.target()} += mixed({name}, {self.expr(1)}) + {name}[1];")
+        else:
+            self.line(f"unsigned {name}[2][2] = {{{{{e}, 1u}}, {{{self.expr(1)}, 2u}}}};")
+            self.line(f"{self.target()} ^= rows({name}, &x[({self.expr(1)}) % 32u]);")
+            self.line(f"{self.target()} += own_names({name}[1][0], {self.expr(1)});")
+
+    def declared_otherwise(self) -> None:
+        """Forms of declarations that are not T name = value;"""
+        a, b, t = self.fresh("a"), self.fresh("b"), self.target()
+        e = self.expr(1)
+        first, value = self.rng.choice(
+            [
+                (f"auto {a}{{0u + {e}}};", a),
+                (f"unsigned {a}{{{e}}}, {b} = {a} * 3u, *{b}p = &{b};", f"{a} + *{b}p"),
+                (f"struct {{ unsigned l, r; }} {a}; {a}.l = {e}; {a}.r = 3u;", f"{a}.l * {a}.r"),
+                (f"struct {b} {{ unsigned l, r; }} {a} = {{{e}, 5u}};", f"{a}.l + {a}.r"),
+                (f"volatile unsigned {a} = {e};", a),
+                (f"unsigned {a}[THREADS > 3 ? 2 : 4] = {{1u, {e}}};", f"{a}[1] + {a}[0]"),
+                (f"const int {a} = tid * 2 + 1, {b} = {a} - 5;", f"(unsigned)({a} * {b})"),
+            ]
+        )
+        self.line(first)
+        self.wave()
+        self.line(f"{t} += {value};")
+
     def uniform_change(self) -> None:
         self.line(f"u1 = {self.expr(1, uniform=True)};")
 
@@ -364,6 +419,9 @@ class Generator:
         self.line("const int tid = threadIdx.y * blockDim.x + threadIdx.x;")
         self.line("unsigned v0 = x[tid % 64] + blockIdx.x, d0 = tid * 3u + n;")
         self.line("unsigned u0 = n * 5u + blockIdx.x, u1 = 1;")
+        self.line("s0[tid] = s1[tid] = s2[tid] = 5u;")  # also for threads that are gone then
+        self.line("if (tid == 0) total = flag = 0u;")
+        self.line("__syncthreads();")
         if self.rng.random() < 0.25:
             self.exited = True
             self.line(f"if ({self.condition()}) return;")

@@ -1,12 +1,13 @@
-"""A kernel that lacks a barrier is found out, though the engine that is timed does not mind."""
+"""A kernel that lacks a barrier is found out, and told where; what was not tried is told too."""
 
 import pytest
 
-from evaluators.checks.check import check_order
+from evaluators.checks.check import ONE_BLOCK, check_order
 from evaluators.cpu import device as cpu
-from evaluators.cpu.thread_order import waits
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
 
 TILED = """/*---
@@ -41,16 +42,125 @@ def test_a_missing_barrier_is_found(barrier: str, right: bool) -> None:
     assert evaluator.verify(kernel, compiled).status is Status.PASSED
 
     oracle = cpu.oracle(kernel, device.info)
-    assert oracle is not None
+    telling = cpu.oracle(kernel, device.info, tell_reads=True)
     if right:
-        check_order(kernel, task, "cpu", oracle, evaluator._check)
+        assert check_order(kernel, task, "cpu", oracle, evaluator._check, telling) == ""
         return
     with pytest.raises(Rejected) as caught:
-        check_order(kernel, task, "cpu", oracle, evaluator._check)
+        check_order(kernel, task, "cpu", oracle, evaluator._check, telling)
     assert caught.value.status is Status.WRONG
-    assert "a barrier missing?" in caught.value.reason
+    assert "wrote, no barrier between" in caught.value.reason
 
 
-def test_waits() -> None:
-    assert waits("x += __shfl_xor(x, 1);")
-    assert not waits("int my__syncthreads = 0;")
+LOCKSTEP = """/*---
+launches:
+  - {memset: {buffer: out, byte: 0}}
+  - kernel: tree
+    grid: ["min(ceil_div(N, 256), 64)"]
+    block: [64]
+    args: [x, out, N]
+---*/
+__global__ void tree(const float* x, float* out, int N) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    float sum = 0.0f;
+    for (int i = blockIdx.x * 64 + t; i < N; i += gridDim.x * 64) sum += x[i];
+    s[63 - t] = sum;
+    __syncthreads();
+    if (t < 32) s[t] += s[t + 32];
+    if (t < 16) s[t] += s[t + 16];
+    if (t < 8) s[t] += s[t + 8];
+    if (t < 4) s[t] += s[t + 4];
+    if (t < 2) s[t] += s[t + 2];
+    if (t < 1) atomicAdd(out, s[0] + s[1]);
+}"""
+
+
+def test_lanes_that_rely_on_lockstep_are_told_so() -> None:
+    task = load_task("sum_reduction")
+    device = cpu.open_device(0)
+    kernel, compiled = compile_kernel(LOCKSTEP, task, cpu.compiler(), "cpu")
+    evaluation = Evaluator(task=task, device=device, secret=1).measure(kernel, compiled, None)
+    assert evaluation.status is Status.WRONG
+    assert "a lane reads LDS that another lane of its wavefront wrote" in evaluation.reason
+
+
+ONE_BLOCK_KERNEL = """/*---
+launches:
+  - {kernel: sum, grid: [1], block: [256], args: [x, out, N]}
+---*/
+__global__ void sum(const float* x, float* out, int N) {
+    __shared__ float s[256];
+    float own = 0.0f;
+    for (int i = threadIdx.x; i < N; i += 256) own += x[i];
+    s[threadIdx.x] = own;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        float total = 0.0f;
+        for (int k = 0; k < 256; ++k) total += s[k];
+        out[0] = total;
+    }
+}"""
+
+
+def test_one_block_is_told() -> None:
+    task = load_task("sum_reduction")
+    device = cpu.open_device(0)
+    kernel, _ = compile_kernel(ONE_BLOCK_KERNEL, task, cpu.compiler(), "cpu")
+    evaluator = Evaluator(task=task, device=device, secret=1)
+    oracle = cpu.oracle(kernel, device.info)
+    assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ONE_BLOCK
+
+
+WAITS_FOR_OTHER_BLOCKS = """/*---
+scratch: {flags: 4096}
+launches:
+  - {memset: {buffer: flags, byte: 0}}
+  - {kernel: chain, grid: ["min(ceil_div(N, 64), 1024)"], block: [64], args: [x, flags, out, N]}
+---*/
+__global__ void chain(const float* x, volatile int* flags, float* out, int N) {
+    int next = blockIdx.x + 1 < gridDim.x ? blockIdx.x + 1 : -1;
+    if (next >= 0) while (flags[next] == 0) {}
+    flags[blockIdx.x] = 1;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        float sum = 0.0f;
+        for (int i = 0; i < N; ++i) sum += x[i];
+        out[0] = sum;
+    }
+}"""
+
+
+def test_what_the_oracle_cannot_run_is_told() -> None:
+    task = load_task("sum_reduction")
+    device = cpu.open_device(0)
+    kernel = parse_kernel(WAITS_FOR_OTHER_BLOCKS)
+    evaluator = Evaluator(
+        task=task, device=device, secret=1, policy=TimingPolicy(deadline_cap_s=1.0)
+    )
+    untried = check_order(kernel, task, "cpu", cpu.oracle(kernel, device.info), evaluator._check)
+    assert untried.startswith("no order of blocks and threads was tried: it was still running")
+
+
+BIG_FRAMES = """/*---
+launches:
+  - {memset: {buffer: out, byte: 0}}
+  - {kernel: frames, grid: [4], block: [64], args: [x, out, N]}
+---*/
+__global__ void frames(const float* x, float* out, int N) {
+    float kept[32768];
+    float sum = 0.0f;
+    for (int i = 0; i < 32768; ++i) kept[(i * 7) % 32768] = i < 3 ? x[i % N] : 0.0f;
+    const int first = blockIdx.x * 64 + threadIdx.x;
+    for (int i = first; i < N; i += 256) sum += x[i] + kept[(i + 99) % 32768];
+    for (int i = first; i < N; i += 256) sum -= kept[(i + 99) % 32768];
+    atomicAdd(out, sum);
+}"""
+
+
+def test_large_private_arrays_do_not_disturb_the_oracle() -> None:
+    task = load_task("sum_reduction")
+    device = cpu.open_device(0)
+    kernel = parse_kernel(BIG_FRAMES)
+    evaluator = Evaluator(task=task, device=device, secret=1)
+    oracle = cpu.oracle(kernel, device.info)
+    assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ""

@@ -2,8 +2,19 @@
 #ifndef KS_ATOMICS_H
 #define KS_ATOMICS_H
 
+#ifdef KS_ORACLE /* which watches accesses: these are told to it by themselves; see races.h */
+#define KS_ATOMICALLY __attribute__((noinline, no_sanitize("thread"))) static
+KS_ATOMICALLY void ks_touches(const volatile void *address);
+KS_ATOMICALLY void ks_release();
+#else
+#define KS_ATOMICALLY KS_INLINE
+KS_INLINE void ks_touches(const volatile void *) {}
+KS_INLINE void ks_release() {}
+#endif
+
 #define KS_ATOMIC(name, result)                                                                   \
-    template <typename T> KS_INLINE T name(T *address, KsExactly<T> value) {                       \
+    template <typename T> KS_ATOMICALLY T name(T *address, KsExactly<T> value) {                   \
+        ks_touches(address);                                                                       \
         T old = *address;                                                                          \
         *address = result;                                                                         \
         return old;                                                                                \
@@ -29,19 +40,29 @@ KS_ATOMIC(unsafeAtomicAdd, old + value)
 KS_ATOMIC(safeAtomicAdd, old + value)
 
 template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> value) {
-    *address = *address + value;
+    atomicAdd(address, value);
 }
 
 template <typename T>
-KS_INLINE T atomicCAS(T *address, KsExactly<T> expected, KsExactly<T> value) {
+KS_ATOMICALLY T atomicCAS(T *address, KsExactly<T> expected, KsExactly<T> value) {
+    ks_touches(address);
     T old = *address;
     if (old == expected) *address = value;
     return old;
 }
 
-KS_INLINE void __threadfence() {}
-KS_INLINE void __threadfence_block() {}
-KS_INLINE void __threadfence_system() {}
+template <typename T> KS_ATOMICALLY T ks_load(const volatile T *address) {
+    ks_touches(address);
+    return *address;
+}
+template <typename T> KS_ATOMICALLY void ks_store(T *address, KsExactly<T> value) {
+    ks_touches(address);
+    *address = value;
+}
+
+KS_INLINE void __threadfence() { ks_release(); }
+KS_INLINE void __threadfence_block() { ks_release(); }
+KS_INLINE void __threadfence_system() { ks_release(); }
 
 #ifndef __clang__
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
@@ -50,8 +71,8 @@ KS_INLINE void __threadfence_system() {}
 #define __HIP_MEMORY_SCOPE_AGENT 4
 #define __HIP_MEMORY_SCOPE_SYSTEM 5
 #endif
-#define __hip_atomic_load(address, order, scope) (*(address))
-#define __hip_atomic_store(address, value, order, scope) ((void)(*(address) = (value)))
+#define __hip_atomic_load(address, order, scope) ks_load(address)
+#define __hip_atomic_store(address, value, order, scope) ks_store(address, value)
 #define __hip_atomic_fetch_add(address, value, order, scope) atomicAdd(address, value)
 #define __hip_atomic_fetch_min(address, value, order, scope) atomicMin(address, value)
 #define __hip_atomic_fetch_max(address, value, order, scope) atomicMax(address, value)

@@ -1,12 +1,13 @@
 /* Every GPU thread as a fiber: barriers and wavefront operations switch. For correctness only.
  *
- * Blocks run their threads from the first to the last and the other way in turn: a kernel without
- * data races gives the same, one that lacks a barrier does not. */
+ * Blocks, and the threads of a block, take turns in random orders: a kernel without data races
+ * gives the same, one that lacks a barrier or an atomic operation does not. */
 #ifndef KS_FIBERS_H
 #define KS_FIBERS_H
 
 #include "entry.h"
 #include "masks.h"
+#include "random_order.h"
 
 enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 62 };
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
@@ -28,7 +29,6 @@ static unsigned long long ks_lanes[KS_MAX_THREADS]; /* shown, when the operation
 static KsFiber *ks_self;
 static void *ks_scheduler;
 static int ks_threads, ks_votes;
-static bool ks_reversed, ks_first_reversed; /* threads take turns from the last to the first */
 
 extern "C" void ks_switch(void **save, void *next);
 #if defined(__x86_64__)
@@ -53,8 +53,13 @@ asm(".text\n.p2align 4\n.local ks_switch\nks_switch:\n"
 enum { KS_SAVED = 20, KS_RETURN = 11, KS_PUSHED = 0 };
 #endif
 
+KS_INLINE int ks_own_thread() { return (int)(ks_self - ks_fibers); }
+
+#include "access_hooks.h"
+
 /* Give way to the scheduler until it lets this fiber go on. */
-static __attribute__((noinline)) void ks_wait(KsState state, int site, int line) {
+KS_QUIET static __attribute__((noinline)) void ks_wait(KsState state, int site, int line) {
+    ks_settle();
     KsFiber *self = ks_self;
     self->state = state;
     self->path[self->depth] = site;
@@ -70,11 +75,9 @@ KS_INLINE void ks_meet(int site, int line, KsMask mask = {}) {
     ks_wait(KS_AT_WAVE, site, line);
 }
 
-static __attribute__((noinline)) void ks_diverged(int line) {
+KS_QUIET static __attribute__((noinline)) void ks_diverged(int line) {
     (void)*(volatile char *)(KS_DIVERGED + (unsigned)line);
 }
-
-KS_INLINE int ks_own_thread() { return (int)(ks_self - ks_fibers); }
 
 #define __syncthreads() ks_wait(KS_AT_BARRIER, __COUNTER__, __LINE__)
 #define __builtin_amdgcn_s_barrier() __syncthreads()
@@ -87,7 +90,7 @@ KS_INLINE int ks_own_thread() { return (int)(ks_self - ks_fibers); }
 #define __builtin_amdgcn_wave_barrier() __syncwarp()
 #define __lane_id() (ks_own_thread() % WAVEFRONT)
 
-static __attribute__((noinline)) int ks_block_votes(bool vote, int site, int line) {
+KS_QUIET static __attribute__((noinline)) int ks_block_votes(bool vote, int site, int line) {
     ks_self->vote = vote;
     ks_wait(KS_AT_BARRIER, site, line);
     return ks_votes;
@@ -117,77 +120,24 @@ template <typename Function> KS_INLINE decltype(auto) ks_called(int site, Functi
 #define KS_CALL(...) ks_called(__COUNTER__, [&]() -> decltype(auto) { return __VA_ARGS__; })
 
 /* Which of two waiting fibers comes first in the source: negative, zero (the same) or positive. */
-static int ks_order(const KsFiber &a, const KsFiber &b) {
+KS_QUIET static int ks_order(const KsFiber &a, const KsFiber &b) {
     for (int i = 0;; ++i) {
         if (a.path[i] != b.path[i]) return a.path[i] - b.path[i];
         if (i == a.depth || i == b.depth) return a.depth - b.depth;
     }
 }
 
-/* Show a value to the wavefront, and meet its other lanes. */
-template <typename T>
-static __attribute__((noinline)) void ks_show(T value, int site, int line, KsMask mask) {
-    static_assert(sizeof(T) <= 8, "lanes exchange values of at most 8 bytes");
-    unsigned long long bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof value);
-    ks_self->shown = bits;
-    ks_meet(site, line, mask);
-}
-template <typename T> KS_INLINE T ks_seen(int thread) {
-    T value;
-    __builtin_memcpy(&value, &ks_lanes[thread], sizeof value);
-    return value;
-}
-
-#define KS_SHUFFLE(name, Operand)                                                                  \
-    template <typename T>                                                                          \
-    static auto ks_fiber##name(int site, int line, KsMask mask, T value, Operand operand,          \
-                               int width = WAVEFRONT) {                                            \
-        using Shown = decltype(+value);                                                            \
-        ks_show<Shown>(value, site, line, mask);                                                   \
-        return ks_seen<Shown>(ks_source##name(ks_own_thread(), operand, width));                   \
-    }
-KS_SHUFFLE(_shfl, int)
-KS_SHUFFLE(_shfl_up, unsigned)
-KS_SHUFFLE(_shfl_down, unsigned)
-KS_SHUFFLE(_shfl_xor, int)
-#define __shfl(...) ks_fiber_shfl(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
-#define __shfl_up(...) ks_fiber_shfl_up(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
-#define __shfl_down(...) ks_fiber_shfl_down(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
-#define __shfl_xor(...) ks_fiber_shfl_xor(__COUNTER__, __LINE__, KsMask{}, __VA_ARGS__)
-#define __shfl_sync(mask, ...)                                                          \
-    ks_fiber_shfl(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
-#define __shfl_up_sync(mask, ...)                                                          \
-    ks_fiber_shfl_up(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
-#define __shfl_down_sync(mask, ...)                                                          \
-    ks_fiber_shfl_down(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
-#define __shfl_xor_sync(mask, ...)                                                          \
-    ks_fiber_shfl_xor(__COUNTER__, __LINE__, KS_MASK(mask), __VA_ARGS__)
-
-static __attribute__((noinline)) unsigned long long ks_ballot_of(bool vote, int site, int line,
-                                                                  KsMask mask = {}) {
-    ks_show<unsigned long long>(vote, site, line, mask);
-    int first = ks_own_thread() / WAVEFRONT * WAVEFRONT;
-    unsigned long long votes = 0;
-    for (int lane = 0; lane < WAVEFRONT; ++lane) votes |= (ks_lanes[first + lane] & 1) << lane;
-    return votes;
-}
-#define __ballot(vote) ks_ballot_of(vote, __COUNTER__, __LINE__)
-#define __any(vote) int(ks_ballot_of(vote, __COUNTER__, __LINE__) != 0)
-#define __all(vote) int(ks_ballot_of(!(vote), __COUNTER__, __LINE__) == 0)
-#define __activemask() ks_ballot_of(true, __COUNTER__, __LINE__)
-#define __ballot_sync(mask, vote) ks_ballot_of(vote, __COUNTER__, __LINE__, KS_MASK(mask))
-#define __any_sync(mask, vote) int(__ballot_sync(mask, vote) != 0)
-#define __all_sync(mask, vote) int(__ballot_sync(mask, !(vote)) == 0)
+#include "fiber_exchange.h"
 
 /* The lanes of a wavefront that wait for the operation which comes first in the source go on. */
-static bool ks_release_wave(int first, int end) {
+KS_QUIET static bool ks_release_wave(int first, int end) {
     const KsFiber *next = nullptr;
     for (int t = first; t < end; ++t) {
         const KsFiber &fiber = ks_fibers[t];
         if (fiber.state == KS_AT_WAVE && (!next || ks_order(fiber, *next) < 0)) next = &fiber;
     }
     if (!next) return false;
+    ++ks_turns[first / WAVEFRONT];
     bool here[WAVEFRONT] = {};
     for (int t = first; t < end; ++t)
         here[t - first] = ks_fibers[t].state == KS_AT_WAVE && ks_order(ks_fibers[t], *next) == 0;
@@ -203,7 +153,7 @@ static bool ks_release_wave(int first, int end) {
 }
 
 /* All threads that still run wait at a barrier: the same one, or the kernel is wrong. */
-static bool ks_release_block() {
+KS_QUIET static bool ks_release_block() {
     const KsFiber *first = nullptr;
     ks_votes = 0;
     for (int t = 0; t < ks_threads; ++t) {
@@ -215,14 +165,16 @@ static bool ks_release_block() {
         fiber.vote = false;
         fiber.state = KS_READY;
     }
+    ++ks_epoch;
     return first;
 }
 
 /* Run the block's fibers to their end. */
-static void ks_schedule() {
+KS_QUIET static void ks_schedule() {
     for (;;) {
-        for (int k = 0; k < ks_threads; ++k) {
-            KsFiber &fiber = ks_fibers[ks_reversed ? ks_threads - 1 - k : k];
+        const KsOrder order((unsigned)ks_threads);
+        for (unsigned k = 0; k < (unsigned)ks_threads; ++k) {
+            KsFiber &fiber = ks_fibers[order[k]];
             if (fiber.state != KS_READY) continue;
             ks_self = &fiber;
             threadIdx = fiber.index;
@@ -241,22 +193,29 @@ static void ks_schedule() {
 
 static void (*ks_call)(); /* the kernel, with this launch's arguments */
 
-static __attribute__((noinline, noreturn)) void ks_fiber_main() {
+KS_QUIET static __attribute__((noinline, noreturn)) void ks_fiber_main() {
     threadIdx = ks_self->index;
     ks_call();
     ks_wait(KS_DONE, 0, 0);
     __builtin_unreachable();
 }
 
-static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
+KS_QUIET static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
     KsFiber &fiber = ks_fibers[thread];
     fiber = {};
     fiber.index = {x, y, z};
-    /* a function finds its stack aligned as after a call */
-    void **top = (void **)(ks_stacks[thread] + KS_STACK - 64) - KS_SAVED - KS_PUSHED;
+    /* few threads have more stack each; a function finds it aligned as after a call */
+    const size_t bytes = sizeof ks_stacks / ks_threads / 4096 * 4096;
+    void **top = (void **)(&ks_stacks[0][0] + (thread + 1) * bytes - 64) - KS_SAVED - KS_PUSHED;
     for (int i = 0; i < KS_SAVED; ++i) top[i] = nullptr;
     top[KS_RETURN] = (void *)&ks_fiber_main;
     fiber.stack_pointer = top;
+}
+
+KS_QUIET static void ks_start_block() {
+    ++ks_block_number;
+    ks_block_acquired = 0;
+    __builtin_memset(ks_acquired, 0, sizeof ks_acquired);
 }
 
 template <auto kernel> struct KsFibers;
@@ -268,24 +227,26 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
     }
     static void call() { pass(typename KsCount<sizeof...(P)>::type()); }
 
-    template <unsigned X, unsigned Y, unsigned Z> static void run(const KsLaunch *asked) {
+    template <unsigned X, unsigned Y, unsigned Z> KS_QUIET static void run(const KsLaunch *asked) {
         static_assert(X * Y * Z <= KS_MAX_THREADS, "a block has at most 1024 threads");
+        static KsOrders orders;
         launch = asked;
         ks_call = &call;
         ks_threads = X * Y * Z;
-        ks_reversed = ks_first_reversed;
         gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
-        for (unsigned z = 0; z < gridDim.z; ++z)
-            for (unsigned y = 0; y < gridDim.y; ++y)
-                for (unsigned x = 0; x < gridDim.x; ++x) {
-                    ks_poison(launch);
-                    blockIdx = {x, y, z};
-                    for (unsigned t = 0; t < X * Y * Z; ++t)
-                        ks_start(t % X, t / X % Y, t / X / Y, (int)t);
-                    ks_schedule();
-                    ks_reversed = !ks_reversed;
-                }
-        ks_first_reversed = !ks_first_reversed; /* the next launch begins the other way */
+        orders.begin();
+        ks_first_block = ks_block_number + 1;
+        const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+        const KsOrder order(blocks);
+        for (unsigned k = 0; k < blocks; ++k) {
+            const unsigned b = order[k];
+            ks_poison(launch);
+            blockIdx = {b % gridDim.x, b / gridDim.x % gridDim.y, b / gridDim.x / gridDim.y};
+            orders.of_block(b);
+            ks_start_block();
+            for (unsigned t = 0; t < X * Y * Z; ++t) ks_start(t % X, t / X % Y, t / X / Y, (int)t);
+            ks_schedule();
+        }
     }
 };
 template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;

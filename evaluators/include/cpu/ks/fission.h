@@ -28,6 +28,22 @@ template <typename T> struct KsOperandOf { using type = KsDecay<T>; };
 /* What a lane shows to others: small integers as HIP promotes them. */
 template <typename T> using KsOperand = decltype(+KsDecay<T>());
 
+/* int i = a + b; and so on, where the sum of unsigned operands could wrap for all that a compiler
+ * knows: the same bits, but it may follow i from thread to thread. */
+template <typename T> struct KsWord32 { static constexpr bool value = false; };
+template <> struct KsWord32<int> { static constexpr bool value = true; };
+template <> struct KsWord32<unsigned> { static constexpr bool value = true; };
+#define KS_AS_INT(name, sign)                                                                      \
+    template <typename A, typename B> KS_INLINE constexpr auto name(const A &a, const B &b) {      \
+        if constexpr (KsWord32<A>::value && KsWord32<B>::value)                                    \
+            return int(a) sign int(b);                                                             \
+        else                                                                                       \
+            return a sign b;                                                                       \
+    }
+KS_AS_INT(ks_plus, +)
+KS_AS_INT(ks_minus, -)
+KS_AS_INT(ks_times, *)
+
 /* One block of a launch. */
 struct KsBlock {
     KsIndex block, grid;

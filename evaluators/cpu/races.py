@@ -1,0 +1,59 @@
+"""What the oracle tells of races: by the address that it reads, and the line of the access."""
+
+import io
+from collections.abc import Iterable
+
+from elftools.elf.elffile import ELFFile
+
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source_check import KERNEL_FILE
+
+LOST_UPDATE = 0x1D1A00000000
+"""KS_LOST_UPDATE in ks/races.h; the access's place in the library is added to it."""
+
+_TOLD = {
+    LOST_UPDATE: (
+        "a thread changes what another thread wrote, with no barrier and no atomic operation "
+        "between: one of the two changes can be lost"
+    ),
+    0x1D1B00000000: "a thread reads LDS that another thread wrote, no barrier between",
+    0x1D1C00000000: "a thread reads what another thread of its block wrote, no barrier between",
+    0x1D1D00000000: "a thread reads what another block of the same launch wrote",
+    0x1D1E00000000: (
+        "a lane reads LDS that another lane of its wavefront wrote, no barrier between: lanes run "
+        "in no lockstep here, put __syncwarp() or __syncthreads() between"
+    ),
+}
+_LIBRARY_BYTES = 1 << 32
+
+
+def race(address: int, libraries: Iterable[bytes]) -> Rejected | None:
+    """The verdict on a race by the address that the oracle read; None when it tells of none."""
+    told = _TOLD.get(address & -_LIBRARY_BYTES)
+    if told is None:
+        return None
+    place = address % _LIBRARY_BYTES - 1  # of the call: the address is the one it returns to
+    line = next((found for data in libraries if (found := _line(data, place))), None)
+    return Rejected(Status.WRONG, told, line=line)
+
+
+def _line(library: bytes, place: int) -> int | None:
+    """The kernel's line of the code at a place in its library."""
+    elf = ELFFile(io.BytesIO(library))
+    if not elf.has_dwarf_info():
+        return None
+    dwarf = elf.get_dwarf_info()
+    for unit in dwarf.iter_CUs():
+        program = dwarf.line_program_for_CU(unit)
+        if program is None:
+            continue
+        before = None
+        for entry in program.get_entries():
+            state = entry.state
+            if state is None:
+                continue
+            if before is not None and before.address <= place < state.address:
+                name = program.header.file_entry[before.file - 1].name.decode()
+                return int(before.line) if name == KERNEL_FILE else None
+            before = None if state.end_sequence else state
+    return None

@@ -1,0 +1,98 @@
+/* The functions that compilers call for each access under -fsanitize=thread: ours, not libtsan's. */
+#ifndef KS_ACCESS_HOOKS_H
+#define KS_ACCESS_HOOKS_H
+
+#include "races.h"
+
+#ifdef __clang__
+#define KS_KEPT used
+#else
+#define KS_KEPT used, externally_visible
+#endif
+#define KS_HOOK(Result, name, ...)                                                                 \
+    KS_QUIET __attribute__((KS_KEPT, noinline, visibility("hidden"))) Result ks_hook_##name(       \
+        __VA_ARGS__) __asm__("__tsan_" #name);                                                     \
+    Result ks_hook_##name(__VA_ARGS__)
+#define KS_CALLER (const char *)__builtin_return_address(0)
+
+KS_HOOK(void, init) {}
+KS_HOOK(void, func_entry, void *) {}
+KS_HOOK(void, func_exit, void *) {}
+KS_HOOK(void, vptr_update, void **, void *) {}
+KS_HOOK(void, vptr_read, void **) {}
+
+#define KS_ACCESS(name, bytes)                                                                     \
+    KS_HOOK(void, read##name, unsigned long long at) { ks_reads(at, bytes, KS_CALLER); }           \
+    KS_HOOK(void, write##name, unsigned long long at) { ks_writes(at, bytes, KS_CALLER); }         \
+    KS_HOOK(void, unaligned_read##name, unsigned long long at) { ks_reads(at, bytes, KS_CALLER); } \
+    KS_HOOK(void, unaligned_write##name, unsigned long long at) { ks_writes(at, bytes, KS_CALLER); }
+KS_ACCESS(1, 1)
+KS_ACCESS(2, 2)
+KS_ACCESS(4, 4)
+KS_ACCESS(8, 8)
+KS_ACCESS(16, 16)
+
+KS_HOOK(void, read_range, unsigned long long at, size_t size) { ks_reads(at, size, KS_CALLER); }
+KS_HOOK(void, write_range, unsigned long long at, size_t size) { ks_writes(at, size, KS_CALLER); }
+
+KS_HOOK(void *, memset, unsigned char *to, int value, size_t size) {
+    ks_writes((unsigned long long)to, size, KS_CALLER);
+    return __builtin_memset(to, value, size);
+}
+KS_HOOK(void *, memcpy, unsigned char *to, const unsigned char *from, size_t size) {
+    ks_reads((unsigned long long)from, size, KS_CALLER);
+    ks_writes((unsigned long long)to, size, KS_CALLER);
+    return __builtin_memcpy(to, from, size);
+}
+KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t size) {
+    ks_reads((unsigned long long)from, size, KS_CALLER);
+    ks_writes((unsigned long long)to, size, KS_CALLER);
+    return __builtin_memmove(to, from, size);
+}
+
+/* The compiler's own atomic operations, which a kernel may call by their builtin names. */
+#define KS_FETCH(bits, T, name, result)                                                            \
+    KS_HOOK(T, atomic##bits##_##name, volatile T *at, T value, int) {                              \
+        ks_touches(at);                                                                            \
+        const T old = *at;                                                                         \
+        *at = result;                                                                              \
+        return old;                                                                                \
+    }
+#define KS_EXCHANGE(bits, T, name)                                                                 \
+    KS_HOOK(int, atomic##bits##_##name, volatile T *at, T *expected, T value, int, int) {          \
+        ks_touches(at);                                                                            \
+        const T old = *at;                                                                         \
+        if (old == *expected) {                                                                    \
+            *at = value;                                                                           \
+            return 1;                                                                              \
+        }                                                                                          \
+        *expected = old;                                                                           \
+        return 0;                                                                                  \
+    }
+#define KS_ATOMICS(bits, T)                                                                        \
+    KS_HOOK(T, atomic##bits##_load, const volatile T *at, int) {                                   \
+        ks_touches(at);                                                                            \
+        return *at;                                                                                \
+    }                                                                                              \
+    KS_HOOK(void, atomic##bits##_store, volatile T *at, T value, int) {                            \
+        ks_touches(at);                                                                            \
+        *at = value;                                                                               \
+    }                                                                                              \
+    KS_FETCH(bits, T, exchange, value)                                                             \
+    KS_FETCH(bits, T, fetch_add, old + value)                                                      \
+    KS_FETCH(bits, T, fetch_sub, old - value)                                                      \
+    KS_FETCH(bits, T, fetch_and, old & value)                                                      \
+    KS_FETCH(bits, T, fetch_or, old | value)                                                       \
+    KS_FETCH(bits, T, fetch_xor, old ^ value)                                                      \
+    KS_FETCH(bits, T, fetch_nand, ~(old & value))                                                  \
+    KS_EXCHANGE(bits, T, compare_exchange_strong)                                                  \
+    KS_EXCHANGE(bits, T, compare_exchange_weak)
+KS_ATOMICS(8, unsigned char)
+KS_ATOMICS(16, unsigned short)
+KS_ATOMICS(32, unsigned)
+KS_ATOMICS(64, unsigned long long)
+
+KS_HOOK(void, atomic_thread_fence, int) { ks_release(); }
+KS_HOOK(void, atomic_signal_fence, int) {}
+
+#endif

@@ -1,0 +1,186 @@
+/* Who wrote each word last, and was that ordered with who uses it now? For the oracle only.
+ *
+ * Compiled with -fsanitize=thread, every access of a kernel calls a hook of access_hooks.h, which
+ * ends here. A thread that reads a word, written by another one with no barrier and no atomic
+ * operation between, and then changes it, may lose the other's change: the parent is told. */
+#ifndef KS_RACES_H
+#define KS_RACES_H
+
+#define KS_QUIET __attribute__((no_sanitize("thread")))
+
+/* Reading one of these addresses, plus where in the library the access stands, tells the parent. */
+#define KS_LOST_UPDATE 0x1D1A00000000ull
+#define KS_READS_LDS 0x1D1B00000000ull
+#define KS_READS_OWN_BLOCK 0x1D1C00000000ull
+#define KS_READS_OTHER_BLOCK 0x1D1D00000000ull
+#define KS_READS_OTHER_LANE 0x1D1E00000000ull
+
+#ifndef KS_TELL_READS
+#define KS_TELL_READS false /* tell also of every read of what another thread has just written */
+#endif
+
+/* The last write of four bytes. Blocks count through all launches, so that old words are known. */
+struct KsWord {
+    unsigned long long place; /* the address over four */
+    unsigned block, epoch, turn, time;
+    unsigned reader_block;
+    unsigned short thread, reader; /* reader: who has read it since, unordered with the write */
+    unsigned char bytes;           /* which of the four */
+    bool atomic;
+};
+
+enum { KS_WORDS = 1 << 19, KS_PROBES = 16, KS_PAGES = 1 << 12, KS_BLOCKS = 1 << 16 };
+static KsWord ks_words[KS_WORDS];
+static unsigned ks_pages[KS_PAGES];    /* the last block that wrote to a page, by a hash of it */
+static unsigned ks_released[KS_BLOCKS]; /* time of a block's last atomic operation or fence */
+static unsigned ks_block_number, ks_first_block; /* of this launch */
+static unsigned ks_time;               /* counts atomic operations and fences */
+static unsigned ks_epoch;              /* counts the block's barriers */
+static unsigned ks_turns[KS_MAX_THREADS / WAVEFRONT]; /* counts a wavefront's operations */
+static unsigned ks_acquired[KS_MAX_THREADS];          /* time when a thread last saw another's */
+static unsigned ks_block_acquired;
+
+/* A change of what another thread wrote: it counts once the value in memory is another one. */
+static struct {
+    const unsigned char *address;
+    unsigned long long old[2];
+    size_t size;
+    const char *code;
+} ks_change;
+
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _end[];
+
+KS_QUIET static __attribute__((noinline)) void ks_tell(unsigned long long what, const char *code) {
+    (void)*(volatile char *)(what + (unsigned)(code - __ehdr_start));
+}
+
+KS_QUIET static inline void ks_copy(unsigned char *to, const unsigned char *from, size_t size) {
+    for (size_t i = 0; i < size; ++i) ((volatile unsigned char *)to)[i] = from[i];
+}
+
+/* Has the change that was announced been one? */
+KS_QUIET static void ks_settle() {
+    if (!ks_change.address) return;
+    unsigned long long now[2] = {};
+    ks_copy((unsigned char *)now, ks_change.address, ks_change.size);
+    ks_change.address = nullptr;
+    if (now[0] != ks_change.old[0] || now[1] != ks_change.old[1])
+        ks_tell(KS_LOST_UPDATE, ks_change.code);
+}
+
+/* The word's place, or one that is free; none when the table is full there. */
+KS_QUIET static inline KsWord *ks_word(unsigned long long place, bool add) {
+    unsigned long long at = place * 0x9E3779B97F4A7C15ull >> 45;
+    for (int i = 0; i < KS_PROBES; ++i) {
+        KsWord *word = &ks_words[(at + i) % KS_WORDS];
+        const bool old = word->block < ks_first_block;
+        if (!old && word->place == place) return word;
+        if (old) return add ? word : nullptr;
+    }
+    return nullptr;
+}
+
+KS_QUIET static inline bool ks_foreign(const KsWord *word, int thread) {
+    return word->block != ks_block_number || word->thread != thread;
+}
+
+/* LDS, or a variable of the file. */
+KS_QUIET static inline bool ks_in_library(unsigned long long address) {
+    return address - (unsigned long long)__ehdr_start < (size_t)(_end - __ehdr_start);
+}
+
+/* Whether a barrier, or atomic operations on both sides, stand between a write and this thread. */
+KS_QUIET static bool ks_ordered(const KsWord *word, int thread) {
+    const unsigned writer = word->block - ks_first_block;
+    if (writer >= KS_BLOCKS) return true;
+    const bool released = ks_released[writer] > word->time;
+    if (word->block != ks_block_number) /* each block has an LDS of its own */
+        return ks_in_library(word->place * 4) || (released && ks_block_acquired > word->time);
+    if (word->epoch < ks_epoch) return true;
+    const int wave = thread / WAVEFRONT;
+    if (word->thread / WAVEFRONT == wave && word->turn < ks_turns[wave]) return true;
+    return released && ks_acquired[thread] > word->time;
+}
+
+KS_QUIET static unsigned long long ks_kind_of_read(const KsWord *word, int thread,
+                                                   unsigned long long address) {
+    if (word->block != ks_block_number) return KS_READS_OTHER_BLOCK;
+    if (!ks_in_library(address)) return KS_READS_OWN_BLOCK;
+    return word->thread / WAVEFRONT == thread / WAVEFRONT ? KS_READS_OTHER_LANE : KS_READS_LDS;
+}
+
+/* Call visit with each word of an access, and which of its bytes. */
+template <typename Visit>
+KS_QUIET static inline __attribute__((always_inline)) void
+ks_each_word(unsigned long long address, size_t size, Visit visit) {
+    const unsigned long long end = address + size;
+    for (unsigned long long place = address / 4; place * 4 < end; ++place) {
+        const int first = place * 4 < address ? (int)(address % 4) : 0;
+        const int last = end < place * 4 + 4 ? (int)(end - place * 4) : 4;
+        visit(place, (unsigned char)((1 << last) - (1 << first)));
+    }
+}
+
+KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
+    return &ks_pages[address >> 12 & (KS_PAGES - 1)];
+}
+
+KS_QUIET static void ks_reads(unsigned long long address, size_t size, const char *code) {
+    ks_settle();
+    if (*ks_page(address) < ks_first_block && *ks_page(address + size) < ks_first_block) return;
+    const int thread = ks_own_thread();
+    ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+        KsWord *word = ks_word(place, false);
+        if (!word || !(word->bytes & bytes) || !ks_foreign(word, thread)) return;
+        if (ks_ordered(word, thread)) return;
+        if (KS_TELL_READS && !word->atomic) ks_tell(ks_kind_of_read(word, thread, address), code);
+        word->reader = (unsigned short)thread;
+        word->reader_block = ks_block_number;
+    });
+}
+
+KS_QUIET static void ks_writes(unsigned long long address, size_t size, const char *code) {
+    ks_settle();
+    *ks_page(address) = *ks_page(address + size) = ks_block_number;
+    const int thread = ks_own_thread();
+    bool lost = false;
+    ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+        KsWord *word = ks_word(place, true);
+        if (!word) return;
+        if (word->block >= ks_first_block && word->bytes & bytes && ks_foreign(word, thread))
+            lost |= word->reader == thread && word->reader_block == ks_block_number &&
+                    !ks_ordered(word, thread);
+        *word = {place, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time, 0,
+                 (unsigned short)thread, 0, bytes, false};
+    });
+    if (!lost) return;
+    ks_change.address = (const unsigned char *)address;
+    ks_change.size = size < 16 ? size : 16;
+    ks_change.code = code;
+    ks_change.old[0] = ks_change.old[1] = 0;
+    ks_copy((unsigned char *)ks_change.old, ks_change.address, ks_change.size);
+}
+
+/* What a thread did before is released, to those that see this in their turn. */
+KS_QUIET static __attribute__((noinline)) void ks_release() {
+    ++ks_time;
+    if (ks_block_number - ks_first_block < KS_BLOCKS)
+        ks_released[ks_block_number - ks_first_block] = ks_time;
+}
+
+/* An atomic operation: it sees what its forerunners on the same word released. */
+KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at) {
+    ks_settle();
+    const unsigned long long address = (unsigned long long)at;
+    const int thread = ks_own_thread();
+    ks_release();
+    *ks_page(address) = ks_block_number;
+    KsWord *word = ks_word(address / 4, true);
+    if (!word) return;
+    if (word->block >= ks_first_block && ks_foreign(word, thread))
+        ks_acquired[thread] = ks_block_acquired = ks_time;
+    *word = {address / 4, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time - 1, 0,
+             (unsigned short)thread, 0, 15, true};
+}
+
+#endif

@@ -1,0 +1,45 @@
+"""Races between threads and blocks are found, though the engine that is timed does not mind."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluators.checks.check import check_order
+from evaluators.cpu import device as cpu
+from evaluators.cpu.device import CpuDevice
+from evaluators.evaluate import Evaluator, compile_kernel
+from evaluators.evaluation import Rejected, Status
+from evaluators.tasks.task_file import load_task
+
+RACES = Path(__file__).parent / "races"
+WRONG = sorted((RACES / "wrong").glob("*.hip"))
+RIGHT = sorted((RACES / "right").glob("*.hip"))
+
+
+@pytest.fixture(scope="module")
+def device() -> CpuDevice:
+    return cpu.open_device(0)
+
+
+def run(device: CpuDevice, file: Path) -> None:
+    """The tests as the timed engine runs them, then the check of the order."""
+    task = load_task(file.name.partition(".")[0])
+    kernel, compiled = compile_kernel(file.read_text(), task, cpu.compiler(), "cpu")
+    evaluator = Evaluator(task=task, device=device, secret=7)
+    verdict = evaluator.verify(kernel, compiled, "tests")
+    assert verdict.status is Status.PASSED, verdict.reason
+    oracle = cpu.oracle(kernel, device.info)
+    assert oracle is not None
+    check_order(kernel, task, "cpu", oracle, evaluator._check)
+
+
+@pytest.mark.parametrize("file", WRONG, ids=[file.stem for file in WRONG])
+def test_a_race_is_found(device: CpuDevice, file: Path) -> None:
+    with pytest.raises(Rejected) as caught:
+        run(device, file)
+    assert caught.value.status is Status.WRONG
+
+
+@pytest.mark.parametrize("file", RIGHT, ids=[file.stem for file in RIGHT])
+def test_what_any_order_gives_right_passes(device: CpuDevice, file: Path) -> None:
+    run(device, file)
