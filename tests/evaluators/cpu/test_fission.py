@@ -140,7 +140,7 @@ def test_unsupported_names_the_line(body: str, word: str) -> None:
             "line 8: expected ';'",
         ),
         (  # what only the cut form is no C++ for
-            "struct D { int a; __device__ D(int v) : a(v) {} };\n"
+            "struct D final { int a; __device__ D(int v) : a(v) {} };\n"
             "__global__ void k(int* x) {\nD d = D(x[0]);\n__syncthreads();\nx[0] = d.a;\n}",
             "k",
             Status.UNSUPPORTED,
