@@ -218,3 +218,13 @@ __global__ void k(float* x) {
     cut = " ".join(translate(code, ["k"]).split())
     assert "ks_plus ( ks_times ( blockIdx . x , blockDim . x ) , threadIdx . x )" in cut
     assert "load ( r , ( s [ i ] + ( i * 2 ) ) )" in cut
+
+
+def test_indices_stay_where_only_loads_and_stores_follow() -> None:
+    """g++ 12 would take y[i] = a * x[i] + b behind if (i < n) up to twice as long in vectors."""
+    code = """# 1 "kernel.hip"
+__global__ void k(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = fmaxf(2 * x[i], float(n));
+}"""
+    assert "ks_plus" not in translate(code, ["k"])
