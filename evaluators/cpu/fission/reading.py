@@ -39,13 +39,8 @@ def looked_up(node: Node) -> Iterator[Node]:
         if node.kind != "qualified_identifier" or kid.field == "scope":
             yield from looked_up(kid)
         else:  # a member: only what it is given as template arguments
-            yield from (one for part in _arguments(kid) for one in looked_up(part))
-
-
-def _arguments(member: Node) -> list[Node]:
-    if member.kind == "qualified_identifier":
-        return [part for kid in member.kids for part in _arguments(kid)]
-    return member.all("arguments")
+            lists = (one for one in kid.walk() if one.kind == "template_argument_list")
+            yield from (one for listed in lists for one in looked_up(listed))
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 // Members of types that are template arguments of helpers, beside locals of the same names.
 namespace operations {
 struct Largest {
-    using type = int;
+    using type = long long;
     static constexpr int first = -1000000;
     __device__ static int apply(int a, int b) { return a < b ? b : a; }
     template <int N> __device__ static int times(int a) { return a * N; }
