@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from evaluators.cpu.fission.ir import Fixed
-from evaluators.cpu.fission.tree import TYPES, Node, group, leaf
+from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, name
+
+_BUILT_IN = frozenset({"primitive_type", "sized_type_specifier"})
 
 
 def apart(node: Node, fresh: Callable[[str], str]) -> list[Fixed]:
@@ -19,6 +21,68 @@ def apart(node: Node, fresh: Callable[[str], str]) -> list[Fixed]:
     declared = Node(kind.kind, kind.line, "", kind.kids)
     kind.become(leaf(named.text, kind.line, "type_identifier"))
     return [Fixed(group("declaration", declared.line, declared, ";"))]
+
+
+def recognise(body: Node) -> None:
+    """Declarations that a parser without symbols takes for something else, as what they are."""
+    for one in list(body.walk()):
+        if one.kind == "declaration":
+            for declarator in one.all("declarator"):
+                _direct(declarator)
+        elif one.kind == "expression_statement":
+            _pointer_to_array(one)
+
+
+def _direct(declarator: Node) -> None:
+    """View left(a, n); declares a variable, no function: a and n are names of no type."""
+    listed = declarator.get("parameters")
+    if declarator.kind != "function_declarator" or listed is None:
+        return
+    given = [kid for kid in listed.kids if kid.kind == "parameter_declaration"]
+    if not given or any([kid.kind for kid in one.kids] != ["type_identifier"] for one in given):
+        return
+    for one in given:
+        one.become(name(str(one), one.line))
+    named = declarator.need("declarator")
+    value = group("argument_list", listed.line, *listed.kids)
+    value.field = "value"
+    declarator.become(group("init_declarator", declarator.line, named, value))
+
+
+def _pointer_to_array(statement: Node) -> None:
+    """float(*rows)[33] = value; declares a pointer, it calls nothing."""
+    assigned = statement.kids[0]
+    whole = assigned.get("left") if assigned.kind == "assignment_expression" else assigned
+    bounds: list[Node] = []
+    while whole is not None and whole.kind == "subscript_expression":
+        bounds.insert(0, whole.need("indices"))
+        whole = whole.need("argument")
+    if whole is None or not bounds or whole.kind != "call_expression":
+        return
+    kind, arguments = whole.need("function"), whole.need("arguments").kids
+    if kind.kind not in _BUILT_IN or len(arguments) != 3:
+        return
+    pointer = arguments[1]
+    if pointer.kind != "pointer_expression" or pointer.kids[0].text != "*":
+        return
+    statement.become(_declared_pointer(kind, pointer.need("argument"), bounds, assigned))
+
+
+def _declared_pointer(kind: Node, named: Node, bounds: list[Node], assigned: Node) -> Node:
+    line = kind.line
+    pointer = group("pointer_declarator", line, "*", named)
+    declarator = group("parenthesized_declarator", line, "(", pointer, ")")
+    for bound in bounds:
+        inner, (opening, size, closing) = declarator, bound.kids
+        declarator = group("array_declarator", line, inner, opening, size, closing)
+        inner.field, size.field = "declarator", "size"
+    named.field = pointer.field = "declarator"
+    kind.field = "type"
+    if (value := assigned.get("right")) is not None:
+        value.field, declarator.field = "value", "declarator"
+        declarator = group("init_declarator", line, declarator, "=", value)
+    declarator.field = "declarator"
+    return group("declaration", line, kind, declarator, ";")
 
 
 def without_volatile(head: list[Node], declarator: Node) -> list[Node]:

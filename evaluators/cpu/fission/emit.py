@@ -42,9 +42,9 @@ class Emission:
             return
         if var.is_auto and var.decl is not None:
             value = var.decl.node.need("declarator").need("value")
-            self.put("\nKsDecay<decltype(", value, f")> {var.name};")
+            self.put("\nKsMade<KsDecay<decltype(", value, f")>> {var.name};")
         else:
-            self.put(f"\nKsBare<{var.type_id()}> {var.name};")
+            self.put(f"\nKsMade<KsBare<{var.type_id()}>> {var.name};")
         if var in self.stored:
             self.put(f"alignas(64) decltype({var.name}) ks_v_{var.name}[KS_THREADS];")
 

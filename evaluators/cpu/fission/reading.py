@@ -1,5 +1,6 @@
 """How a piece of syntax reads and changes variables, with the scopes of C++."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from evaluators.cpu.fission.exchange import declared_name
@@ -10,7 +11,7 @@ from evaluators.cpu.fission.purity import Purity
 from evaluators.cpu.fission.source import Function, Unit
 from evaluators.cpu.fission.tree import TYPES, Node
 
-NAMES = frozenset({"identifier", "type_identifier"})
+NAMES = frozenset({"identifier", "type_identifier", "namespace_identifier"})
 _NESTS = frozenset(
     {
         "compound_statement",
@@ -28,6 +29,18 @@ _UNEVALUATED = frozenset({"sizeof_expression", "decltype", "alignof_expression"}
 
 Names = dict[str, Var | None]
 """None: a name of a nested scope, of no interest beyond its statement."""
+
+
+def looked_up(node: Node) -> Iterator[Node]:
+    """The names that mean something of the scopes round node: in A::b and ::b it is A at most."""
+    if node.kind in NAMES:
+        yield node
+    for kid in node.kids:
+        if node.kind != "qualified_identifier" or kid.field == "scope":
+            yield from looked_up(kid)
+        else:  # a member: only what it is given as template arguments
+            lists = (one for one in kid.walk() if one.kind == "template_argument_list")
+            yield from (one for listed in lists for one in looked_up(listed))
 
 
 @dataclass(slots=True)
@@ -82,6 +95,9 @@ class Reader:
             var = self.read(node, step)
             if var is not None and var.is_array and not var.is_fixed:
                 self.change(var, step, escapes=True)
+        elif kind == "qualified_identifier":
+            for one in looked_up(node):
+                self.read(one, step)
         elif kind in _NESTS:
             self.scopes.append({})
             if kind == "lambda_expression":
@@ -111,9 +127,8 @@ class Reader:
         elif kind in TYPES:
             self.local_type(node, step)
         elif kind in _UNEVALUATED:
-            for one in node.walk():
-                if one.kind in NAMES:
-                    self.read(one, step)
+            for one in looked_up(node):
+                self.read(one, step)
         else:
             for kid in node.kids:
                 self.visit(kid, step, skip)
@@ -123,8 +138,8 @@ class Reader:
         named = node.get("name")
         if named is not None and node.get("body") is not None:
             self.local(named)
-        for one in node.walk():
-            if one.kind in NAMES and one is not named:
+        for one in looked_up(node):
+            if one is not named:
                 self.read(one, step)
 
     def change(self, var: Var, step: Step, *, escapes: bool = False) -> None:
@@ -159,8 +174,8 @@ class Reader:
                 if any(k.kind == "reference_declarator" for k in inner.walk()):
                     self.keep_address(value, step, kept=False)
             named = declared_name(declarator)
-            for one in inner.walk():
-                if one is not named and one.kind in NAMES:
+            for one in looked_up(inner):
+                if one is not named:
                     self.read(one, step)
             self.local(named)
 

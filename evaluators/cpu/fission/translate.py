@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
+from evaluators.cpu.fission.declarations import recognise
 from evaluators.cpu.fission.emit import Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
 from evaluators.cpu.fission.inline import callee
@@ -70,8 +71,7 @@ def translate(source: str, kernels: Sequence[str]) -> str:
     kernels: name expressions. A name expression gemm<64> becomes block_name("gemm<64>", ...).
     Raises Rejected(UNSUPPORTED) with the line.
     """
-    unit = read(source)
-    _pass_indices(unit)
+    unit = _read(source)
     wanted = _wanted(unit, kernels)
     check_names(unit, kernels)
     data = unit.source.data
@@ -145,8 +145,7 @@ def block_name(kernel: str, block: Sequence[int]) -> str:
 
 def explain(source: str, kernels: Sequence[str]) -> tuple[Region, ...]:
     """The regions of each kernel, in order. Raises Rejected(UNSUPPORTED)."""
-    unit = read(source)
-    _pass_indices(unit)
+    unit = _read(source)
     wanted = _wanted(unit, kernels)
     found = []
     for f in unit.functions:
@@ -169,6 +168,14 @@ def _describe(kernel: str, cut: Cut, emission: Emission) -> Region:
     )
 
 
+def _read(source: str) -> Unit:
+    unit = read(source)
+    for function in unit.functions:
+        recognise(function.body)
+    _pass_indices(unit)
+    return unit
+
+
 def _wanted(unit: Unit, kernels: Sequence[str]) -> set[str]:
     names = {k.partition("<")[0].strip().rpartition("::")[2] for k in kernels}
     for name in names:
@@ -188,8 +195,7 @@ def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
     _rename(resolver)
     ops = Regions(uniformity).build(items)
     for region in (op for op in ops if isinstance(op, Cut)):
-        for step in region.steps:
-            follow(step.node)
+        follow([step.node for step in region.steps])
     emission = Emission(ops)
     for var in emission.stored:
         if var.is_lambda or var.is_reference:

@@ -17,6 +17,7 @@ _BLANKED = re.compile(
     re.MULTILINE,
 )
 _MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
+_RESTRICT = re.compile(rb"\b__restrict\b")  # behind const the parser takes it for a name
 _ATOMS = frozenset({"string_literal", "char_literal", "raw_string_literal", "number_literal"})
 TYPES = frozenset({"struct_specifier", "enum_specifier", "union_specifier", "class_specifier"})
 LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
@@ -125,7 +126,7 @@ class Source:
     """The parsed text: its tree, and where the markers stood that a C++ parser does not know."""
 
     def __init__(self, text: str) -> None:
-        data = text.encode()
+        data = _RESTRICT.sub(b"__restrict__", text.encode())
         self.lines = _line_numbers(data)
         self.markers: list[tuple[int, str]] = []
         blank = bytearray(data)

@@ -15,7 +15,7 @@ from evaluators.cpu.fission.ir import (
     Switch,
     Var,
 )
-from evaluators.cpu.fission.reading import NAMES, Reader
+from evaluators.cpu.fission.reading import NAMES, Reader, looked_up
 from evaluators.cpu.fission.source import Function
 from evaluators.cpu.fission.tree import TYPES, Node, unsupported
 
@@ -158,8 +158,8 @@ class Resolver(Reader):
         elif node.kind == "declaration" and node.get("declarator") is not None:
             declarator = node.need("declarator")
             named = declared_name(declarator)
-            for leaf in node.walk():
-                if leaf is not named and leaf.kind in NAMES:
+            for leaf in looked_up(node):
+                if leaf is not named:
                     self.read(leaf, step)
             var = Var(named.text, node.line, is_fixed=True, is_lds=fixed.lds)
             var.dims = sum(k.kind == "array_declarator" for k in declarator.walk())

@@ -5,7 +5,9 @@ thread. g++ 12 gathers, or does not vectorise at all, where an address is taken 
 or an int comes from unsigned sums that might wrap.
 """
 
+from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Step, Sweep, Var
+from evaluators.cpu.fission.names import PURE_CALLS
 from evaluators.cpu.fission.tree import Node, group, leaf, name
 
 _SHORT = ("1", "2", "3", "4")  # strides of a thread's own walk
@@ -57,13 +59,25 @@ def _stride(update: Node, index: str) -> Node | None:
     return update.need("right")
 
 
-def follow(node: Node) -> None:
-    """Rewrite a statement, whose names are resolved, in place."""
-    for one in list(node.walk()):
-        if one.kind == "pointer_expression" and one.kids[0].text == "&":
-            _sum_of_address(one)
-    if node.kind == "declaration":
-        _index(node)
+def follow(statements: list[Node]) -> None:
+    """Rewrite a region's statements, whose names are resolved, in place.
+
+    Indices stay as they are where nothing but loads, stores and cheap arithmetic follows: the
+    masked stores of AVX2 took y[i] = a * x[i] + b behind if (i < n) 1.5 to 2 times as long.
+    """
+    costly = any(_is_costly(one) for node in statements for one in node.walk())
+    for node in statements:
+        for one in list(node.walk()):
+            if one.kind == "pointer_expression" and one.kids[0].text == "&":
+                _sum_of_address(one)
+        if costly and node.kind == "declaration":
+            _index(node)
+
+
+def _is_costly(node: Node) -> bool:
+    if node.kind != "call_expression" or node.need("function").kind == "primitive_type":
+        return False
+    return callee(node) not in PURE_CALLS
 
 
 def _sum_of_address(node: Node) -> None:

@@ -140,7 +140,7 @@ def test_unsupported_names_the_line(body: str, word: str) -> None:
             "line 8: expected ';'",
         ),
         (  # what only the cut form is no C++ for
-            "struct D { int a; __device__ D(int v) : a(v) {} };\n"
+            "struct D final { int a; __device__ D(int v) : a(v) {} };\n"
             "__global__ void k(int* x) {\nD d = D(x[0]);\n__syncthreads();\nx[0] = d.a;\n}",
             "k",
             Status.UNSUPPORTED,
@@ -218,3 +218,13 @@ __global__ void k(float* x) {
     cut = " ".join(translate(code, ["k"]).split())
     assert "ks_plus ( ks_times ( blockIdx . x , blockDim . x ) , threadIdx . x )" in cut
     assert "load ( r , ( s [ i ] + ( i * 2 ) ) )" in cut
+
+
+def test_indices_stay_where_only_loads_and_stores_follow() -> None:
+    """g++ 12 would take y[i] = a * x[i] + b behind if (i < n) up to twice as long in vectors."""
+    code = """# 1 "kernel.hip"
+__global__ void k(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = fmaxf(2 * x[i], float(n));
+}"""
+    assert "ks_plus" not in translate(code, ["k"])

@@ -51,11 +51,11 @@ KS_ATOMICALLY T atomicCAS(T *address, KsExactly<T> expected, KsExactly<T> value)
     return old;
 }
 
-template <typename T> KS_ATOMICALLY T ks_load(const volatile T *address) {
+template <typename T> KS_ATOMICALLY T __hip_atomic_load_at(const volatile T *address) {
     ks_touches(address);
     return *address;
 }
-template <typename T> KS_ATOMICALLY void ks_store(T *address, KsExactly<T> value) {
+template <typename T> KS_ATOMICALLY void __hip_atomic_store_at(T *address, KsExactly<T> value) {
     ks_touches(address);
     *address = value;
 }
@@ -71,8 +71,8 @@ KS_INLINE void __threadfence_system() { ks_release(); }
 #define __HIP_MEMORY_SCOPE_AGENT 4
 #define __HIP_MEMORY_SCOPE_SYSTEM 5
 #endif
-#define __hip_atomic_load(address, order, scope) ks_load(address)
-#define __hip_atomic_store(address, value, order, scope) ks_store(address, value)
+#define __hip_atomic_load(address, order, scope) __hip_atomic_load_at(address)
+#define __hip_atomic_store(address, value, order, scope) __hip_atomic_store_at(address, value)
 #define __hip_atomic_fetch_add(address, value, order, scope) atomicAdd(address, value)
 #define __hip_atomic_fetch_min(address, value, order, scope) atomicMin(address, value)
 #define __hip_atomic_fetch_max(address, value, order, scope) atomicMax(address, value)

@@ -28,6 +28,15 @@ template <typename T> struct KsOperandOf { using type = KsDecay<T>; };
 /* What a lane shows to others: small integers as HIP promotes them. */
 template <typename T> using KsOperand = decltype(+KsDecay<T>());
 
+/* A class that has no value before it is given one, for a variable that gets it later. */
+template <typename T> struct KsLate : T {
+    KsLate() : T(*(const T *)this) {}
+};
+template <typename T, bool MAKES = __is_constructible(T)> struct KsMadeOf { using type = T; };
+template <typename T> struct KsMadeOf<T, false> { using type = KsLate<T>; };
+/* A type like T of which variables and arrays can be declared without a value. */
+template <typename T> using KsMade = typename KsMadeOf<T>::type;
+
 /* int i = a + b; and so on, where the sum of unsigned operands could wrap for all that a compiler
  * knows: the same bits, but it may follow i from thread to thread. */
 template <typename T> struct KsWord32 { static constexpr bool value = false; };
@@ -55,8 +64,9 @@ struct KsThread {
     KsIndex thread, block, dim, grid;
 };
 
-template <typename T> KS_INLINE void ks_assign(T &to, const T &from) {
-    __builtin_memcpy(&to, &from, sizeof(T));
+template <typename T, typename U> KS_INLINE void ks_assign(T &to, const U &from) {
+    static_assert(sizeof(T) == sizeof(U), "the same bytes");
+    __builtin_memcpy((void *)&to, &from, sizeof(T));
 }
 
 template <size_t N> KS_INLINE void ks_clear_tail(unsigned char (&slot)[N]) {
