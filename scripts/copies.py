@@ -19,13 +19,19 @@ from engine.store.run_folder import STORE
 from evaluators.device_info import BACKENDS
 from scripts.lab import KERNEL, REFERENCE, TASK
 
+MOST_VALUES = 64
+"""Of one parameter (evaluators.kernel.reader)."""
+
 
 def write_copies(folder: Path, *, copies: int, elements: int, rounds: int) -> Path:
     """A task of that many equal kernels besides its naive seed. rounds: of work for an element."""
     (folder / "seeds").mkdir(parents=True)
     (folder / "task.yaml").write_text(TASK.replace("ELEMENTS", str(elements)))
     (folder / "reference.py").write_text(REFERENCE)
-    space = f"{rounds}, COPY: 0}}\nspace: {{COPY: {list(range(copies + 1))}}}"
+    sets = -(-(copies + 1) // MOST_VALUES)
+    each = -(-(copies + 1) // sets)
+    values = f"COPY: {list(range(each))}, SET: {list(range(sets))}"
+    space = f"{rounds}, COPY: 0, SET: 0}}\nspace: {{{values}}}"
     seed = KERNEL.replace("COUNT}", space).replace("FAULT", "")
     (folder / "seeds" / "naive.hip").write_text(seed)
     return folder

@@ -132,7 +132,7 @@ def check_profiled(events: list[Any], whole: Replay, server: ScriptedServer) -> 
     assert whole.scores.profiles[first.kernel_id] == first
     evaluated = next(e for e in of(events, Evaluated) if e.evaluation.kernel_id == first.kernel_id)
     learned = [event for event in of(events, Learned) if event.kernel_id == first.kernel_id]
-    assert evaluated.verified and len(learned) == 2  # by both islands
+    assert len(learned) == 2  # by both islands
     place = events.index(first)
     assert events.index(evaluated) < place < min(map(events.index, learned))
     prompts = [one.prompt for one in server.log]

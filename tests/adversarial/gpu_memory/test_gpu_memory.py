@@ -38,7 +38,8 @@ def test_nothing_lies_about_while_a_kernel_runs(gpu: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("gpu", BACKENDS, indirect=True)
 def test_every_evaluation_has_inputs_that_none_has_met(gpu: str, tmp_path: Path) -> None:
-    """A pool of two draws; in the first evaluation both of each shape are new."""
+    """A pool of two draws; in the first evaluation all of each shape are new, also those on which
+    the seed's own rounding is measured."""
     found = asked("renewed", gpu, tmp_path)
     small, large = "N=3000", "N=4001"
     for kind, later in {
@@ -46,7 +47,9 @@ def test_every_evaluation_has_inputs_that_none_has_met(gpu: str, tmp_path: Path)
         "heavy": {small: 1, large: 1},
         "reference.py": {small: 1},
     }.items():
-        assert found[kind] == [{small: 2, large: 2}, later, later, later], kind
+        first, *others = found[kind]
+        assert first.keys() == {small, large} and min(first.values()) >= 2, kind
+        assert others == [later, later, later], kind
 
 
 @pytest.mark.long
@@ -58,7 +61,7 @@ def test_a_process_that_may_be_spoilt_is_replaced(
         ("honest", "PASSED", "", False),
         ("signs", "WRONG", "wrote outside of its buffers, in two processes", True),
         ("trespass", "WRONG", "wrote past the end of y", True),
-        ("wrong", "WRONG", "", False),
+        ("wrong", "WRONG", "y[", False),
         ("after", "PASSED", "", False),
     ]:
         assert found[kernel][0] == status, f"{kernel}: {found[kernel][1]}"
