@@ -153,6 +153,11 @@ class _Build:
             check_words(words)
             try:
                 data = self.library(folder, engine, own, words, wavefront, deadline_s)
+            except RecursionError:  # emitters walk syntax trees, as deep as expressions are
+                raise Rejected(
+                    Status.UNSUPPORTED,
+                    "an expression or statement nests too deeply for cpu: split it into several",
+                ) from None
             except Rejected as rejected:
                 if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
                     raise
@@ -187,7 +192,8 @@ class _Build:
         wavefront: int,
         deadline_s: float,
     ) -> bytes:
-        (folder / "unit.cpp").write_text(self.unit(engine, own, wavefront))
+        unit = EMITTERS[engine](own, self.entries, headers=self.includes(), wavefront=wavefront)
+        (folder / "unit.cpp").write_text(unit)
         (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
         command = self.tools.build(
             "unit.cpp",
@@ -198,15 +204,6 @@ class _Build:
         )
         self.child(command, folder, deadline_s)
         return (folder / "unit.so").read_bytes()
-
-    def unit(self, engine: str, own: str, wavefront: int) -> str:
-        try:
-            return EMITTERS[engine](own, self.entries, headers=self.includes(), wavefront=wavefront)
-        except RecursionError:  # it walks syntax trees, as deep as an expression's operators
-            raise Rejected(
-                Status.UNSUPPORTED,
-                "an expression or statement nests too deeply for cpu: split it into several",
-            ) from None
 
     def check_as_written(self, folder: Path, own: str, wavefront: int, deadline_s: float) -> None:
         """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""

@@ -256,7 +256,6 @@ def test_results_remembered_by_the_content_of_inputs_are_found_out(
     anchor = Anchor(kernel_id=slow.id, kernel=slow, compiled=slow_compiled)
     evaluation = evaluator.measure(*built(REMEMBERING, task, compiler), anchor)
     assert evaluation.status is Status.WRONG
-    assert evaluation.reason.endswith("it keeps results between launches")
     honest, honest_compiled = built(kernel(), task, compiler)
     assert evaluator.measure(honest, honest_compiled, anchor).passed
 
