@@ -49,7 +49,8 @@ def test_every_evaluation_has_inputs_that_none_has_met(gpu: str, tmp_path: Path)
     }.items():
         first, *others = found[kind]
         assert first.keys() == {small, large} and min(first.values()) >= 2, kind
-        assert others == [later, later, later], kind
+        for one in others:
+            assert all(one.get(shape, 0) >= count for shape, count in later.items()), (kind, one)
 
 
 @pytest.mark.long
