@@ -55,12 +55,15 @@ def check_workload(
     *,
     deadline_s: float,
     slow_us: float = math.inf,
+    endurance: int = 0,
     judge: Judge | None = None,
 ) -> Checked:
     """Run once on each draw, in one session; a draw that comes twice must agree with itself.
 
     Scratch is poisoned before each run, but what prepare launches are given before the first.
     A kernel whose run takes longer than slow_us runs on the first draw only.
+    endurance: further runs on the first draw, the last of them judged: timed calls begin with
+    variables as after loading, so they never get that far.
     Raises Rejected: WRONG, or what the run met.
     """
     judge = judge or HostJudge()
@@ -88,7 +91,26 @@ def check_workload(
             seen[draw.index] = values
             if run_us > slow_us:
                 break
+        if endurance:
+            _endure(memory, draws[0], judge, rng, endurance, deadline_s=deadline_s)
     return Checked(errors=errors, run_us=run_us)
+
+
+def _endure(
+    memory: WorkloadMemory,
+    draw: Draw,
+    judge: Judge,
+    rng: np.random.Generator,
+    launches: int,
+    *,
+    deadline_s: float,
+) -> None:
+    """Raises Rejected(WRONG): right at first, and not after so many launches."""
+    for _ in range(launches):
+        judge.place(memory, {0: draw}, rng)
+        memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+    with _after(launches, draw.standard.values):
+        judge.judge(memory, {0: draw})
 
 
 SMALL_BYTES = 1 << 20

@@ -17,7 +17,7 @@ import numpy as np
 from evaluators.checks.gpu_work import ENTRIES, FIELDS, JOB_BYTES, Work, launch
 from evaluators.device import Compiled, Compiler, Device
 from evaluators.device_info import BackendMissing, DeviceFault
-from evaluators.evaluation import Rejected
+from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import TaskError
@@ -54,6 +54,8 @@ def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
     try:
         harness = compiler.compile(harness_source(), [_plan(steps)])
     except Rejected as rejected:
+        if rejected.status is Status.UNSUPPORTED:  # by a compiler that is for inspection only
+            raise BackendMissing(f"{backend}: {rejected.reason}") from rejected
         raise BackendMissing(
             f"the harness's own kernels do not compile for {backend} ({rejected}): "
             "its compiler or headers are not whole, see 'kernel-scientist doctor'; if they are, "

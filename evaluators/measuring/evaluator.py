@@ -28,6 +28,8 @@ from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
 
+ENDURANCE = 40
+"""Launches of a kernel on its smallest shape, with nothing restored between them."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
 
@@ -256,6 +258,7 @@ class Evaluator:
                     self.rng,
                     deadline_s=quick if expected is None else self.policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,
+                    endurance=ENDURANCE if workload == arena.smallest else 0,
                     judge=self._judge,
                 )
                 errors.update(checked.errors)
