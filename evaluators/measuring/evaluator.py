@@ -183,7 +183,6 @@ class Evaluator:
     def _link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
-        self._rounding.measure(kernel.id, self.benchmarks, {})
         with self._racing(kernel, compiled, anchor, {}) as race:
             race.run_link()
         return {label: tuple(values) for label, values in race.blocks.items()}
@@ -231,7 +230,7 @@ class Evaluator:
 
         A draw is repeated at the end: it must agree with itself whatever ran in between. Each
         class of unusual values comes on one of the tests' shapes, for the naive seed on all.
-        Raises Rejected, and AnchorFailed where the seed fails (see Rounding.measure).
+        Raises Rejected, and AnchorFailed where the seed fails (see Rounding.calibrate).
         """
         plans = [kernel.plan(self.task, w.dims) for w in workloads]
         for workload, plan in zip(workloads, plans, strict=True):
@@ -240,7 +239,7 @@ class Evaluator:
         tests = self.task.workloads("tests", self.backend)
         everywhere = kernel.id == self._rounding.seed_id
         unusual = self._unusual.chosen(tests, workloads, everywhere=everywhere)
-        self._rounding.measure(kernel.id, workloads, unusual)
+        self._rounding.calibrate(kernel.id, workloads, unusual)
         arena = Arena(self.task, workloads, plans)
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
@@ -258,12 +257,16 @@ class Evaluator:
                     self.rng,
                     deadline_s=quick if expected is None else self.policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,
-                    endurance=ENDURANCE if workload == arena.smallest else 0,
+                    endurance=self._endurance(workload, arena),
                     judge=self._judge,
                 )
                 errors.update(checked.errors)
                 taken_us[workload.label] = checked.run_us
         return errors, taken_us
+
+    def _endurance(self, workload: Workload, arena: Arena) -> int:
+        small = workload == arena.smallest and workload.suite == "tests"
+        return ENDURANCE if small else 0
 
     def _draws(self, workload: Workload, *, fresh: bool) -> tuple[Draw, Draw]:
         """Two of the pool, or one of them fresh: so too where data of the size are quickly made."""

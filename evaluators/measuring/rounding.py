@@ -60,7 +60,7 @@ class Rounding:
         self._naive = naive
         self._measured: set[tuple[str, str]] = set()
 
-    def measure(
+    def calibrate(
         self, checked_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
     ) -> None:
         """Limits for each shape's own draws, and for those of each class of values by label,
