@@ -234,6 +234,7 @@ class _Session:
         measured = actors.finish()
         try:
             self._stop.searching = False
+            self._show("stopping", *actors.states())
             while not ended([measured], timeout_s=LOOK_EVERY_S):
                 self._show("stopping", *actors.states())
         except KeyboardInterrupt:
