@@ -62,7 +62,7 @@ def check_workload(
 
     Scratch is poisoned before each run, but what prepare launches are given before the first.
     A kernel whose run takes longer than slow_us runs on the first draw only.
-    endurance: further runs on the first draw, the last of them judged: timed calls begin with
+    endurance: further runs on the first two draws, the last of them judged: timed calls begin with
     variables as after loading, so they never get that far.
     Raises Rejected: WRONG, or what the run met.
     """
@@ -92,22 +92,24 @@ def check_workload(
             if run_us > slow_us:
                 break
         if endurance:
-            _endure(memory, draws[0], judge, rng, endurance, deadline_s=deadline_s)
+            _endure(memory, draws[:2], judge, rng, endurance, deadline_s=deadline_s)
     return Checked(errors=errors, run_us=run_us)
 
 
 def _endure(
     memory: WorkloadMemory,
-    draw: Draw,
+    draws: Sequence[Draw],
     judge: Judge,
     rng: np.random.Generator,
     launches: int,
     *,
     deadline_s: float,
 ) -> None:
-    """Raises Rejected(WRONG): right at first, and not after so many launches."""
-    for _ in range(launches):
-        judge.place(memory, {0: draw}, rng)
+    """Raises Rejected(WRONG): right at first, and not after so many launches on the draws in turn,
+    over the outputs that the last one left."""
+    for i in range(launches):
+        draw = draws[i % len(draws)]
+        judge.place(memory, {0: draw}, rng, stale={0})
         memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
     with _after(launches, draw.standard.values):
         judge.judge(memory, {0: draw})

@@ -234,7 +234,7 @@ def test_a_kernel_beside_which_the_anchor_fails_does_not_go_free(
 ) -> None:
     """An anchor that is right in a check and wrong once it was launched more often."""
     preamble = "__device__ int calls;"
-    before = "if (i == 0 && N > 2000) calls += 1; if (calls > 12) return;"
+    before = "if (i == 0 && N > 2000) calls += 1; if (calls > 4) return;"
     source, compiled = built(kernel(preamble=preamble, before=before), task, compiler)
     failing = Anchor(kernel_id=source.id, kernel=source, compiled=compiled)
     made = child.measure(anchor.kernel, anchor.compiled, failing)
