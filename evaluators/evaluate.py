@@ -2,8 +2,8 @@
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from evaluators.measuring.sittings import (
     sit,
     spread_of,
 )
+from evaluators.measuring.stand_by import StandBy
+from evaluators.measuring.trusted_kernels import compiled_naive
 from evaluators.tasks.arguments import SUITES, Suite, TaskError
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
@@ -46,6 +48,8 @@ __all__ = [
 
 FINAL_S = 24.0
 """For the sittings of one kernel that a person waits for."""
+
+Opened = AbstractContextManager[Evaluator | ChildEvaluator]
 
 
 def compile_kernel(
@@ -114,21 +118,31 @@ def evaluate_file(
     source = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     task = task if isinstance(task, Task) else load_task(task)
     check_reference(task, backend_name)
-    with opened(task, backend_name, policy=policy) as evaluator:
+    private = backend(backend_name).private_process
+    devices = 1 if private else backend(backend_name).device_count()
+    with (
+        StandBy(backend_name) as stand_by,
+        opened(task, backend_name, policy=policy, stand_by=stand_by) as evaluator,
+    ):
         info = evaluator.device.info
         compiler = backend(backend_name).compiler(arch=info.arch)
         try:
             kernel, compiled = compile_kernel(source, task, compiler, backend_name)
         except Rejected as rejected:
             return failed(kernel_id(source), task.hash, info.device_class, rejected, info=info)
-        naive, naive_compiled = _compile_naive(task, compiler, backend_name)
+        naive, naive_compiled = compiled_naive(task, info)
         anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=naive_compiled)
+
+        def afresh(index: int) -> Opened:
+            timing = brief(backend_name, policy)
+            return opened(task, backend_name, index=index, policy=timing, stand_by=stand_by)
+
         try:
             evaluation = _checked(evaluator, kernel, compiled, anchor)
             if not evaluation.passed or not seconds:
                 return evaluation
             # What is open here is not used any more: sittings are in processes of their own.
-            held = _hold(task, backend_name, policy, kernel, compiled, anchor, seconds)
+            held = _hold(afresh, devices, kernel, compiled, anchor, seconds)
         except AnchorFailed as error:
             raise _wrong_naive(evaluator, anchor, error) from error
     return _settled(evaluation, held, anchor, spread_of(backend_name))
@@ -157,9 +171,8 @@ def _checked(
 
 
 def _hold(
-    task: Task,
-    backend_name: str,
-    policy: TimingPolicy | None,
+    opening: Callable[[int], Opened],
+    devices: int,
     kernel: KernelSource,
     compiled: Compiled,
     anchor: Anchor,
@@ -167,17 +180,9 @@ def _hold(
 ) -> list[Sitting]:
     """Sittings until the seconds are spent, MOST at most, on one device after another."""
     until = time.monotonic() + seconds
-    private = backend(backend_name).private_process
-    devices = 1 if private else backend(backend_name).device_count()
     held: list[Sitting] = []
     while len(held) < LEAST or time.monotonic() < until:
-        with opened(
-            task,
-            backend_name,
-            index=len(held) % devices,
-            policy=brief(backend_name, policy),
-            stand_by=False,
-        ) as evaluator:
+        with opening(len(held) % devices) as evaluator:
             held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
         for failed_anchor in held[-1].failed.values():
             raise AnchorFailed(Rejected(failed_anchor.status, failed_anchor.reason))
@@ -215,11 +220,11 @@ def opened(
     index: int = 0,
     secret: int | None = None,
     policy: TimingPolicy | None = None,
-    stand_by: bool = True,
+    stand_by: StandBy | None = None,
 ) -> Iterator[Evaluator | ChildEvaluator]:
     """An evaluator on the index-th device: on a GPU in a process of its own, which faults end.
 
-    secret: of the inputs, by default a new one. stand_by: keep another such process ready.
+    secret: of the inputs, by default a new one. stand_by: where such a process comes from.
     Raises BackendMissing, DeviceSick, TaskError.
     """
     secret = secrets.randbits(128) if secret is None else secret
@@ -252,14 +257,3 @@ def _wrong_naive(
         f"{evaluator.task.folder}: its naive seed, against which kernels are timed, {found}; mend "
         "the seed, or the task's tolerance or values"
     )
-
-
-def _compile_naive(
-    task: Task, compiler: Compiler, backend_name: str
-) -> tuple[KernelSource, Compiled]:
-    try:
-        return compile_kernel(task.naive, task, compiler, backend_name)
-    except Rejected as rejected:
-        raise TaskError(
-            f"{task.folder}: its naive seed, against which kernels are timed, is {rejected}"
-        ) from None

@@ -1,9 +1,10 @@
 """What runs on devices and in compile processes: evaluator actors, the compile task, lanes."""
 
 import os
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -75,10 +76,15 @@ class EvaluatorActor:
             return Measured(evaluation=made)
 
     def sit(self, built: Built, rivals: "Sequence[AnchorRef]", check: bool, turn: int) -> Sitting:
-        """In an evaluator of its own; this one, and the device, wait meanwhile."""
+        """In an evaluator of its own; this one, and the device, wait meanwhile.
+
+        Its seconds are those for which they waited.
+        """
+        began = time.monotonic()
         known = [ray.get(reference[0]) for _, reference in rivals]
         with raising_broken(), self._opening_afresh(turn) as evaluator:
-            return sit(evaluator, built.kernel, built.compiled, known, check=check)
+            made = sit(evaluator, built.kernel, built.compiled, known, check=check)
+        return replace(made, seconds=time.monotonic() - began)
 
     def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:
         known = self._fetch(anchor)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from engine.dispatch.allowance import Allowance
 from engine.dispatch.arena import Arena
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, overruled
@@ -33,7 +34,10 @@ REMATCHES_FROM = 64
 
 REMATCH_SITTINGS = 3
 
-PENDING = 20
+JUMP = math.log(1.5)
+"""A lead that is worth a contest at once; smaller ones wait until there is time for them."""
+
+PENDING = 8
 """Of the fastest, how many may still have their contest when the search has ended."""
 
 FAILURES = 3
@@ -45,6 +49,7 @@ class Contests:
 
     def __init__(self, setting: DispatchSetting, scores: Scoreboard, arena: Arena) -> None:
         self._setting, self._scores, self._arena = setting, scores, arena
+        self._allowance = Allowance(len(setting.lanes), lambda: arena.device_s)
         self._turn = asyncio.Lock()
         self._waiting: set[str] = set()
         self._failures = 0
@@ -54,6 +59,11 @@ class Contests:
         """Rematches that an earlier session held are not held again."""
         while self._next_rematch <= self._scores.by_status.total():
             self._next_rematch *= 2
+        self._allowance.begin()
+
+    def stop(self) -> None:
+        """The search is over: what waits for its contest is left to pending()."""
+        self._allowance.end()
 
     def seems_faster(self, kernel_id: str) -> bool:
         """Whether it is worth a contest: neither noise of blocks nor many tries explain its lead.
@@ -70,21 +80,26 @@ class Contests:
     async def challenge(self, kernel_id: str) -> Built | None:
         """Let a kernel race the best, or, of those that wait, the one that is furthest ahead.
 
-        Returns the new best, if one came of it.
+        It waits until contests have taken no more than their share of the devices' time, unless
+        it is far ahead. Returns the new best, if one came of it.
         """
         with self._arena.staying(kernel_id):
             self._waiting.add(kernel_id)
-            async with self._turn:
-                first = max(self._waiting, key=self._scores.lead, default="")
-                self._waiting.discard(first)
-                won = bool(first) and await self._challenge(first)
-                return self._arena.built(first) if won else None
+            while await self._allowance.due(urgent=self._is_far_ahead(kernel_id)):
+                async with self._turn:
+                    if self._is_far_ahead(kernel_id) or not self._allowance.due_in():
+                        return await self._furthest()
+            self._waiting.discard(kernel_id)
+            return None
 
     async def pending(self) -> None:
         """Challenge for those that an earlier session, or a stop, left without a contest."""
         for kernel_id in self._scores.ranked(PENDING):
             if self._arena.knows(kernel_id):
-                await self.challenge(kernel_id)
+                with self._arena.staying(kernel_id):
+                    async with self._turn:
+                        self._waiting.add(kernel_id)
+                        await self._furthest()
 
     def rematch_is_due(self) -> bool:
         """True asks for rematch(), and only once for each number of evaluations."""
@@ -93,18 +108,16 @@ class Contests:
         self._next_rematch *= 2
         return True
 
-    async def rematch(self, why: Why = "rematch") -> bool:
-        """Measure the best and the next few together; whether one of them takes its place."""
-        async with self._turn:
-            best, field = self._scores.best, self._arena.field()
-            if best is None or not field:
-                return False
-            with self._arena.staying(best.kernel_id, *field):
-                held = [
-                    await self._arena.sit(best.kernel_id, field, check=False, turn=turn)
-                    for turn in range(REMATCH_SITTINGS)
-                ]
-                return await self.settle(best, field, held, why)
+    async def rematch(self) -> bool:
+        """Measure the best and the next few together; whether one of them takes its place.
+
+        Like a small lead it waits until there is time for it.
+        """
+        while await self._allowance.due():
+            async with self._turn:
+                if not self._allowance.due_in():
+                    return await self._rematch()
+        return False
 
     async def settle(
         self, best: Best, field: Sequence[str], held: Sequence[Sitting], why: Why
@@ -123,6 +136,27 @@ class Contests:
         return await self._decide(ahead, best, [*turned[ahead], *more], why)
 
     # --- how a contest goes ----------------------------------------------------------------------
+
+    def _is_far_ahead(self, kernel_id: str) -> bool:
+        return self._scores.lead(kernel_id) >= JUMP
+
+    async def _furthest(self) -> Built | None:
+        """The contest of the one that is furthest ahead of those that wait."""
+        first = max(self._waiting, key=self._scores.lead, default="")
+        self._waiting.discard(first)
+        won = bool(first) and await self._challenge(first)
+        return self._arena.built(first) if won else None
+
+    async def _rematch(self) -> bool:
+        best, field = self._scores.best, self._arena.field()
+        if best is None or not field:
+            return False
+        with self._arena.staying(best.kernel_id, *field):
+            held = [
+                await self._arena.sit(best.kernel_id, field, check=False, turn=turn)
+                for turn in range(REMATCH_SITTINGS)
+            ]
+            return await self.settle(best, field, held, "rematch")
 
     async def _challenge(self, kernel_id: str) -> bool:
         best = self._scores.best

@@ -102,6 +102,7 @@ class Dispatcher:
     def stop(self) -> None:
         """Take nothing more, and drop what no device has begun."""
         self._stopped = True
+        self._contests.stop()
         self._profiling.stop()
         for job in list(self._jobs.values()):
             if not job.measuring:

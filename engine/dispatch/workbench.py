@@ -17,6 +17,7 @@ from evaluators.measuring.child_evaluator import DeviceSick
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import brief, elsewhere
+from evaluators.measuring.stand_by import StandBy
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -132,14 +133,13 @@ class Workbench(Protocol):
 class BackendWorkbench:
     """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
 
-    policy: how to time, by default the backend's own way. stand_by: see evaluate.opened().
+    policy: how to time, by default the backend's own way.
     """
 
     task: str
     backend: str
     secret: int
     policy: TimingPolicy | None = None
-    stand_by: bool = True
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         task = _task(self.task)
@@ -158,7 +158,7 @@ class BackendWorkbench:
             index=device,
             secret=self.secret,
             policy=self.policy,
-            stand_by=self.stand_by,
+            stand_by=_stand_by(self.backend, device),
         )
 
     def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
@@ -168,7 +168,6 @@ class BackendWorkbench:
             self,
             secret=secrets.randbits(128),
             policy=brief(self.backend, self.policy),
-            stand_by=False,
         )
         return afresh.open((device + turn) % seen if seen else device)
 
@@ -229,6 +228,12 @@ def raising_broken() -> Iterator[None]:
 @cache
 def _task(name_or_path: str) -> Task:
     return load_task(name_or_path)
+
+
+@cache
+def _stand_by(name: str, device: int) -> StandBy:
+    """One for the evaluator of a device and for its sittings; it ends with this process."""
+    return StandBy(name, device)
 
 
 @cache

@@ -1,33 +1,27 @@
 """ChildEvaluator: an Evaluator in a process of its own, replaced after a fault or a deadline."""
 
-import os
-import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Self
 
 from evaluators.checks.disclosure import withholding
-from evaluators.checks.gpu_kernels import Trusted, compile_trusted
+from evaluators.checks.gpu_kernels import Trusted
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
-from evaluators.measuring.messages import Call, Hello, Reply, Setting, Warm
+from evaluators.measuring.messages import Call, Hello, Reply, Setting
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.process import Lost, MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
-from evaluators.measuring.rounding import compile_naive
-from evaluators.sandbox.environment import device_variables, showing, visible_name
+from evaluators.measuring.stand_by import StandBy
+from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 
 OPENINGS = 3
 FAULTS = 3
-
-
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class DeviceSick(DeviceFault):
@@ -58,10 +52,11 @@ class ChildEvaluator:
         index: int = 0,
         policy: TimingPolicy | None = None,
         compiler: Compiler | None = None,
-        stand_by: bool = True,
+        stand_by: StandBy | None = None,
     ) -> None:
         """index: among the devices that this process may use. compiler: for the harness's own
-        kernels, by default the backend's. stand_by: keep a second process ready, for faults.
+        kernels, by default the backend's. stand_by: where processes on that device come from,
+        by default its own; one that is given is the caller's to close.
         Raises BackendMissing, DeviceSick, TaskError.
         """
         self.task = task
@@ -70,11 +65,11 @@ class ChildEvaluator:
         self._secret = secret
         self._policy = policy
         self._compiler = compiler
-        self._stand_by = stand_by
+        self._own_stand_by = stand_by is None
+        self._stand_by = stand_by or StandBy(backend_name, index)
         self._trusted: Trusted | None = None
         self._faults = 0
         self._child: MeasuringProcess | None = None
-        self._spare: MeasuringProcess | None = None
         self.device = RemoteDevice(self._ready().info)
 
     def measure(
@@ -122,10 +117,9 @@ class ChildEvaluator:
         return made
 
     def close(self) -> None:
-        for child in (self._child, self._spare):
-            if child is not None:
-                child.end()
-        self._child = self._spare = None
+        self._retire()
+        if self._own_stand_by:
+            self._stand_by.close()
 
     def __enter__(self) -> Self:
         return self
@@ -205,13 +199,13 @@ class ChildEvaluator:
         return Rejected(Status.CRASHED, reason)
 
     def _ready(self) -> MeasuringProcess:
-        """A child with an Evaluator; a spare one, that has no device yet, stands by."""
+        """A child with an Evaluator; another one, that has no device yet, stands by."""
         if self._child is not None and self._child.alive():
             return self._child
         self._retire()
         said = ""
         for _ in range(OPENINGS):
-            child, self._spare = self._spare or self._start(), None
+            child = self._stand_by.take()
             try:
                 self._open(child)
             except (Lost, DeviceFault) as error:
@@ -222,9 +216,7 @@ class ChildEvaluator:
                 child.end()
                 raise
             self._child = child
-            if self._stand_by:
-                self._spare = self._start()
-                self._spare.tell(Warm(backend=self.backend))
+            self._stand_by.prepare()
             return child
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
@@ -235,30 +227,15 @@ class ChildEvaluator:
         assert isinstance(info, DeviceInfo)
         child.info = info
         if self._trusted is None and info.judges_on_device:
-            compiler = self._compiler or backend(self.backend).compiler(arch=info.arch)
-            trusted = compile_trusted(self.task, compiler, self.backend)
-            naive = compile_naive(self.task, compiler, self.backend)
-            self._trusted = replace(trusted, naive=naive)
+            self._trusted = (
+                compile_all_trusted(self.task, self._compiler, self.backend)
+                if self._compiler
+                else compiled_trusted(self.task, info)
+            )
         setting = Setting(
             task=self.task, secret=self._secret, policy=self._policy, trusted=self._trusted
         )
         _value(child.ask(setting))
-
-    def _start(self) -> MeasuringProcess:
-        return MeasuringProcess(self._environment())
-
-    def _environment(self) -> dict[str, str]:
-        """No secrets; one device; one thread for numpy."""
-        kept = device_variables()
-        if backend(self.backend).private_process:
-            kept |= showing([visible_name(self.backend, self._index)])
-            kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
-        return {
-            **kept,
-            **dict.fromkeys(_THREADS, "1"),
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
 
     def _retire(self) -> None:
         if self._child is not None:

@@ -23,8 +23,9 @@ from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import Race, StoppedEarly, applications_wanted, blaming_anchor
-from evaluators.measuring.rounding import Naive, Rounding
+from evaluators.measuring.rounding import Rounding
 from evaluators.measuring.speed_of_light import speed_of_light
+from evaluators.measuring.trusted_kernels import Naive
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
 

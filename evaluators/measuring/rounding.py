@@ -1,6 +1,5 @@
 """The error that honest rounding leaves: that of a task's naive seed, measured on a device."""
 
-import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,12 +14,13 @@ from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.values import UnusualDraws, on_values
-from evaluators.device import Compiled, Compiler, Device, backend
+from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.race import AnchorFailed
-from evaluators.tasks.arguments import SUITES, TaskError, Workload
+from evaluators.measuring.trusted_kernels import Naive, compiled_naive
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
 DRAWS = 3
@@ -28,8 +28,6 @@ FEW_ELEMENTS, MORE_DRAWS = 64, 6
 """Errors of a few elements tell little."""
 HOPELESS = 2.0**20
 """In float32 roundings of the inputs: no type's rounding, but another result."""
-
-Naive = tuple[KernelSource, Compiled]
 
 
 class Rounding:
@@ -99,7 +97,7 @@ class Rounding:
         raise AnchorFailed(rejected)
 
     def _compiled(self) -> Naive:
-        self._naive = self._naive or compiled_naive(self._task, self._device)
+        self._naive = self._naive or compiled_naive(self._task, self._device.info)
         return self._naive
 
     def _count(self, workload: Workload) -> int:
@@ -137,49 +135,3 @@ class Rounding:
         with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
             (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
             yield memory
-
-
-def compiled_naive(task: Task, device: Device) -> Naive:
-    """The naive seed for a device; kept, since many campaigns and tests share a process.
-
-    Raises TaskError.
-    """
-    info = device.info
-    return _compiled(_Key(task), info.backend, info.arch)
-
-
-class _Key:
-    """A task by its content."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self._content = task.hash, task.naive, str(task.suites)
-
-    def __hash__(self) -> int:
-        return hash(self._content)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._content == other._content
-
-
-@functools.lru_cache(maxsize=64)
-def _compiled(key: _Key, name: str, arch: str) -> Naive:
-    return compile_naive(key.task, backend(name).compiler(arch=arch), name)
-
-
-def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
-    """Raises TaskError."""
-    try:
-        kernel = parse_kernel(task.naive)
-        plans = []
-        for suite in SUITES:
-            for workload in task.workloads(suite, backend_name):
-                with on(workload):
-                    plan = kernel.plan(task, workload.dims)
-                if plan not in plans:
-                    plans.append(plan)
-        return kernel, compiler.compile(kernel, plans)
-    except Rejected as rejected:
-        raise TaskError(
-            f"{task.folder}: its naive seed, against which kernels are timed, is {rejected}"
-        ) from None

@@ -1,0 +1,79 @@
+"""Kernels that are believed, compiled once in a process: the naive seed, the harness's own."""
+
+import functools
+from dataclasses import replace
+
+from evaluators.checks.disclosure import on
+from evaluators.checks.gpu_kernels import Trusted, compile_trusted
+from evaluators.device import Compiled, Compiler, backend
+from evaluators.device_info import DeviceInfo
+from evaluators.evaluation import Rejected
+from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.tasks.arguments import SUITES, TaskError
+from evaluators.tasks.task import Task
+
+Naive = tuple[KernelSource, Compiled]
+
+
+def compiled_naive(task: Task, info: DeviceInfo) -> Naive:
+    """The naive seed for a device; kept, since many campaigns and tests share a process.
+
+    Raises TaskError.
+    """
+    return _naive(_Key(task), info.backend, info.arch)
+
+
+def compiled_trusted(task: Task, info: DeviceInfo) -> Trusted:
+    """All that a GPU's judge runs; kept, since every sitting needs it anew.
+
+    Raises TaskError, BackendMissing.
+    """
+    return _trusted(_Key(task), info.backend, info.arch)
+
+
+def compile_all_trusted(task: Task, compiler: Compiler, backend_name: str) -> Trusted:
+    """The same by a compiler that is given. Raises TaskError, BackendMissing."""
+    trusted = compile_trusted(task, compiler, backend_name)
+    return replace(trusted, naive=compile_naive(task, compiler, backend_name))
+
+
+def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
+    """Raises TaskError."""
+    try:
+        kernel = parse_kernel(task.naive)
+        plans = []
+        for suite in SUITES:
+            for workload in task.workloads(suite, backend_name):
+                with on(workload):
+                    plan = kernel.plan(task, workload.dims)
+                if plan not in plans:
+                    plans.append(plan)
+        return kernel, compiler.compile(kernel, plans)
+    except Rejected as rejected:
+        raise TaskError(
+            f"{task.folder}: its naive seed, against which kernels are timed, is {rejected}"
+        ) from None
+
+
+class _Key:
+    """A task by its content."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._content = task.hash, task.naive, str(task.suites)
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._content == other._content
+
+
+@functools.lru_cache(maxsize=64)
+def _naive(key: _Key, name: str, arch: str) -> Naive:
+    return compile_naive(key.task, backend(name).compiler(arch=arch), name)
+
+
+@functools.lru_cache(maxsize=8)
+def _trusted(key: _Key, name: str, arch: str) -> Trusted:
+    return compile_all_trusted(key.task, backend(name).compiler(arch=arch), name)
