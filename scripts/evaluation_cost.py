@@ -8,10 +8,12 @@ against the same anchor. Compiling is not counted.
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -105,6 +107,7 @@ def main() -> None:
     options.add_argument("--task", default="sgemm")
     options.add_argument("--backend", default="cpu")
     options.add_argument("--kernels", type=int, default=100)
+    options.add_argument("--for", type=float, default=math.inf, dest="span", help="seconds at most")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--anchor", choices=("catalogue", "naive"), default="catalogue")
     chosen = options.parse_args()
@@ -122,6 +125,7 @@ def _measured(chosen: argparse.Namespace, folder: Path) -> Iterator[dict[str, An
     known = families(task).sources
     usual = task.naive if chosen.anchor == "naive" else known[list(known)[-1]].text
     anchor.write_text(usual)
+    until = time.monotonic() + chosen.span
     here, there = Path(__file__).parents[1], chosen.other.resolve()
     with (
         Worker(here, chosen.task, chosen.backend, anchor) as new,
@@ -135,6 +139,8 @@ def _measured(chosen: argparse.Namespace, folder: Path) -> Iterator[dict[str, An
             found = {name: workers[name].measure(file) for name in names}
             print(f"{i}: {found['new']['status']} {found['old']['status']}", file=sys.stderr)
             yield {"kernel": parse_kernel(file.read_text()).id, **found}
+            if time.monotonic() > until:
+                break
 
 
 def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:

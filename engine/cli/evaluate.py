@@ -31,7 +31,7 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     """
     _read(arguments.file)
     task = load_task(arguments.task)
-    evaluation = evaluate_file(arguments.file, task, arguments.backend)
+    evaluation = evaluate_file(arguments.file, task, arguments.backend, seconds=arguments.seconds)
     note = DERIVED if task.derives_held_out else ""
     if arguments.json:
         print(json.dumps({**verdict_json(evaluation), "note": note}, indent=2), file=stream)

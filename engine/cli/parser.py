@@ -1,9 +1,11 @@
 """The command line's commands and options, and what --help says of them."""
 
+import math
 from argparse import (
     Action,
     ArgumentError,
     ArgumentParser,
+    ArgumentTypeError,
     Namespace,
     RawDescriptionHelpFormatter,
     _SubParsersAction,
@@ -205,6 +207,13 @@ def _add_evaluate_options(command: ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument(
+        "--seconds",
+        type=_seconds,
+        default=24.0,
+        metavar="S",
+        help="for the measurement, once it is found right (24); 0: one race, no more",
+    )
+    command.add_argument(
         "--compile-only",
         action="store_true",
         help="compile for every shape of the task and stop; needs no device",
@@ -238,6 +247,20 @@ def _add_export_options(command: ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)  # argparse tells of a ValueError
+    if not 0 <= seconds < math.inf:
+        raise ArgumentTypeError(f"{text} is no number of seconds: give 0 or more")
+    return seconds
+
+
+def _some_seconds(text: str) -> float:
+    seconds = _seconds(text)
+    if not seconds:
+        raise ArgumentTypeError("0 seconds are too few for a measurement: give more")
+    return seconds
+
+
 def _add_certify_options(command: ArgumentParser) -> None:
     command.add_argument("file", type=Path, nargs="?", metavar="KERNEL", help="a kernel file")
     command.add_argument(
@@ -247,7 +270,7 @@ def _add_certify_options(command: ArgumentParser) -> None:
         "--backend", choices=known_backends(), default="cpu", help="where to run it (cpu)"
     )
     command.add_argument(
-        "--seconds", type=float, default=60.0, metavar="S", help="for the measurement (60)"
+        "--seconds", type=_some_seconds, default=60.0, metavar="S", help="for the measurement (60)"
     )
     command.add_argument(
         "--out", type=Path, metavar="FOLDER", help="where both files go (default: here)"

@@ -53,7 +53,7 @@ def show(snapshot):
 
 if __name__ == "__main__":
     values = {"task": sys.argv[2], "name": "it", "runs_dir": sys.argv[1], "tracking": "none",
-              "budgets": {"evaluations": 500}}
+              "budgets": {"evaluations": 500}, "final": {"seconds": 0}}
     summary = run_campaign(parse_config(values, where="test"), observer=show)
     print("ended:", summary.ended, flush=True)
 """
@@ -143,7 +143,13 @@ def test_a_campaign_from_start_to_end(
 
     killed: list[int] = []
     niceness: list[int] = []
-    settings = config(task, tmp_path, budgets={"evaluations": 8}, snapshots={"folder": str(copies)})
+    settings = config(
+        task,
+        tmp_path,
+        budgets={"evaluations": 8},
+        snapshots={"folder": str(copies)},
+        final={"seconds": 0.1},
+    )
     summary = run_campaign(settings, observer=observe)
     run_dir = tmp_path / "it"
     loaded = load_task(task)

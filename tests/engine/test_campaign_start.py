@@ -40,7 +40,7 @@ class Started:
         task = write_task(folder / "mine", seed=SPACIOUS)
         config.write_text(
             f"task: {task}\nname: it\nruns_dir: {folder / 'runs'}\n"
-            "tracking: none\nbudgets: {evaluations: 500}\n"
+            "tracking: none\nbudgets: {evaluations: 500}\nfinal: {seconds: 0}\n"
         )
         name, _, value = self.mark.partition("=")
         self.process = subprocess.Popen(

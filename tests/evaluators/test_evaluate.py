@@ -348,7 +348,7 @@ def test_a_rejection_becomes_an_evaluation(task: Task) -> None:
 def test_a_file_is_timed_against_the_naive_seed(task: Task, tmp_path: Path) -> None:
     file = tmp_path / "mine.hip"
     file.write_text(RUN)
-    evaluation = evaluate_file(file, task, "cpu", policy=POLICY)
+    evaluation = evaluate_file(file, task, "cpu", policy=POLICY, seconds=0.1)
     assert evaluation.passed, evaluation.reason
     assert evaluation.ci95 is not None
     assert evaluation.engine.startswith("cpu")

@@ -24,7 +24,7 @@ def _left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_backend_of_another_name_evaluates_a_kernel_file(tmp_path: Path) -> None:
     register(again.NAME, again.MODULE)
     task = load_task(write_task(tmp_path / "small", flops="1"))  # no speed of light to meet
-    found = evaluate_file(task.folder / "seeds" / "naive.hip", task, again.NAME)
+    found = evaluate_file(task.folder / "seeds" / "naive.hip", task, again.NAME, seconds=0.1)
     assert found.passed, found.reason
     assert found.device_class.startswith("again/")
 

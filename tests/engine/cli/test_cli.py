@@ -24,6 +24,7 @@ from engine.store.scoreboard import Best
 from engine.store.summary import summarise
 from operators.llm.question import ROLES
 from tests.engine import campaign_log as log
+from tests.evaluators.small_task import SPACIOUS, write_task
 
 ROOT = Path(__file__).resolve().parents[3]
 NAIVE = ROOT / "evaluators" / "tasks" / "sum_reduction" / "seeds" / "naive.hip"
@@ -68,6 +69,11 @@ def kernel_scientist(*arguments: str | Path) -> subprocess.CompletedProcess[str]
         (["evaluate", str(NAIVE), "--task", "no_such_task", "--backend", "cpu"], "no_such_task"),
         (["evaluate", str(NAIVE), "--task", "sgemm", "--backend", "abacus"], "'abacus'"),
         (["evaluate", str(NAIVE), "--backend", "cpu"], "--task"),
+        (
+            ["evaluate", str(NAIVE), "--task", "sgemm", "--backend", "cpu", "--seconds", "-1"],
+            "-1 is no number of seconds: give 0 or more",
+        ),
+        (["certify", str(NAIVE), "--task", "sgemm", "--seconds", "0"], "too few"),
         (
             ["evaluate", str(NAIVE), "--task", "sgemm", "--backend", "cpu", "--arch", "gfx942"],
             "--compile-only",
@@ -128,7 +134,10 @@ def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> N
 
 
 @pytest.mark.long
-def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
+def test_run_to_the_end_without_tracking(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    task = write_task(tmp_path_factory.mktemp("tasks") / "mine", seed=SPACIOUS)
     script = (
         "import sys\n"
         "from engine.cli import main as cli\n"
@@ -136,7 +145,8 @@ def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
         "assert 'mlflow' not in sys.modules\n"
         "sys.exit(code)\n"
     )
-    overrides = ["task=sum_reduction", "name=once", "tracking=none", "budgets.evaluations=2"]
+    overrides = [f"task={task}", "name=once", "tracking=none", "budgets.evaluations=2"]
+    overrides.append("final.seconds=0")
     arguments = ["run", "configs/quickstart.yaml", f"runs_dir={tmp_path}", *overrides]
     result = subprocess.run(
         [sys.executable, "-c", script, *arguments],
@@ -170,7 +180,8 @@ def test_run_to_the_end_without_tracking(tmp_path: Path) -> None:
 
 def test_evaluate_prints_the_verdict_as_json_and_exits_0_when_it_passed() -> None:
     result = kernel_scientist(
-        "evaluate", NAIVE, "--task", "sum_reduction", "--backend", "cpu", "--json"
+        *("evaluate", NAIVE, "--task", "sum_reduction", "--backend", "cpu"),
+        *("--seconds", "0", "--json"),
     )
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     verdict = json.loads(result.stdout)

@@ -51,6 +51,7 @@ def campaign(tmp_path: Path) -> Path:
         "runs_dir": str(tmp_path / "runs"),
         "tracking": "none",
         "budgets": {"evaluations": 10_000, "dollars": BUDGET_DOLLARS},
+        "final": {"seconds": 0},
         "operators": [{"kind": "llm", "mutation": 0}],
         "islands": {"count": 1, "cycles_in_flight": 3},
         "llm": {"models": {"main": model}},
