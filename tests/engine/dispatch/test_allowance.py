@@ -1,0 +1,78 @@
+"""What contests may take of the devices' time: far leads go at once, small ones wait for it."""
+
+import asyncio
+import math
+
+import pytest
+
+from engine.dispatch.allowance import SHARE, Allowance
+from engine.store.contests import Contested
+from tests.engine.dispatch.test_contests import RacingLane
+from tests.engine.dispatch.test_dispatcher import SEED, MemoryJournal, dispatcher, kernel
+
+FAR, SMALL, FARTHER = kernel(1), kernel(2), kernel(3)
+SPEEDUPS = {FAR[0]: math.exp(0.5), SMALL[0]: 1.8, FARTHER[0]: math.e}
+"""FAR and FARTHER as the lane's links say."""
+HOURS = 10_000.0
+
+
+def test_it_is_due_when_no_more_than_the_share_was_spent() -> None:
+    spent = [0.0]
+    allowance = Allowance(4, lambda: spent[0])
+    allowance.begin()
+    assert allowance.due_in() == 0.0
+    spent[0] = 60.0
+    assert allowance.due_in() == pytest.approx(60.0 / (4 * SHARE), abs=10.0)
+
+
+def test_what_is_urgent_does_not_wait_and_nobody_does_in_the_end() -> None:
+    async def scenario() -> None:
+        allowance = Allowance(1, lambda: HOURS)
+        allowance.begin()
+        assert await allowance.due(urgent=True)
+        waiting = asyncio.ensure_future(allowance.due())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        allowance.end()
+        assert not await waiting
+        assert not await allowance.due(urgent=True)
+
+    asyncio.run(scenario())
+
+
+def test_a_small_lead_waits_a_far_one_does_not() -> None:
+    async def scenario() -> None:
+        lane = RacingLane(SPEEDUPS)
+        lane.sitting_s, journal = HOURS, MemoryJournal()
+        busy = dispatcher(lane, journal)
+        await busy.begin(SEED)
+        for one in (FAR, SMALL, FARTHER):
+            await busy.evaluate(*one)
+        while len(journal.of(Contested)) < 2:
+            await asyncio.sleep(0)
+        assert [one.kernel_id for one in journal.of(Contested)] == [FAR[0], FARTHER[0]]
+        busy.stop()
+        await busy.drain()
+        assert busy.state().contesting == 0
+
+    asyncio.run(scenario())
+
+
+def test_what_still_waits_when_the_search_ends_has_its_contest_then() -> None:
+    async def scenario() -> None:
+        lane = RacingLane(SPEEDUPS)
+        lane.sitting_s, journal = HOURS, MemoryJournal()
+        busy = dispatcher(lane, journal)
+        await busy.begin(SEED)
+        for one in (FAR, SMALL):
+            await busy.evaluate(*one)
+        while not journal.of(Contested):
+            await asyncio.sleep(0)
+        busy.stop()
+        await busy.drain()
+        assert [one.kernel_id for one in journal.of(Contested)] == [FAR[0]]
+        await busy.finish(0.0)
+        best = busy.state().best
+        assert best is not None and best.kernel_id == SMALL[0]
+
+    asyncio.run(scenario())
