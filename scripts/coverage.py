@@ -34,7 +34,8 @@ from evaluators.tasks.task_file import load_task
 from operators.catalog.random_search import random_candidate
 from operators.operator import Declined
 
-SPIN = "while True: pass"
+SPIN = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+"""It ends with this process, however that ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
