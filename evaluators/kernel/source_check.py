@@ -8,6 +8,7 @@ from evaluators.kernel.brackets import check_brackets, check_depth
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
+from evaluators.kernel.printing import takes_guards_away, why_not
 from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
 
 HEADERS = (
@@ -41,6 +42,10 @@ _FORBIDDEN_WORDS = {
     "import": "modules are not allowed",
     "thread_local": "thread_local is not HIP",
     "__thread": "__thread is not HIP",
+    **{
+        clock: f"{clock} is not allowed: a kernel is the same whenever it is compiled"
+        for clock in ("__DATE__", "__TIME__", "__TIMESTAMP__")
+    },
 }
 _FORBIDDEN_BUILTIN = re.compile(
     r"__builtin_(ia32_|apply|return_address|frame_address|extract_return|longjmp|setjmp|eh_|"
@@ -106,6 +111,8 @@ def _check_directive(token: Token) -> str | None:
         raise _invalid(f"the directive #{word or token.text[:20]} is not allowed", token)
     if word == "pragma" and not PRAGMAS.fullmatch(token.text):
         raise _invalid(f"#{token.text[:60]} is not allowed: only #pragma unroll is", token)
+    if takes_guards_away(token.text):
+        raise _invalid(f"#{token.text[:60]} is not allowed: a kernel may not print", token)
     if word in ("define", "undef", "if", "elif", "ifdef", "ifndef"):
         inside = [*tokens(token.text[len(word) :], token.line)]
         check_depth(inside)
@@ -143,7 +150,7 @@ def _check_macros(found: Sequence[Token]) -> None:
 def _check_words(found: Sequence[Token]) -> None:
     for token in found:
         if token.kind == "word":
-            if reason := _FORBIDDEN_WORDS.get(token.text):
+            if reason := _FORBIDDEN_WORDS.get(token.text) or why_not(token.text):
                 raise _invalid(reason, token)
             if _FORBIDDEN_BUILTIN.match(token.text):
                 raise _invalid(f"{token.text} is not allowed in a kernel", token)
