@@ -27,6 +27,7 @@ from evaluators.cpu.toolchain import (
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import MAX_CHARACTERS, KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
@@ -37,6 +38,8 @@ from evaluators.sandbox.log_lines import shown
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
+PREPROCESS_DEADLINE_S = 10.0
+"""It takes a tenth of a second, but for macros that double and double."""
 EMITTERS: Mapping[str, Emit] = {
     ENGINE: emit,
     fibers.ENGINE: fibers.emit,
@@ -54,6 +57,9 @@ _ERROR_IN_MACRO = re.compile(
     re.MULTILINE,
 )
 """In a macro of our headers: where the kernel expands it comes in a note."""
+_NO_KERNEL = re.compile(r"'ks_block_(\w+)' was not declared")
+_DESTRUCTOR = b"__dso_handle"
+"""What compilers name to have a global object's destructor run; see abi.html of Itanium C++."""
 _ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
 
 
@@ -87,7 +93,9 @@ class CpuCompiler:
         """
         tools = toolchain()
         start = time.monotonic()
-        headers = check_source(kernel.code, first_line=kernel.code_line)
+        headers = check_source(
+            kernel.code, first_line=kernel.code_line, kernels=kernel.kernel_names
+        )
         if tools.family == "g++":
             check_vector_types(kernel.normalised, kernel.code_line, tools.family)
         wanted: dict[Defines, dict[Entry, None]] = {}
@@ -162,7 +170,7 @@ class _Build:
                 if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
                     raise
                 self.check_as_written(folder, own, wavefront, deadline_s)
-                raise _not_translated(rejected) from None
+                raise _not_translated(rejected, count_lines(self.kernel.text) + 1) from None
         facts = check_library(
             data,
             entry=ENTRY,
@@ -216,7 +224,7 @@ class _Build:
         text = compiler_input(self.kernel, self.headers, self.defines)
         (folder / KERNEL_FILE).write_text(text)
         command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}",))
-        done = self.child(command, folder, deadline_s)
+        done = self.child(command, folder, min(deadline_s, PREPROCESS_DEADLINE_S))
         own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
         if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
             raise Rejected(
@@ -252,6 +260,11 @@ class _Build:
         elif found := _ERROR_IN_MACRO.search(log):
             message, file, line = found.groups()
         else:
+            if _DESTRUCTOR in done.stderr:
+                return Rejected(
+                    Status.FORBIDDEN,
+                    "a global object's destructor would run behind all launches: give it none",
+                )
             how = f"was killed by signal {done.signal}" if done.signal else "failed"
             first = log.partition("\n")[0] or "it said nothing that points at the kernel"
             return Rejected(Status.COMPILE_ERROR, f"{self.tools.name} {how}: {first}", log=log)
@@ -261,12 +274,18 @@ class _Build:
         return Rejected(Status.COMPILE_ERROR, f"launching {names}: {message}", log=log)
 
 
-def _not_translated(rejected: Rejected) -> Rejected:
-    """The verdict on a kernel that compiles as it is written, but not as it was cut."""
+def _not_translated(rejected: Rejected, last_line: int) -> Rejected:
+    """The verdict on a kernel that compiles as it is written, but not as it was translated.
+
+    last_line: of its file; in the translation's own lines, lines beyond it are counted too.
+    """
     if rejected.status is Status.UNSUPPORTED:
         return rejected
-    what = "can't run this: it compiles as written, but not cut at its barriers"
-    return Rejected(Status.UNSUPPORTED, f"{ENGINE} {what}", line=rejected.line)
+    if found := _NO_KERNEL.search(rejected.reason):
+        return Rejected(Status.COMPILE_ERROR, f"{found[1]} is no kernel: is it __global__?")
+    line = rejected.line if rejected.line is not None and rejected.line <= last_line else None
+    what = "can't run this: it compiles as written, but not as it is translated for cpu"
+    return Rejected(Status.UNSUPPORTED, f"{ENGINE} {what}", line=line)
 
 
 def arch() -> str:

@@ -47,7 +47,9 @@ class GpuCompiler:
         Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
         can't fit the compiled kernel. Raises BackendMissing.
         """
-        headers = check_source(kernel.code, first_line=kernel.code_line)
+        headers = check_source(
+            kernel.code, first_line=kernel.code_line, kernels=kernel.kernel_names
+        )
         if self.backend == "cuda":
             check_vector_types(kernel.normalised, kernel.code_line, "nvrtc")
         binaries: dict[Defines, Binary] = {}

@@ -1,7 +1,7 @@
 """What a kernel's source may not hold: other files, assembly, attributes that run or place code."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.brackets import check_brackets, check_depth
@@ -54,8 +54,8 @@ _FORBIDDEN_BUILTIN = re.compile(
 _INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
 
 
-def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
-    """The allowed headers that the source includes, in order.
+def check_source(code: str, *, first_line: int, kernels: Collection[str] = ()) -> tuple[str, ...]:
+    """The allowed headers that the source includes, in order. kernels: what it is to launch.
 
     Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
     """
@@ -66,7 +66,7 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
         if token.kind == "directive" and (header := _check_directive(token)):
             headers.append(header)
     _check_words(found)
-    _check_macros(found)
+    _check_macros(found, kernels)
     check_pasting(found)
     check_dynamic_lds(found)
     return tuple(headers)
@@ -130,14 +130,16 @@ def _check_directive(token: Token) -> str | None:
     return header
 
 
-def _check_macros(found: Sequence[Token]) -> None:
-    """A name in an attribute may not be a macro, which could stand for another attribute."""
+def _check_macros(found: Sequence[Token], kernels: Collection[str]) -> None:
+    """A name in an attribute, or a kernel's, may not be a macro, which could stand for another."""
     made: dict[str, Token] = {}
     inside: list[Token] = []
     for token in found:
-        if token.kind == "directive" and (name := re.match(r"define\s+(\w+)", token.text)):
-            made[name[1]] = token
-            inside += tokens(token.text[name.end() :], token.line)
+        if token.kind == "directive" and (defined := re.match(r"define\s+(\w+)", token.text)):
+            made[defined[1]] = token
+            inside += tokens(token.text[defined.end() :], token.line)
+    for name in sorted(made.keys() & kernels):
+        raise _invalid(f"the kernel {name} is also a macro: give one another name", made[name])
     for named in (*_attribute_lists(found), *_attribute_lists(inside)):
         for token in named:
             if token.text in made:
