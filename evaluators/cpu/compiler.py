@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluators.cpu import fibers
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
+from evaluators.cpu.failures import compile_failure, not_translated
 from evaluators.cpu.fission import Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.translate import emit
@@ -49,17 +50,6 @@ LOG_CHARACTERS = 8000
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES
 """Of all builds of a kernel: a run child loads them together."""
 
-_ERROR = re.compile(
-    r"^(kernel\.hip|launches):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE
-)
-_ERROR_IN_MACRO = re.compile(
-    r"^\S+: error: (?P<message>.*)$(?:\n(?!.*: error: ).*)*?\n(?P<file>kernel\.hip):(?P<line>\d+)",
-    re.MULTILINE,
-)
-"""In a macro of our headers: where the kernel expands it comes in a note."""
-_NO_KERNEL = re.compile(r"'ks_block_(\w+)' was not declared")
-_DESTRUCTOR = b"__dso_handle"
-"""What compilers name to have a global object's destructor run; see abi.html of Itanium C++."""
 _ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
 
 
@@ -170,7 +160,7 @@ class _Build:
                 if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
                     raise
                 self.check_as_written(folder, own, wavefront, deadline_s)
-                raise _not_translated(rejected, count_lines(self.kernel.text) + 1) from None
+                raise not_translated(rejected, count_lines(self.kernel.text) + 1) from None
         facts = check_library(
             data,
             entry=ENTRY,
@@ -251,41 +241,8 @@ class _Build:
         if done.timed_out:
             raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
         if done.returncode != 0:
-            raise self.failure(done, log)
+            raise compile_failure(done, log, self.tools.name, [one.kernel for one in self.entries])
         return done
-
-    def failure(self, done: Finished, log: str) -> Rejected:
-        if found := _ERROR.search(log):
-            file, line, message = found.groups()
-        elif found := _ERROR_IN_MACRO.search(log):
-            message, file, line = found.groups()
-        else:
-            if _DESTRUCTOR in done.stderr:
-                return Rejected(
-                    Status.FORBIDDEN,
-                    "a global object's destructor would run behind all launches: give it none",
-                )
-            how = f"was killed by signal {done.signal}" if done.signal else "failed"
-            first = log.partition("\n")[0] or "it said nothing that points at the kernel"
-            return Rejected(Status.COMPILE_ERROR, f"{self.tools.name} {how}: {first}", log=log)
-        if file == KERNEL_FILE:
-            return Rejected(Status.COMPILE_ERROR, message, log=log, line=int(line))
-        names = ", ".join(dict.fromkeys(entry.kernel for entry in self.entries))
-        return Rejected(Status.COMPILE_ERROR, f"launching {names}: {message}", log=log)
-
-
-def _not_translated(rejected: Rejected, last_line: int) -> Rejected:
-    """The verdict on a kernel that compiles as it is written, but not as it was translated.
-
-    last_line: of its file; in the translation's own lines, lines beyond it are counted too.
-    """
-    if rejected.status is Status.UNSUPPORTED:
-        return rejected
-    if found := _NO_KERNEL.search(rejected.reason):
-        return Rejected(Status.COMPILE_ERROR, f"{found[1]} is no kernel: is it __global__?")
-    line = rejected.line if rejected.line is not None and rejected.line <= last_line else None
-    what = "can't run this: it compiles as written, but not as it is translated for cpu"
-    return Rejected(Status.UNSUPPORTED, f"{ENGINE} {what}", line=line)
 
 
 def arch() -> str:
