@@ -13,7 +13,7 @@ from engine.config_errors import ConfigError, first_problem
 from engine.llm.config import Llm
 from evaluators.device_info import known_backends
 from evaluators.lined_yaml import YamlError, load
-from evaluators.spelling import did_you_mean
+from evaluators.spelling import did_you_mean, shortened
 from operators.llm.question import Role
 
 Topology = Literal["ring", "full", "random"]
@@ -220,7 +220,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> CampaignConfig:
     steps = {str(path): copy.deepcopy(values)}
     for override in overrides:
         _override(values, override)
-        steps[repr(override)] = copy.deepcopy(values)
+        steps[repr(shortened(override, 100))] = copy.deepcopy(values)
     return parse_config(values, where=_to_blame(steps))
 
 
@@ -256,25 +256,26 @@ def parse_config(values: dict[str, Any], *, where: str) -> CampaignConfig:
 
 def _override(values: dict[str, Any], override: str) -> None:
     dotted, equals, text = override.partition("=")
+    shown = shortened(override, 100)
     keys = dotted.split(".")
     if not equals or not all(re.fullmatch(r"\w+", key) for key in keys):
         raise ConfigError(
-            f"{override!r} is no override; write key=value, as in budgets.evaluations=50"
+            f"{shown!r} is no override; write key=value, as in budgets.evaluations=50"
         )
     try:
         value = load(text)
     except YamlError as error:
-        raise ConfigError(f"{override!r}: {error.reason}; quote the value") from error
+        raise ConfigError(f"{shown!r}: {error.reason}; quote the value") from error
     place: Any = values
     for key in keys[:-1]:
         if isinstance(place, list):
-            place = _element(place, key, override)
+            place = _element(place, key, shown)
         else:
             place = place.setdefault(key, [{}] if key == "operators" else {})
         if not isinstance(place, dict | list):
-            raise ConfigError(f"{override!r}: {key} holds a plain value, nothing to set inside it")
+            raise ConfigError(f"{shown!r}: {key} holds a plain value, nothing to set inside it")
     if isinstance(place, list):
-        _element(place, keys[-1], override)
+        _element(place, keys[-1], shown)
         place[int(keys[-1])] = value
     else:
         place[keys[-1]] = value

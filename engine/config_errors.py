@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from evaluators.spelling import did_you_mean
+from evaluators.spelling import did_you_mean, printable, shortened
 
 
 class ConfigError(Exception):
@@ -14,6 +14,10 @@ class ConfigError(Exception):
 
 def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     """The first problem in one sentence; it names the key and says what may stand there."""
+    return shortened(printable(_first_problem(error, root)))
+
+
+def _first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     problems = error.errors(include_url=False)
     # A misspelt key explains a missing one.
     problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")

@@ -32,9 +32,9 @@ class Binary:
 class Compiled:
     """A kernel compiled for every plan asked for; picklable, goes from compile task to device.
 
-    shown: the resources of launches on shapes that are shown to a kernel's author, where others
-    are among them; by default all. inspection_only: made to be looked at, by a compiler that only
-    resembles the target's; a device refuses to run it.
+    resources: of launches on shapes that are shown to a kernel's author; hidden: on others.
+    held_out: whether it could be compiled for held-out shapes too. inspection_only: made to be
+    looked at, by a compiler that only resembles the target's; a device refuses to run it.
     """
 
     kernel_id: str
@@ -47,7 +47,8 @@ class Compiled:
     log: str = ""
     seconds: float = 0.0
     inspection_only: bool = False
-    shown: tuple[Mapping[str, Any], ...] | None = None
+    hidden: tuple[Mapping[str, Any], ...] = ()
+    held_out: bool = True
 
 
 ALIGNMENT = 256

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from evaluators.checks.disclosure import on, withholding
+from evaluators.checks.disclosure import on
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Defines, Dim3, Plan
@@ -40,6 +40,7 @@ __all__ = [
     "TimingPolicy",
     "Verdict",
     "compile_kernel",
+    "compile_shown",
     "evaluate_file",
     "failed",
     "opened",
@@ -57,28 +58,48 @@ def compile_kernel(
 ) -> tuple[KernelSource, Compiled]:
     """Parse, plan every workload of the backend, compile each set of defines once.
 
+    Whether it fails on held-out shapes is told by Evaluator.verify, as any failure there.
     Raises Rejected: INVALID, UNSUPPORTED, COMPILE_ERROR, TIMEOUT.
     """
+    kernel, compiled = compile_shown(source, task, compiler, backend)
+    try:
+        return kernel, _with_held_out(kernel, compiled, task, compiler, backend)
+    except Rejected:
+        return kernel, replace(compiled, held_out=False)
+
+
+def compile_shown(
+    source: str, task: Task, compiler: Compiler, backend: str
+) -> tuple[KernelSource, Compiled]:
+    """The same for the shapes that a kernel's author may know: tests and benchmarks."""
     kernel = parse_kernel(source)
-    plans = {suite: _plans(kernel, task, suite, backend) for suite in SUITES}
-    told = [*plans["tests"], *plans["benchmarks"]]
-    compiled = compiler.compile(kernel, _distinct(told))
+    return kernel, compiler.compile(kernel, _distinct(_shown_plans(kernel, task, backend)))
+
+
+def _with_held_out(
+    kernel: KernelSource, compiled: Compiled, task: Task, compiler: Compiler, backend: str
+) -> Compiled:
+    """Raises Rejected: it can't be planned or compiled for a held-out shape."""
+    told = _shown_plans(kernel, task, backend)
     known = {build for plan in told for build in _builds(plan)}
-    further = [plan for plan in plans["held_out"] if not known.issuperset(_builds(plan))]
+    plans = _plans(kernel, task, "held_out", backend)
+    further = [plan for plan in plans if not known.issuperset(_builds(plan))]
     if not further:
-        return kernel, compiled
+        return compiled
     beside = {plan.defines for plan in further}
     again = [plan for plan in told if plan.defines in beside]
-    with withholding("held_out"):
-        more = compiler.compile(kernel, _distinct([*again, *further]))
-    kept = [r for r in compiled.resources if tuple(sorted(r["defines"].items())) not in beside]
-    return kernel, replace(
+    more = compiler.compile(kernel, _distinct([*again, *further]))
+    return replace(
         compiled,
         binaries={**compiled.binaries, **more.binaries},
-        resources=(*kept, *more.resources),
+        hidden=more.resources,
         seconds=compiled.seconds + more.seconds,
-        shown=compiled.resources,
     )
+
+
+def _shown_plans(kernel: KernelSource, task: Task, backend: str) -> list[Plan]:
+    suites: tuple[Suite, ...] = ("tests", "benchmarks")
+    return [plan for suite in suites for plan in _plans(kernel, task, suite, backend)]
 
 
 def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:

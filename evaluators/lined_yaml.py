@@ -1,4 +1,4 @@
-"""YAML with lines: every key and item knows its own. No aliases, duplicates or bombs."""
+"""YAML with lines: every key and item knows its own. No aliases, tags, duplicates or bombs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
@@ -11,8 +11,12 @@ from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
+from evaluators.spelling import shortened
+
 MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 20
+MAX_NUMBER_CHARACTERS = 100
+MAX_BITS = 64
 
 
 class YamlError(ValueError):
@@ -20,7 +24,7 @@ class YamlError(ValueError):
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason = shortened(reason)
         self.line = line
 
 
@@ -61,7 +65,7 @@ class Span:
 
 
 class _Checked(Composer):
-    """Refuses aliases and depth while nodes are composed from a parser's events."""
+    """Refuses aliases, tags and depth while nodes are composed from a parser's events."""
 
     depth = 0
 
@@ -70,6 +74,8 @@ class _Checked(Composer):
         line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
             raise YamlError("YAML aliases are not allowed", line)
+        if event.tag is not None:
+            raise YamlError("YAML tags are not allowed: write the plain value", line)
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise YamlError("nested too deeply", line)
@@ -100,6 +106,8 @@ def _compose(text: str) -> tuple[_Loader, yaml.Node | None]:
     try:
         loader = _Loader(text)
         return loader, loader.get_single_node()
+    except YamlError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlError(f"not YAML: {error.problem}", mark.line + 1 if mark else 1) from None
@@ -107,6 +115,8 @@ def _compose(text: str) -> tuple[_Loader, yaml.Node | None]:
         raise YamlError(f"not YAML: {str(error).splitlines()[0]}", 1) from None
     except UnicodeError:
         raise YamlError("not YAML: the text is not UTF-8", 1) from None
+    except (ValueError, OverflowError):  # of the parser in Python
+        raise YamlError("not YAML: an escape or a directive holds no such number", 1) from None
 
 
 def load(text: str) -> Any:
@@ -149,12 +159,24 @@ def _build(loader: _Loader, node: yaml.Node) -> Any:
             sequence.append(_build(loader, item))
             sequence.lines.append(item.start_mark.line + 1)
         return sequence
+    return _scalar(loader, node, line)
+
+
+def _scalar(loader: _Loader, node: yaml.Node, line: int) -> str | int | float | bool | None:
+    """What a plain or quoted scalar stands for. Raises YamlError for dates and long numbers."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "str":
+        return str(node.value)
+    if kind not in ("null", "bool", "int", "float"):
+        raise YamlError(f"{node.value!r} must be text or a number: quote what is text", line)
+    if len(node.value) > MAX_NUMBER_CHARACTERS:  # before it is read, which may take a square of it
+        raise YamlError(f"a number of more than {MAX_NUMBER_CHARACTERS} characters", line)
     try:
-        value = cast(Any, loader).construct_object(node)
-    except (yaml.YAMLError, ValueError):
+        value: int | float | bool | None = cast(Any, loader).construct_object(node)
+    except ValueError:  # such as 0x_
         raise YamlError(f"{node.value!r} is not a value", line) from None
-    if value is not None and not isinstance(value, str | int | float | bool):
-        raise YamlError(f"{node.value!r} must be text or a number", line)
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise YamlError(f"a number beyond {MAX_BITS} bits", line)
     return value
 
 

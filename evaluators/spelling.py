@@ -1,4 +1,4 @@
-"""Words in sentences: a misspelt name's likely meaning, text that can be stored, short quotes."""
+"""Words in sentences: a misspelt name's likely meaning, text that can be stored and shown."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -16,6 +16,11 @@ def storable(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def printable(text: str) -> str:
+    """text on one line, with escapes in place of what would move a terminal's cursor."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def shortened(sentence: str, most: int = 400) -> str:

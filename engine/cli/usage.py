@@ -3,6 +3,7 @@
 from typing import Any
 
 from evaluators.lined_yaml import YamlError, load
+from evaluators.spelling import shortened
 
 
 class UsageError(Exception):
@@ -17,4 +18,5 @@ def budget_change(text: str) -> tuple[str, Any]:
     try:
         return key.removeprefix("budgets."), load(value)
     except YamlError:
-        raise UsageError(f"{text!r}: {value!r} is not a number; write one") from None
+        shown = shortened(text, 100)
+        raise UsageError(f"{shown!r}: what follows = is not a number; write one") from None

@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluators.cpu import fibers
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
+from evaluators.cpu.failures import compile_failure, not_translated
 from evaluators.cpu.fission import Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
 from evaluators.cpu.fission.translate import emit
@@ -27,6 +28,7 @@ from evaluators.cpu.toolchain import (
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import MAX_CHARACTERS, KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
@@ -37,6 +39,8 @@ from evaluators.sandbox.log_lines import shown
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
+PREPROCESS_DEADLINE_S = 10.0
+"""It takes a tenth of a second, but for macros that double and double."""
 EMITTERS: Mapping[str, Emit] = {
     ENGINE: emit,
     fibers.ENGINE: fibers.emit,
@@ -46,14 +50,6 @@ LOG_CHARACTERS = 8000
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES
 """Of all builds of a kernel: a run child loads them together."""
 
-_ERROR = re.compile(
-    r"^(kernel\.hip|launches):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE
-)
-_ERROR_IN_MACRO = re.compile(
-    r"^\S+: error: (?P<message>.*)$(?:\n(?!.*: error: ).*)*?\n(?P<file>kernel\.hip):(?P<line>\d+)",
-    re.MULTILINE,
-)
-"""In a macro of our headers: where the kernel expands it comes in a note."""
 _ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
 
 
@@ -87,7 +83,9 @@ class CpuCompiler:
         """
         tools = toolchain()
         start = time.monotonic()
-        headers = check_source(kernel.code, first_line=kernel.code_line)
+        headers = check_source(
+            kernel.code, first_line=kernel.code_line, kernels=kernel.kernel_names
+        )
         if tools.family == "g++":
             check_vector_types(kernel.normalised, kernel.code_line, tools.family)
         wanted: dict[Defines, dict[Entry, None]] = {}
@@ -162,7 +160,7 @@ class _Build:
                 if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
                     raise
                 self.check_as_written(folder, own, wavefront, deadline_s)
-                raise _not_translated(rejected) from None
+                raise not_translated(rejected, count_lines(self.kernel.text) + 1) from None
         facts = check_library(
             data,
             entry=ENTRY,
@@ -216,7 +214,7 @@ class _Build:
         text = compiler_input(self.kernel, self.headers, self.defines)
         (folder / KERNEL_FILE).write_text(text)
         command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}",))
-        done = self.child(command, folder, deadline_s)
+        done = self.child(command, folder, min(deadline_s, PREPROCESS_DEADLINE_S))
         own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
         if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
             raise Rejected(
@@ -243,30 +241,8 @@ class _Build:
         if done.timed_out:
             raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
         if done.returncode != 0:
-            raise self.failure(done, log)
+            raise compile_failure(done, log, self.tools.name, [one.kernel for one in self.entries])
         return done
-
-    def failure(self, done: Finished, log: str) -> Rejected:
-        if found := _ERROR.search(log):
-            file, line, message = found.groups()
-        elif found := _ERROR_IN_MACRO.search(log):
-            message, file, line = found.groups()
-        else:
-            how = f"was killed by signal {done.signal}" if done.signal else "failed"
-            first = log.partition("\n")[0] or "it said nothing that points at the kernel"
-            return Rejected(Status.COMPILE_ERROR, f"{self.tools.name} {how}: {first}", log=log)
-        if file == KERNEL_FILE:
-            return Rejected(Status.COMPILE_ERROR, message, log=log, line=int(line))
-        names = ", ".join(dict.fromkeys(entry.kernel for entry in self.entries))
-        return Rejected(Status.COMPILE_ERROR, f"launching {names}: {message}", log=log)
-
-
-def _not_translated(rejected: Rejected) -> Rejected:
-    """The verdict on a kernel that compiles as it is written, but not as it was cut."""
-    if rejected.status is Status.UNSUPPORTED:
-        return rejected
-    what = "can't run this: it compiles as written, but not cut at its barriers"
-    return Rejected(Status.UNSUPPORTED, f"{ENGINE} {what}", line=rejected.line)
 
 
 def arch() -> str:

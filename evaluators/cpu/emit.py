@@ -17,7 +17,7 @@ ENTRY = "__ks_entry_{}"
 SIGNATURE = "__ks_signature_{}"
 
 _NOT_HERE = re.compile(
-    r"printf|clock|clock64|wall_clock64|__nanosleep|hipLaunchKernelGGL|malloc|__match_\w+|"
+    r"clock|clock64|wall_clock64|__nanosleep|hipLaunchKernelGGL|malloc|__match_\w+|"
     r"__reduce_\w+_sync|__lanemask\w*|__ockl_\w+|cooperative_groups|this_thread_block|this_grid|"
     r"__builtin_amdgcn_(?!s_barrier$|wave_barrier$)\w+"
 )

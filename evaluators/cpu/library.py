@@ -145,8 +145,8 @@ def _check_symbols(elf: ELFFile, exported: Collection[str]) -> None:
                 missing.add(name)
         elif symbol["st_info"]["bind"] != "STB_LOCAL" and name not in exported:
             raise _forbidden(f"the kernel exports {name!r}, which is none of its entries")
-    if calls := [f"{name}()" for name in sorted(missing) if _LIBRARY_FUNCTION.fullmatch(name)]:
-        raise _forbidden(f"the kernel calls {', '.join(calls)}, which no kernel may")
+    if used := [name for name in sorted(missing) if _LIBRARY_FUNCTION.fullmatch(name)]:
+        raise _forbidden(f"the kernel uses {', '.join(used)} of the C library, which no kernel may")
     if missing:
         names = ", ".join(sorted(missing))
         raise Rejected(

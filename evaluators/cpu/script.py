@@ -28,7 +28,8 @@ class Script:
             for defines, binary in compiled.binaries.items()
         }
         self._resources = {
-            (tuple(sorted(r["defines"].items())), r["kernel"]): r for r in compiled.resources
+            (tuple(sorted(r["defines"].items())), r["kernel"]): r
+            for r in (*compiled.resources, *compiled.hidden)
         }
 
     def library(self, defines: Defines) -> int:

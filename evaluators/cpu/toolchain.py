@@ -110,8 +110,11 @@ class Toolchain:
 
     def preprocess(self, source: str, defines: tuple[str, ...]) -> list[str]:
         """Command that prints a source file after the preprocessor, our markers unexpanded."""
+        # Messages quote no line: they would take it from the whole file, by the kernel's number.
+        quiet = _GNU_FLAGS[1:] if self.family == "g++" else _CLANG_FLAGS
         return [
             *self.command,
+            *quiet,
             *("-E", "-x", "c++", "-std=gnu++17", "-DKS_TRANSLATING", *defines, "-w"),
             *_INCLUDE_FLAGS,
             *("-include", "hip/hip_runtime.h", source),

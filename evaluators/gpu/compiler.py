@@ -5,12 +5,13 @@ from typing import Any, Literal
 
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.compile_child import CompileChild
+from evaluators.gpu.compile_child import CodeObject, CompileChild
 from evaluators.gpu.driver import check_launch
 from evaluators.gpu.resources import Resources, read_resources
 from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
+from evaluators.kernel.printing import refuse_printing
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_source
 from evaluators.kernel.vector_types import check_vector_types
@@ -46,7 +47,9 @@ class GpuCompiler:
         Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
         can't fit the compiled kernel. Raises BackendMissing.
         """
-        headers = check_source(kernel.code, first_line=kernel.code_line)
+        headers = check_source(
+            kernel.code, first_line=kernel.code_line, kernels=kernel.kernel_names
+        )
         if self.backend == "cuda":
             check_vector_types(kernel.normalised, kernel.code_line, "nvrtc")
         binaries: dict[Defines, Binary] = {}
@@ -54,14 +57,9 @@ class GpuCompiler:
         logs: list[str] = []
         seconds = 0.0
         for defines, launches in _builds(plans).items():
-            made = self._child.compile(
-                compiler_input(kernel, headers, defines, _guards()),
-                arch=self.arch,
-                name=KERNEL_FILE,
-                names=tuple(dict.fromkeys(launch.entry for launch in launches)),
-                options=(*self._always, *kernel.options),
-                deadline_s=DEADLINE_S,
-            )
+            names = tuple(dict.fromkeys(launch.entry for launch in launches))
+            text = compiler_input(kernel, headers, defines, _guards())
+            made = self._made(text, names, kernel.options)
             kernels = {
                 k.symbol: k for k in read_resources(made.code, made.mnemonics, made.signatures)
             }
@@ -90,6 +88,19 @@ class GpuCompiler:
             seconds=seconds,
             inspection_only=self._child.inspection_only,
         )
+
+    def _made(self, text: str, names: Sequence[str], options: Sequence[str]) -> CodeObject:
+        try:
+            return self._child.compile(
+                text,
+                arch=self.arch,
+                name=KERNEL_FILE,
+                names=names,
+                options=(*self._always, *options),
+                deadline_s=DEADLINE_S,
+            )
+        except Rejected as rejected:
+            raise refuse_printing(rejected) from None
 
     def close(self) -> None:
         self._child.close()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evaluators.kernel.plan import Defines
+from evaluators.kernel.printing import GUARDS
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE
 
@@ -20,6 +21,7 @@ def compiler_input(
         [
             *(f"#include <{header}>" for header in included),
             *(f"#define {name} {value}" for name, value in defines),
+            *GUARDS,
             *guards,
             f'#line {kernel.code_line} "{KERNEL_FILE}"',
             kernel.normalised,

@@ -26,7 +26,7 @@ _WORDS_OF_HIP = re.compile(
     r"|(?:FLT|DBL|CHAR|SHRT|INT|UINT|LONG|ULONG|LLONG|ULLONG)_\w+"
     r"|hip\w+|cuda\w+|ks_\w+|threadIdx|blockIdx|blockDim|gridDim|warpSize|dim3|[xyzw]"
     r"|(?:u?(?:char|short|int|long|longlong)|float|double|half)[1-4]?|half2|u?int\d+_t|u?intptr_t"
-    r"|size_t|ptrdiff_t|make_\w+|atomic\w*|\w*Atomic\w*|assert|abort|printf|mem(?:cpy|set|move|cmp)"
+    r"|size_t|ptrdiff_t|make_\w+|atomic\w*|\w*Atomic\w*|assert|abort|[fv]?printf|puts|putchar|mem(?:cpy|set|move|cmp)"
     r"|clock(?:64)?|min|max|abs|labs|swap|std"
     r"|(?:a?(?:cos|sin|tan)h?|atan2|cbrt|ceil|copysign|erfc?|erfinv|exp|exp2|exp10|expm1|fabs|fdim"
     r"|floor|fma|fmax|fmin|fmod|frexp|hypot|ilogb|isfinite|isinf|isnan|ldexp|lgamma|log|log10|log1p"

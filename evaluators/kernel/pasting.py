@@ -15,6 +15,7 @@ ASSEMBLY = ("asm", "__asm", "__asm__")
 _LONG = (
     *("_Pragma", "__pragma", "__attribute__", "__attribute", "__declspec"),
     *("__has_include", "__has_include_next", "__has_embed"),
+    *("__DATE__", "__TIME__", "__TIMESTAMP__"),
 )
 _CONDITION = re.compile(r"(?:el)?if\b(.*)")
 _DEFINE = re.compile(r"define\s+(\w+)(?:\(([^)]*)\))?(.*)")

@@ -46,6 +46,7 @@ SCALAR_TYPES = ("int32", "int64", "float32")
 MAX_LAUNCHES = 32
 MAX_ARGS = 64
 MAX_SPACE_VALUES = 64
+MAX_KERNEL_NAME = 200
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _KERNEL_NAME = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w ,:<>*+\-\n]*>)?", re.ASCII)
@@ -189,6 +190,12 @@ class _FrontMatterReader(Reader):
         kernel = tree["kernel"]
         if not isinstance(kernel, str) or not _KERNEL_NAME.fullmatch(kernel):
             raise self.fail(f"{kernel!r} is not a kernel's name", tree.lines["kernel"])
+        if len(kernel) > MAX_KERNEL_NAME:
+            raise self.fail(
+                f"a kernel's name of {len(kernel)} characters is too long (limit "
+                f"{MAX_KERNEL_NAME})",
+                tree.lines["kernel"],
+            )
         cooperative = tree.get("cooperative", False)
         if not isinstance(cooperative, bool):
             raise self.fail("'cooperative' must be true or false", tree.lines["cooperative"])

@@ -101,6 +101,12 @@ class KernelSource:
         return normalised(self.code, self.code_line)
 
     @property
+    def kernel_names(self) -> frozenset[str]:
+        """Of the functions that it launches, without template arguments."""
+        steps = (*self.front.launches, *self.front.prepare)
+        return frozenset(s.kernel.partition("<")[0] for s in steps if isinstance(s, Launch))
+
+    @property
     def params(self) -> Mapping[str, int]:
         return self.front.params
 

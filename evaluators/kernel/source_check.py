@@ -1,13 +1,14 @@
 """What a kernel's source may not hold: other files, assembly, attributes that run or place code."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.brackets import check_brackets, check_depth
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
+from evaluators.kernel.printing import takes_guards_away, why_not
 from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
 
 HEADERS = (
@@ -41,6 +42,10 @@ _FORBIDDEN_WORDS = {
     "import": "modules are not allowed",
     "thread_local": "thread_local is not HIP",
     "__thread": "__thread is not HIP",
+    **{
+        clock: f"{clock} is not allowed: a kernel is the same whenever it is compiled"
+        for clock in ("__DATE__", "__TIME__", "__TIMESTAMP__")
+    },
 }
 _FORBIDDEN_BUILTIN = re.compile(
     r"__builtin_(ia32_|apply|return_address|frame_address|extract_return|longjmp|setjmp|eh_|"
@@ -49,8 +54,8 @@ _FORBIDDEN_BUILTIN = re.compile(
 _INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
 
 
-def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
-    """The allowed headers that the source includes, in order.
+def check_source(code: str, *, first_line: int, kernels: Collection[str] = ()) -> tuple[str, ...]:
+    """The allowed headers that the source includes, in order. kernels: what it is to launch.
 
     Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
     """
@@ -61,7 +66,7 @@ def check_source(code: str, *, first_line: int) -> tuple[str, ...]:
         if token.kind == "directive" and (header := _check_directive(token)):
             headers.append(header)
     _check_words(found)
-    _check_macros(found)
+    _check_macros(found, kernels)
     check_pasting(found)
     check_dynamic_lds(found)
     return tuple(headers)
@@ -106,6 +111,8 @@ def _check_directive(token: Token) -> str | None:
         raise _invalid(f"the directive #{word or token.text[:20]} is not allowed", token)
     if word == "pragma" and not PRAGMAS.fullmatch(token.text):
         raise _invalid(f"#{token.text[:60]} is not allowed: only #pragma unroll is", token)
+    if takes_guards_away(token.text):
+        raise _invalid(f"#{token.text[:60]} is not allowed: a kernel may not print", token)
     if word in ("define", "undef", "if", "elif", "ifdef", "ifndef"):
         inside = [*tokens(token.text[len(word) :], token.line)]
         check_depth(inside)
@@ -123,14 +130,16 @@ def _check_directive(token: Token) -> str | None:
     return header
 
 
-def _check_macros(found: Sequence[Token]) -> None:
-    """A name in an attribute may not be a macro, which could stand for another attribute."""
+def _check_macros(found: Sequence[Token], kernels: Collection[str]) -> None:
+    """A name in an attribute, or a kernel's, may not be a macro, which could stand for another."""
     made: dict[str, Token] = {}
     inside: list[Token] = []
     for token in found:
-        if token.kind == "directive" and (name := re.match(r"define\s+(\w+)", token.text)):
-            made[name[1]] = token
-            inside += tokens(token.text[name.end() :], token.line)
+        if token.kind == "directive" and (defined := re.match(r"define\s+(\w+)", token.text)):
+            made[defined[1]] = token
+            inside += tokens(token.text[defined.end() :], token.line)
+    for name in sorted(made.keys() & kernels):
+        raise _invalid(f"the kernel {name} is also a macro: give one another name", made[name])
     for named in (*_attribute_lists(found), *_attribute_lists(inside)):
         for token in named:
             if token.text in made:
@@ -143,7 +152,7 @@ def _check_macros(found: Sequence[Token]) -> None:
 def _check_words(found: Sequence[Token]) -> None:
     for token in found:
         if token.kind == "word":
-            if reason := _FORBIDDEN_WORDS.get(token.text):
+            if reason := _FORBIDDEN_WORDS.get(token.text) or why_not(token.text):
                 raise _invalid(reason, token)
             if _FORBIDDEN_BUILTIN.match(token.text):
                 raise _invalid(f"{token.text} is not allowed in a kernel", token)

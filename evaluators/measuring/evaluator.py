@@ -11,7 +11,7 @@ import numpy as np
 from evaluators.checks.arena import Arena
 from evaluators.checks.check import check_order, check_workload, unordered_read
 from evaluators.checks.compare import check_limits
-from evaluators.checks.disclosure import on, withholding
+from evaluators.checks.disclosure import WITHHELD, on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.values import UnusualDraws
@@ -118,7 +118,7 @@ class Evaluator:
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
             errors=errors,
-            resources=compiled.resources if compiled.shown is None else compiled.shown,
+            resources=compiled.resources,
             seconds=seconds,
             device=info.name,
             engine=compiled.engine,
@@ -195,6 +195,8 @@ class Evaluator:
         shapes = self.task.workloads(suite, self.backend)
         if not shapes:
             return Verdict(status=Status.PASSED)
+        if suite == "held_out" and not compiled.held_out:
+            return Verdict(status=Status.WRONG, reason=WITHHELD)
         try:
             with withholding(suite):
                 errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))

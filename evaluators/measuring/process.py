@@ -8,6 +8,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.measuring.messages import Reply, Running
 from evaluators.sandbox.child import Child, Died
 from evaluators.sandbox.frames import Overdue
+from evaluators.spelling import printable
 
 GRACE_S = 2.0
 """How long after a run's own deadline its process is ended."""
@@ -57,4 +58,4 @@ def _last_words(died: Died) -> str:
     lines = died.said.splitlines()
     # ROCr says what happened, and then what became of its core dump.
     faults = [line for line in lines if "Memory access fault" in line]
-    return ": ".join([died.ending, *(faults or lines)[-1:]])
+    return ": ".join([died.ending, *map(printable, (faults or lines)[-1:])])

@@ -19,6 +19,7 @@ from evaluators.profile.tables import (
 )
 from evaluators.sandbox.environment import device_variables
 from evaluators.sandbox.run import run_confined
+from evaluators.spelling import printable
 
 _Table = TypeVar("_Table")
 
@@ -102,7 +103,9 @@ def _counted(
     texts = [file.read_text(errors="replace") for file in place.glob("**/*counter_collection.csv")]
     if not texts:
         last = next((line for line in reversed(said.splitlines()) if line.strip()), "nothing")
-        raise BadTable(f"rocprofv3 wrote no table; it said: {last.strip()[:SAID_CHARACTERS]}")
+        raise BadTable(
+            f"rocprofv3 wrote no table; it said: {printable(last.strip())[:SAID_CHARACTERS]}"
+        )
     _read("rocprofv3", lambda: read_rocprof(texts, peak_bytes_per_s=None))
     return texts
 

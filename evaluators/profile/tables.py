@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from evaluators.spelling import printable
+
 NCU_METRICS = (
     "gpu__time_duration.sum",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -79,7 +81,7 @@ def read_ncu(text: str) -> tuple[KernelProfile, ...]:
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
         said = next((line for line in lines if "==ERROR==" in line), "no table in its output")
-        raise BadTable(f"ncu: {said.replace('==ERROR==', '').strip()}")
+        raise BadTable(f"ncu: {printable(said.replace('==ERROR==', '').strip())}")
     rows = list(csv.DictReader(io.StringIO("\n".join(lines[start:]))))
     by_kernel: dict[str, list[Mapping[str, str]]] = {}
     for row in rows[1:]:  # the first holds units

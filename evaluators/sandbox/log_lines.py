@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from evaluators.spelling import printable
+
 _FILE = r"(?P<file>[\w./+-]+)"
 _KERNEL = r"(?:kernel\.hip|launches|(?:least|source)\.hip)"
 _HEADS = (
@@ -16,6 +18,7 @@ _HEADS = (
 
 _WITHOUT_A_PLACE = re.compile(
     r"ptxas \w+ *: Entry function '\w+' uses too much shared data \(.{1,40}\)"
+    r"|ptxas fatal +: Unresolved extern function '\w{1,200}'"
     r"|[\w.<>]+:\d+(?::\d+)?: error: local memory \(\d+\) exceeds limit \(\d+\) in .*"
     r"|(?:ld\.)?lld: error: undefined (?:hidden |protected )?symbol: .{1,200}"
     r"|(?:\S+: )?error: (?:invalid target ID|unsupported HIP gpu architecture).{0,200}"
@@ -30,11 +33,12 @@ _WITHOUT_A_PLACE = re.compile(
 def shown(log: str, headers: Sequence[Path] = ()) -> str:
     """The messages about the kernel's file, and about relative paths or files below headers.
 
+    A message may quote the kernel: what would move a terminal's cursor is escaped.
     Paths below a folder of headers are shortened to what a kernel would include.
     """
     for folder in headers:
         log = log.replace(f"{folder}/", "")
-    return "\n".join(_kept(log.split("\n")))
+    return "\n".join(printable(line.expandtabs()) for line in _kept(log.split("\n")))
 
 
 def _kept(lines: Sequence[str]) -> Iterator[str]:

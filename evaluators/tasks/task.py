@@ -180,18 +180,27 @@ def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
     return np.int64 if np.issubdtype(dtype, np.integer) else np.float64
 
 
+def read_text(path: Path) -> str:
+    """A file of a task. Raises TaskError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise TaskError(f"{path}: it is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise TaskError(f"{path}: it can't be read: {error.strerror}") from None
+
+
 _REFERENCES: dict[tuple[Path, str], Reference] = {}
 
 
 def load_reference(path: Path) -> Reference:
     """The function reference of a task's own, trusted reference.py; read once per content."""
-    try:
-        text = path.read_text()
-    except OSError as error:
+    if not path.is_file():
         raise TaskError(
-            f"{path}: {error.strerror}; every task needs a reference.py with "
+            f"{path}: no such file; every task needs a reference.py with "
             "reference(**inputs, **dims)"
-        ) from None
+        )
+    text = read_text(path)
     key = (path, text)
     if key not in _REFERENCES:
         # Not by import: its cache takes a file of the same size and second for the same file.

@@ -13,7 +13,7 @@ from evaluators.expression import (
     parse_expression,
 )
 from evaluators.lined_yaml import LinedDict, LinedList, Reader, YamlError, load
-from evaluators.spelling import did_you_mean
+from evaluators.spelling import did_you_mean, shortened, storable
 from evaluators.tasks.arguments import (
     DTYPES,
     KINDS,
@@ -28,7 +28,7 @@ from evaluators.tasks.arguments import (
     Workload,
 )
 from evaluators.tasks.ragged import ragged_shapes
-from evaluators.tasks.task import Task, load_reference
+from evaluators.tasks.task import Task, load_reference, read_text
 
 KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", "values", *SUITES)
 ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
@@ -47,7 +47,7 @@ class TaskFile(Reader):
         self.arguments = self._arguments()
 
     def fail(self, reason: str, line: int) -> TaskError:
-        return TaskError(f"{self.path}, line {line}: {reason}")
+        return TaskError(f"{self.path}, line {line}: {shortened(storable(reason))}")
 
     def compute_dtype(self) -> str:
         """Whose peak bounds the task: by default that of the first argument."""
@@ -207,7 +207,7 @@ class TaskFile(Reader):
 
     def seeds(self) -> dict[str, str]:
         folder = self.path.parent / "seeds"
-        seeds = {path.stem: path.read_text() for path in sorted(folder.glob("*.hip"))}
+        seeds = {path.stem: read_text(path) for path in sorted(folder.glob("*.hip"))}
         if not seeds:
             raise TaskError(f"{folder}: holds no *.hip file; the naive kernel goes there")
         return seeds
@@ -220,7 +220,7 @@ def _references(folder: Path) -> list[str]:
     """What right means: reference.py and, for large shapes on GPUs, maybe a reference.hip."""
     on_device = folder / "reference.hip"
     files = [folder / "reference.py", *([on_device] if on_device.is_file() else [])]
-    return [file.read_text() for file in files]
+    return [read_text(file) for file in files]
 
 
 def shipped_tasks() -> tuple[str, ...]:
@@ -242,7 +242,7 @@ def load_task(name_or_path: str | Path) -> Task:
             f"no task {str(name_or_path)!r}{guess}: name one of {', '.join(shipped)}, "
             "or a folder that holds task.yaml, reference.py and seeds/*.hip"
         )
-    text = path.read_text()
+    text = read_text(path)
     try:
         tree = load(text)
     except YamlError as error:
@@ -265,5 +265,5 @@ def load_task(name_or_path: str | Path) -> Task:
         values=file.values(),
         derives_held_out="held_out" not in file.tree,
         seeds=file.seeds(),
-        reference_text=reference.read_text(),
+        reference_text=read_text(reference),
     )

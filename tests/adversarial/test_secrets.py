@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from engine.cli import main as cli
 from evaluators.device import backend
 from evaluators.evaluate import compile_kernel
-from evaluators.evaluation import Rejected, Status
+from evaluators.evaluation import Status
+from evaluators.measuring.sittings import elsewhere
 from tests.adversarial.timed_task import FRONT, Contest, kernel, write_task
 
 HELD_OUT = 7013
@@ -38,6 +42,7 @@ ASKING_THE_COMPILER = {
     "by a grid that is too large": kernel().replace(
         '"ceil_div(N, 64)"', '"ceil_div(N, 64) + N * 4294967296 * (N > 6000)"'
     ),
+    "by a division": kernel().replace('"ceil_div(N, 64)"', '"ceil_div(N, 64) + 0 // (N - 7013)"'),
     "by an assertion": kernel(
         preamble='static_assert(N < 6000, "tell me");',
     )
@@ -69,21 +74,50 @@ def test_a_rejection_on_a_held_out_shape_tells_only_that(how: str, contest: Cont
     evaluation = contest.evaluator.measure(kernel, compiled, None)
     assert evaluation.passed, evaluation.reason
     verdict = contest.evaluator.verify(kernel, compiled, "held_out")
-    assert not verdict.passed
+    assert verdict.status is Status.WRONG  # however it fails
     assert "held-out" in verdict.reason
     assert not tells_a_held_out_shape(verdict.reason + verdict.log), verdict.reason
 
 
 @pytest.mark.parametrize("how", ASKING_THE_COMPILER)
-def test_a_kernel_that_does_not_compile_for_a_held_out_shape_is_told_only_that(
+def test_what_can_not_even_be_compiled_for_a_held_out_shape_is_told_as_late_and_no_more(
     how: str, contest: Contest
 ) -> None:
-    with pytest.raises(Rejected) as caught:
-        compile_kernel(ASKING_THE_COMPILER[how], contest.task, contest.compiler, "cpu")
-    rejected = caught.value
-    assert rejected.status in (Status.INVALID, Status.COMPILE_ERROR)
-    assert "held-out" in rejected.reason
-    assert not tells_a_held_out_shape(rejected.reason + rejected.log), rejected.reason
+    kernel, compiled = compile_kernel(
+        ASKING_THE_COMPILER[how], contest.task, contest.compiler, "cpu"
+    )
+    assert contest.evaluator.measure(kernel, compiled, None).passed
+    asked = compile_kernel(
+        ASKING["by the count of elements"], contest.task, contest.compiler, "cpu"
+    )
+    assert not contest.evaluator.verify(*asked).passed
+    for look in (contest.evaluator.verify, partial(elsewhere, contest.evaluator)):
+        assert look(kernel, compiled) == look(*asked)
+
+
+VARIED = {
+    "block": kernel().replace("block: [64]", 'block: ["N"]'),
+    "LDS": kernel().replace("block: [64]", 'block: [64], lds_bytes: "N"'),
+    "sizes": kernel().replace("int N", "int M").replace("---*/", "specialize: [N]\n---*/"),
+    "variant": kernel().replace(
+        "---*/", "params: {W: 1}\nvariants: [{when: 'N > 6000', params: {W: 7013}}]\n---*/"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", VARIED)
+@pytest.mark.parametrize("form", ["--json", "--backend=cpu"])
+def test_compile_only_tells_of_shapes_that_are_shown(
+    what: str, form: str, contest: Contest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "kernel.hip"
+    file.write_text(VARIED[what])
+    command = ["evaluate", str(file), "--task", str(contest.task.folder), "--compile-only", form]
+    assert cli.main([*command, "--backend", "cpu"]) == 0
+    said = capsys.readouterr().out
+    assert "7013" not in said
+    if form != "--json":
+        assert {"sizes": "4 builds"}.get(what, "1 builds") in said
 
 
 def test_resources_and_logs_are_of_shapes_that_are_shown(contest: Contest) -> None:

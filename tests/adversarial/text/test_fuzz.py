@@ -6,12 +6,16 @@ A bounded number in continuous integration, many in soak.
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.config import load_config
+from engine.config_errors import ConfigError
 from engine.store.events import Drafted, from_row, to_row
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.toolchain import toolchain
@@ -20,7 +24,8 @@ from evaluators.kernel.normalise import LITERAL, count_lines, normalised
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.kernel.source_check import check_source
 from evaluators.kernel.tokens import tokens
-from evaluators.tasks.task_file import load_task
+from evaluators.tasks.arguments import TaskError
+from evaluators.tasks.task_file import SHIPPED, load_task
 from operators.individual import Candidate
 from operators.llm.fences import edits, fences
 from operators.llm.kernel_reply import read_kernel
@@ -196,6 +201,9 @@ YAML_PIECES = (
     ),
     *(
         "9" * 400,
+        "9" * 5000,
+        "0x" + "f" * 4000,
+        "1" + ":59" * 3000,
         "(" * 60,
         "BM",
         "k",
@@ -206,6 +214,8 @@ YAML_PIECES = (
         "---*/",
     ),
     *("\r", "\x85", "\u2028", "\ud800", "\x07", "\ufeff", "---\n", "...\n", "\t", "-O3", "[[-O3]]"),
+    *(f"!!{tag} " for tag in ("bool", "int", "float", "timestamp", "null", "str", "set", "omap")),
+    *("! ", "!a ", "!<tag:yaml.org,2002:int> ", "2001-01-01", "1:30", "0x_", "0b1", "1.5:3"),
 )
 REPLY_PIECES = (
     *(
@@ -285,6 +295,10 @@ def fuzzed(
 
 SOURCES = texts(SOURCE_PIECES)
 FRONT = texts(YAML_PIECES) | spoilt(SEED.split("---*/")[0][5:], YAML_PIECES)
+TASK = (SHIPPED / "sgemm" / "task.yaml").read_text()
+CONFIG = "task: sgemm\nbudgets: {evaluations: 9, wall_time_s: 3.5}\nislands: {count: 2}\nseed: 1\n"
+TASKS = texts(YAML_PIECES) | spoilt(TASK, YAML_PIECES)
+CONFIGS = texts(YAML_PIECES) | spoilt(CONFIG, YAML_PIECES)
 REPLIES = texts(REPLY_PIECES)
 KERNELS = spoilt(SEED, SOURCE_PIECES) | spoilt(SEED, YAML_PIECES)
 
@@ -318,8 +332,7 @@ def a_front_matter_is_read_or_invalid(yaml_text: str) -> None:
         kernel = parse_kernel(text)
     except Rejected as rejected:
         assert rejected.status is Status.INVALID
-        assert rejected.reason.isprintable()
-        rejected.reason.encode()
+        is_one_sentence(rejected.reason)
         return
     task = load_task("sgemm")
     for workload in task.workloads("tests", "cpu"):
@@ -327,6 +340,36 @@ def a_front_matter_is_read_or_invalid(yaml_text: str) -> None:
             kernel.plan(task, workload.dims)
         except Rejected as rejected:
             assert rejected.status is Status.INVALID
+
+
+def written(text: str, name: str, folder: Path) -> Path:
+    (folder / name).write_bytes(text.encode(errors="surrogatepass"))
+    return folder / name
+
+
+def a_task_is_read_or_refused(text: str) -> None:
+    with TemporaryDirectory() as name:
+        folder = written(text, "task.yaml", Path(name)).parent
+        for part in ("reference.py", "seeds"):
+            (folder / part).symlink_to(SHIPPED / "sgemm" / part)
+        try:
+            load_task(folder)
+        except TaskError as error:
+            is_one_sentence(str(error))
+
+
+def a_configuration_is_read_or_refused(text: str) -> None:
+    with TemporaryDirectory() as name:
+        try:
+            load_config(written(text, "campaign.yaml", Path(name)))
+        except ConfigError as error:
+            is_one_sentence(str(error))
+
+
+def is_one_sentence(said: str) -> None:
+    assert said.isprintable(), said
+    assert len(said) < 1000, said
+    said.encode()
 
 
 def a_reply_is_read_or_malformed(text: str) -> None:
@@ -400,12 +443,16 @@ def we_read_what_the_compiler_reads(code: str) -> None:
 
 test_sources = fuzzed(FEW * 3, SOURCES)(a_source_is_normalised_or_invalid)
 test_front_matters = fuzzed(FEW * 2, FRONT)(a_front_matter_is_read_or_invalid)
+test_tasks = fuzzed(FEW, TASKS)(a_task_is_read_or_refused)
+test_configurations = fuzzed(FEW, CONFIGS)(a_configuration_is_read_or_refused)
 test_replies = fuzzed(FEW, REPLIES)(a_reply_is_read_or_malformed)
 test_compilers_read_the_same = fuzzed(FEW // 3, SOURCES)(we_read_what_the_compiler_reads)
 
 soak = pytest.mark.soak
 test_many_sources = soak(fuzzed(MANY, SOURCES)(a_source_is_normalised_or_invalid))
 test_many_front_matters = soak(fuzzed(MANY, FRONT)(a_front_matter_is_read_or_invalid))
+test_many_tasks = soak(fuzzed(MANY, TASKS)(a_task_is_read_or_refused))
+test_many_configurations = soak(fuzzed(MANY, CONFIGS)(a_configuration_is_read_or_refused))
 test_many_replies = soak(fuzzed(MANY, REPLIES)(a_reply_is_read_or_malformed))
 test_many_texts_read_by_compilers = soak(fuzzed(MANY, SOURCES)(we_read_what_the_compiler_reads))
 test_many_kernels = soak(fuzzed(MANY // 20, KERNELS)(a_kernel_has_a_verdict))

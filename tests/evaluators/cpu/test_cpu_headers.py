@@ -291,5 +291,5 @@ def test_libm_serves_what_is_not_inline(device: CpuDevice) -> None:
 def test_what_is_not_there_says_so() -> None:
     with pytest.raises(Rejected) as caught:
         compile_one(COMPILER, '__global__ void k() { printf("x"); }', launch("k", []))
-    assert caught.value.status is Status.UNSUPPORTED
+    assert caught.value.status is Status.INVALID
     assert "printf" in caught.value.reason

@@ -144,7 +144,7 @@ def test_unsupported_names_the_line(body: str, word: str) -> None:
             "__global__ void k(int* x) {\nD d = D(x[0]);\n__syncthreads();\nx[0] = d.a;\n}",
             "k",
             Status.UNSUPPORTED,
-            "it compiles as written, but not cut at its barriers",
+            "it compiles as written, but not as it is translated for cpu",
         ),
     ],
 )

@@ -166,7 +166,7 @@ def test_ids_ignore_formatting_and_what_does_not_run() -> None:
         ("/*---\nlaunches: [{kernel: f}]\n---*/", 2, "needs the key 'grid'"),
         ("/*---\nlaunches: [{memset: {buffer: c, byte: 256}}]\n---*/", 2, "0 to 255"),
         ("/*---\nlaunches: " + "[" * 5000 + "\n---*/", 2, "too deeply"),
-        ("/*---\nlaunches: " + "9" * 6000 + "\n---*/", 2, "not a value"),
+        ("/*---\nlaunches: " + "9" * 6000 + "\n---*/", 2, "a number of more than 100 characters"),
         (short() + "\0", 6, "NUL"),
     ],
 )
