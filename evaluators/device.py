@@ -174,13 +174,14 @@ class Backend(Protocol):
         """Raises BackendMissing."""
 
     def oracle(
-        self, kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False
+        self, kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False
     ) -> Compiler | None:
         """Compiles a kernel so that blocks and threads run in other orders, for small shapes.
 
-        Updates that another thread could undo are WRONG there. tell_reads: so is every read of
-        what another thread wrote with nothing between that orders the two, which may be harmless:
-        it says why a wrong kernel is wrong. None where there is no such way.
+        Races are WRONG there, told with their line: a read of what another thread wrote with
+        nothing between that orders the two. So are reads of LDS that no thread of the block
+        wrote. sampled: of a launch only some blocks run, for large shapes; what they compute is
+        not to be judged. None where there is no such way.
         """
 
     def device_count(self) -> int:

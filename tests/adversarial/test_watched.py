@@ -9,6 +9,7 @@ from evaluators.cpu.device import CpuDevice
 from evaluators.evaluate import Evaluator
 from evaluators.evaluation import Status
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
 
 LARGE = Path(__file__).parent / "races" / "large"
@@ -22,7 +23,8 @@ def device() -> CpuDevice:
 
 
 def evaluator(device: CpuDevice, file: Path) -> Evaluator:
-    return Evaluator(task=load_task(file.name.partition(".")[0]), device=device, secret=7)
+    task = load_task(file.name.partition(".")[0])
+    return Evaluator(task=task, device=device, secret=7, policy=TimingPolicy(deadline_cap_s=1.0))
 
 
 @pytest.mark.parametrize("file", WRONG, ids=[file.stem for file in WRONG])

@@ -92,6 +92,25 @@ KS_ATOMICS(16, unsigned short)
 KS_ATOMICS(32, unsigned)
 KS_ATOMICS(64, unsigned long long)
 
+/* By -fsanitize=alignment: a pointer that its type asks more of than it has. */
+struct KsMismatch {
+    const char *file;
+    unsigned line, column;
+    const void *type;
+    unsigned char log_alignment, kind;
+};
+#define KS_ALIGNMENT_HOOK(name, ...)                                                               \
+    KS_QUIET __attribute__((KS_KEPT, noinline, visibility("hidden"))) void ks_hook_##name(         \
+        __VA_ARGS__) __asm__("__ubsan_handle_" #name);                                             \
+    void ks_hook_##name(__VA_ARGS__)
+KS_ALIGNMENT_HOOK(type_mismatch_v1, const KsMismatch *found, unsigned long long) {
+    if (found->log_alignment >= 3) ks_tell(KS_MISALIGNED, KS_CALLER);
+}
+KS_ALIGNMENT_HOOK(alignment_assumption, const void *, unsigned long long, unsigned long long,
+                  unsigned long long) {
+    ks_tell(KS_MISALIGNED, KS_CALLER);
+}
+
 KS_HOOK(void, atomic_thread_fence, int) { ks_release(); }
 KS_HOOK(void, atomic_signal_fence, int) {}
 
