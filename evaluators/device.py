@@ -67,11 +67,12 @@ class Buffer:
 
     offset: int  # bytes from the session's base (cpu), or a device address (hip, cuda)
     nbytes: int
+    read_only: bool = False  # for kernels; a fenced session on cpu ends one that writes to it
 
-    def view(self, start: int, nbytes: int) -> "Buffer":
+    def view(self, start: int, nbytes: int, *, read_only: bool = False) -> "Buffer":
         if start < 0 or nbytes < 0 or start + nbytes > self.nbytes:
             raise ValueError(f"view [{start}, {start + nbytes}) leaves a buffer of {self.nbytes}")
-        return Buffer(self.offset + start, nbytes)
+        return Buffer(self.offset + start, nbytes, read_only)
 
 
 class Session(Protocol):
