@@ -233,12 +233,16 @@ KS_QUIET static __attribute__((noinline)) void ks_release() {
         ks_released[ks_block_number - ks_first_block] = ks_time;
 }
 
-/* An atomic operation: it sees what its forerunners on the same word released. */
-KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at) {
+/* An atomic operation: it sees what its forerunners on the same word released. reads: whether what
+ * was there counts. */
+KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at, bool reads,
+                                                          const char *code) {
     ks_settle();
     const unsigned long long address = (unsigned long long)at;
     const int thread = ks_own_thread();
-    ks_count((const char *)__builtin_return_address(0));
+    ks_count(code);
+    if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
+        ks_tell(KS_READS_UNWRITTEN_LDS, code);
     ks_release();
     *ks_page(address) = ks_block_number;
     KsWord *word = ks_word(address / 4, true);
