@@ -68,11 +68,12 @@ class Buffer:
 
     offset: int  # bytes from the session's base (cpu), or a device address (hip, cuda)
     nbytes: int
+    read_only: bool = False  # for kernels; a fenced session on cpu ends one that writes to it
 
-    def view(self, start: int, nbytes: int) -> "Buffer":
+    def view(self, start: int, nbytes: int, *, read_only: bool = False) -> "Buffer":
         if start < 0 or nbytes < 0 or start + nbytes > self.nbytes:
             raise ValueError(f"view [{start}, {start + nbytes}) leaves a buffer of {self.nbytes}")
-        return Buffer(self.offset + start, nbytes)
+        return Buffer(self.offset + start, nbytes, read_only)
 
 
 class Session(Protocol):
@@ -175,13 +176,14 @@ class Backend(Protocol):
         """Raises BackendMissing."""
 
     def oracle(
-        self, kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False
+        self, kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False
     ) -> Compiler | None:
         """Compiles a kernel so that blocks and threads run in other orders, for small shapes.
 
-        Updates that another thread could undo are WRONG there. tell_reads: so is every read of
-        what another thread wrote with nothing between that orders the two, which may be harmless:
-        it says why a wrong kernel is wrong. None where there is no such way.
+        Races are WRONG there, told with their line: a read of what another thread wrote with
+        nothing between that orders the two. So are reads of LDS that no thread of the block
+        wrote. sampled: of a launch only some blocks run, for large shapes; what they compute is
+        not to be judged. None where there is no such way.
         """
 
     def device_count(self) -> int:

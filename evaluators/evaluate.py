@@ -23,9 +23,9 @@ from evaluators.measuring.sittings import (
     Sitting,
     brief,
     busy_text,
-    elsewhere,
     sit,
     spread_of,
+    watched,
 )
 from evaluators.measuring.stand_by import StandBy
 from evaluators.measuring.trusted_kernels import compiled_naive
@@ -172,13 +172,15 @@ def evaluate_file(
 def _checked(
     evaluator: Evaluator | ChildEvaluator, kernel: KernelSource, compiled: Compiled, anchor: Anchor
 ) -> Evaluation:
-    """One measurement, of a kernel that is right on held-out shapes too."""
+    """One measurement, of a kernel that is right on held-out shapes too, and free of races."""
     evaluation = evaluator.measure(kernel, compiled, anchor)
     if not evaluation.passed:
         return evaluation
-    verdict = elsewhere(evaluator, kernel, compiled)
+    verdict = watched(evaluator, kernel, compiled)
     if verdict.passed:
-        return evaluation
+        known = evaluation.log.splitlines()
+        untried = [line for line in verdict.log.splitlines() if line not in known]
+        return replace(evaluation, log="\n".join([*known, *untried]))
     info = evaluator.device.info
     rejected = Rejected(verdict.status, verdict.reason)
     return failed(

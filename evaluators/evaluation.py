@@ -34,6 +34,7 @@ class Rejected(Exception):
     infrastructure raises something else and propagates. killed: its process was ended from
     outside (SIGKILL), by a person or for want of memory, which may say nothing about the kernel.
     trespass: it wrote outside of its buffers, so that what shares memory with it may be spoilt.
+    race: it was seen to do what no order of its threads makes right, whatever it computed.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Rejected(Exception):
         line: int | None = None,
         killed: bool = False,
         trespass: bool = False,
+        race: bool = False,
     ) -> None:
         super().__init__(status, reason)
         self.status = status
@@ -53,11 +55,17 @@ class Rejected(Exception):
         self.line = line
         self.killed = killed
         self.trespass = trespass
+        self.race = race
 
     def saying(self, reason: str) -> "Rejected":
         """The same, on the same line, with another sentence."""
         said = Rejected(
-            self.status, reason, log=self.log, killed=self.killed, trespass=self.trespass
+            self.status,
+            reason,
+            log=self.log,
+            killed=self.killed,
+            trespass=self.trespass,
+            race=self.race,
         )
         said.line = self.line
         return said
@@ -69,6 +77,7 @@ class Rejected(Exception):
             self.log,
             self.killed,
             self.trespass,
+            self.race,
         )
 
     def __str__(self) -> str:
@@ -76,9 +85,9 @@ class Rejected(Exception):
 
 
 def _rebuild_rejected(
-    status: Status, reason: str, log: str, killed: bool, trespass: bool
+    status: Status, reason: str, log: str, killed: bool, trespass: bool, race: bool
 ) -> Rejected:
-    return Rejected(status, reason, log=log, killed=killed, trespass=trespass)
+    return Rejected(status, reason, log=log, killed=killed, trespass=trespass, race=race)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,6 +106,9 @@ class InstantEvaluator:
     def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict:
         return Verdict(status=Status.PASSED)
 
+    def watch(self, kernel: KernelSource) -> Verdict:
+        return Verdict(status=Status.PASSED)
+
     def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
         return self._blocks(kernel.id, anchor.kernel_id, 30)
 

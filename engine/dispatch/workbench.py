@@ -106,6 +106,9 @@ class OpenEvaluator(Protocol):
     def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict:
         """Whether it is right on the suite's shapes."""
 
+    def watch(self, kernel: KernelSource) -> Verdict:
+        """Whether it is free of races on every shape, as far as the backend can see them."""
+
     def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
         """Paired ln(anchor time / kernel time), enough of them for a new anchor.
 

@@ -118,6 +118,9 @@ def _endure(
 SMALL_BYTES = 1 << 20
 """The largest test shape within so many bytes is checked: an oracle is slow."""
 
+SAMPLE_DEADLINE_S = 20.0
+"""For a sample of blocks; what ends it is a count of accesses, and this where few are made."""
+
 ONE_BLOCK = "each launch has one block on every small test shape: no order of blocks was tried"
 
 Check = Callable[[KernelSource, Compiled, Sequence[Workload], Mapping[str, float]], object]
@@ -125,18 +128,12 @@ Check = Callable[[KernelSource, Compiled, Sequence[Workload], Mapping[str, float
 
 
 def check_order(
-    kernel: KernelSource,
-    task: Task,
-    backend: str,
-    oracle: Compiler,
-    check: Check,
-    telling: Compiler | None = None,
+    kernel: KernelSource, task: Task, backend: str, oracle: Compiler, check: Check
 ) -> str:
     """Check a kernel once more, on one small shape, with its blocks and threads in other orders.
 
-    oracle, telling: see Backend.oracle. What the oracle can't run, or finish in time, is no
-    fault. Returns what was not tried, empty when nothing was left out.
-    Raises Rejected: WRONG or CRASHED.
+    oracle: see Backend.oracle. What it can't run, or finish in time, is no fault. Returns what
+    was not tried, empty when nothing was left out. Raises Rejected: WRONG or CRASHED.
     """
     shape, blocks = _shape_for_orders(kernel, task, backend)
     try:
@@ -146,24 +143,42 @@ def check_order(
         if rejected.killed:
             raise
         if rejected.status in (Status.WRONG, Status.CRASHED):
-            why = ""
-            if telling is not None and rejected.line is None:
-                why = unordered_read(kernel, task, backend, telling, check)
-            reason = f"with blocks and threads in another order: {rejected.reason}{why}"
+            reason = f"with blocks and threads in another order: {rejected.reason}"
             raise Rejected(rejected.status, reason, log=rejected.log) from None
         return f"no order of blocks and threads was tried: {rejected.reason}"
     return "" if blocks > 1 else ONE_BLOCK
 
 
+def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> str:
+    """Two runs of some blocks of each launch, the second one in orders the other way round.
+
+    Nothing is judged but races. Returns why they told nothing, empty where they are through: a
+    block may wait for one that is not run, or use what none has made.
+    Raises Rejected(WRONG): a race.
+    """
+    judge = HostJudge()
+    try:
+        judge.place_shared(memory, draw, rng)
+        memory.prepare(deadline_s=SAMPLE_DEADLINE_S)
+        for _ in range(2):
+            judge.place(memory, {0: draw}, rng)
+            memory.session.run(memory.plan, memory.bindings[0], deadline_s=SAMPLE_DEADLINE_S)
+    except Rejected as rejected:
+        if rejected.race or rejected.killed:
+            raise
+        return f"no sample of blocks was watched to its end: {rejected.reason}"
+    return ""
+
+
 def unordered_read(
-    kernel: KernelSource, task: Task, backend: str, telling: Compiler, check: Check
+    kernel: KernelSource, task: Task, backend: str, oracle: Compiler, check: Check
 ) -> str:
     """Where a wrong kernel reads what another thread has just written; empty if nowhere found."""
     shape, _ = _shape_for_orders(kernel, task, backend)
     try:
-        check(kernel, telling.compile(kernel, [kernel.plan(task, shape.dims)]), [shape], {})
+        check(kernel, oracle.compile(kernel, [kernel.plan(task, shape.dims)]), [shape], {})
     except Rejected as rejected:
-        if rejected.status is Status.WRONG and rejected.line is not None:
+        if rejected.race:
             return f" ({rejected.reason.removesuffix(f' on {shape.label}')})"
     return ""
 

@@ -177,7 +177,10 @@ class Region:
         return list(zip(starts, stops, strict=True))
 
     def buffers(self, base: Buffer) -> dict[str, Buffer]:
-        return {span.name: base.view(span.start, span.nbytes) for span in self.spans}
+        return {
+            span.name: base.view(span.start, span.nbytes, read_only=not span.written)
+            for span in self.spans
+        }
 
     def values(self, image: Image) -> dict[str, Array]:
         """The outputs in an image, by name."""

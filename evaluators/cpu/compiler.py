@@ -44,7 +44,7 @@ PREPROCESS_DEADLINE_S = 10.0
 EMITTERS: Mapping[str, Emit] = {
     ENGINE: emit,
     fibers.ENGINE: fibers.emit,
-    fibers.TELLING: fibers.emit_telling,
+    fibers.SAMPLING: fibers.emit_sampling,
 }
 LOG_CHARACTERS = 8000
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES

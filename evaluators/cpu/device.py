@@ -36,9 +36,9 @@ def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGI
     return CpuCompiler(wavefront=wavefront, engine=engine)
 
 
-def oracle(kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False) -> CpuCompiler:
-    """Runs threads as fibers, in random orders, and watches what they write."""
-    engine = fibers.TELLING if tell_reads else fibers.ENGINE
+def oracle(kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False) -> CpuCompiler:
+    """Runs threads as fibers, in random orders, and watches what they read and write."""
+    engine = fibers.SAMPLING if sampled else fibers.ENGINE
     return CpuCompiler(wavefront=info.wavefront, engine=engine)
 
 

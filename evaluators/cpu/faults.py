@@ -1,7 +1,7 @@
 """A signal that a kernel raised, told in one sentence: what was touched, and in terms of what."""
 
 import signal
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from evaluators.cpu.run_child import Fault
@@ -23,7 +23,7 @@ class Place:
     """Memory that a kernel may touch, at an address of the child, with guard round it.
 
     outside: how an access to the guard is told: WRONG where checks put the guard there, else
-    CRASHED.
+    CRASHED. read_only: the kernel may not write to it.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Place:
     guard_bytes: int
     outside: Status
     where: str = ""  # in the kernel's file, such as " (line 7)"
+    read_only: bool = False
 
     def beyond(self, address: int) -> tuple[int, str] | None:
         """How far an address in the guard lies from here, and on which side."""
@@ -43,7 +44,7 @@ class Place:
         return None
 
 
-def rejected(fault: Fault, places: Iterable[Place]) -> Rejected:
+def rejected(fault: Fault, places: Collection[Place]) -> Rejected:
     """Of an access: the place whose guard it touched, the nearest one."""
     name = signal.Signals(fault.signal).name
     if fault.signal == signal.SIGFPE:
@@ -52,6 +53,8 @@ def rejected(fault: Fault, places: Iterable[Place]) -> Rejected:
         return _crashed(f"{name}: a trap, or code that the compiler knows can't be reached")
     if fault.signal not in (signal.SIGSEGV, signal.SIGBUS):
         return _crashed(name)
+    if fault.writing is not False and (told := _written(fault.address, places)):
+        return Rejected(Status.WRONG, told)
     near = [(*found, place) for place in places if (found := place.beyond(fault.address))]
     if near:
         distance, side, place = min(near, key=lambda found: found[0])
@@ -64,6 +67,14 @@ def rejected(fault: Fault, places: Iterable[Place]) -> Rejected:
     if 0 <= fault.address < PAGE:
         return _crashed(f"{name}: {_access(fault)} through a null pointer")
     return _crashed(f"{name}: {_access(fault)} outside of every buffer (or the stack is exhausted)")
+
+
+def _written(address: int, places: Iterable[Place]) -> str | None:
+    for place in places:
+        into = address - place.address
+        if place.read_only and 0 <= into < place.nbytes:
+            return f"wrote to its input {place.name} (byte {into})"
+    return None
 
 
 def _access(fault: Fault) -> str:

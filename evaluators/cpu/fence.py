@@ -102,6 +102,7 @@ class Fence:
                 nbytes=copy.buffer.nbytes,
                 guard_bytes=GUARD_BYTES,
                 outside=Status.WRONG,
+                read_only=copy.buffer.read_only,
             )
 
     def _lay_out(self, buffers: Mapping[str, Buffer], child: RunChild, deadline_s: float) -> None:
@@ -122,7 +123,7 @@ class Fence:
                 nbytes=nbytes,
                 at_end=self._layouts % 2 == 0,
             )
-            child.show(start, nbytes, deadline_s)
+            child.show(start, nbytes, deadline_s, read_only=buffer.read_only)
 
     def _pages(self, copy: _Copy) -> tuple[Bytes, Bytes]:
         """The copy's pages, and as many bytes round the buffer itself."""

@@ -1,4 +1,4 @@
-"""What the oracle tells of races: by the address that it reads, and the line of the access."""
+"""What the oracle tells of accesses: by the address that it reads, and the access's line."""
 
 import io
 from collections.abc import Iterable
@@ -19,22 +19,37 @@ _TOLD = {
     0x1D1B00000000: "a thread reads LDS that another thread wrote, no barrier between",
     0x1D1C00000000: "a thread reads what another thread of its block wrote, no barrier between",
     0x1D1D00000000: "a thread reads what another block of the same launch wrote",
+    0x1D1F00000000: (
+        "a thread reads what its block wrote where another block of the same launch writes too: "
+        "give each block memory of its own, such as LDS"
+    ),
+    0x1D2000000000: (
+        "a thread reads LDS that no thread of its block has written (is a barrier missing?)"
+    ),
+    0x1D2100000000: (
+        "a pointer is not aligned as its type asks for (8 bytes for float2, 16 for float4): a GPU "
+        "faults"
+    ),
     0x1D1E00000000: (
         "a lane reads LDS that another lane of its wavefront wrote, no barrier between: lanes run "
         "in no lockstep here, put __syncwarp() or __syncthreads() between"
     ),
 }
+_ENOUGH = 0x1D2200000000
 _LIBRARY_BYTES = 1 << 32
 
 
 def race(address: int, libraries: Iterable[bytes]) -> Rejected | None:
     """The verdict on a race by the address that the oracle read; None when it tells of none."""
-    told = _TOLD.get(address & -_LIBRARY_BYTES)
+    kind = address & -_LIBRARY_BYTES
+    if kind == _ENOUGH:
+        return Rejected(Status.TIMEOUT, "a block made too many accesses: it may wait for another")
+    told = _TOLD.get(kind)
     if told is None:
         return None
     place = address % _LIBRARY_BYTES - 1  # of the call: the address is the one it returns to
     line = next((found for data in libraries if (found := _line(data, place))), None)
-    return Rejected(Status.WRONG, told, line=line)
+    return Rejected(Status.WRONG, told, line=line, race=True)
 
 
 def _line(library: bytes, place: int) -> int | None:

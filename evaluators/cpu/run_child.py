@@ -40,6 +40,7 @@ class _Command(IntEnum):
     MAP_DATA = 3
     HIDE = 4
     SEAL = 5
+    MAP_READ_ONLY = 6
 
 
 class _Reply(IntEnum):
@@ -140,9 +141,10 @@ class RunChild:
         """Whether something was run: from then on memory is mapped only where remaps was asked."""
         return self._accounted_ns is not None
 
-    def show(self, offset: int, nbytes: int, deadline_s: float) -> None:
+    def show(self, offset: int, nbytes: int, deadline_s: float, *, read_only: bool = False) -> None:
         """Let the child see a part of the arena."""
-        self._command(_Command.MAP, (self.arena + offset, nbytes, offset), deadline_s)
+        kind = _Command.MAP_READ_ONLY if read_only else _Command.MAP
+        self._command(kind, (self.arena + offset, nbytes, offset), deadline_s)
 
     def show_data(self, address: int, nbytes: int, offset: int, deadline_s: float) -> None:
         """Let the child see a part of a library's variables again."""

@@ -210,7 +210,7 @@ class CpuSession:
         return taken_us
 
     def _told(self, fault: Fault, places: Iterable[Place]) -> Rejected:
-        return race(fault.address, self._libraries) or rejected(fault, places)
+        return race(fault.address, self._libraries) or rejected(fault, [*places])
 
     def _write_script(self, records: Iterable[bytes]) -> None:
         packed = bytearray()

@@ -56,9 +56,13 @@ _CLANG_FLAGS = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
 _ZIG_FLAGS = ("-fno-sanitize=undefined",)
 # The oracle's: each access calls a hook of include/cpu/ks/access_hooks.h (libtsan is not linked).
 # clang's own flag would go past Zig, which brings a libtsan of its own.
-_GNU_WATCHED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1")
+# g++ loads what is constant in a loop, or on both ways of an if, ahead of them: no thread did.
+_GNU_WATCHED = (
+    *("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1"),
+    *("-fsanitize=alignment", "-fno-tree-loop-im", "-fno-ssa-phiopt"),
+)
 _CLANG_WATCHED = (
-    *("-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
+    *("-Xclang", "-fsanitize=thread,alignment", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
     *("-mllvm", "-tsan-instrument-read-before-write=1", "-gline-tables-only"),
     *("-fno-vectorize", "-fno-slp-vectorize"),
 )

@@ -47,7 +47,7 @@ _LDS_BYTES = {
 private_process = True
 
 
-def oracle(kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False) -> None:
+def oracle(kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False) -> None:
     """A GPU's own threads run in no order to begin with."""
 
 

@@ -37,7 +37,7 @@ LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
 private_process = True
 
 
-def oracle(kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False) -> None:
+def oracle(kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False) -> None:
     """A GPU's own threads run in no order to begin with."""
 
 

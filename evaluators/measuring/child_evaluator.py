@@ -116,6 +116,12 @@ class ChildEvaluator:
         assert isinstance(made, Verdict)
         return made
 
+    def watch(self, kernel: KernelSource) -> Verdict:
+        """See Evaluator.watch."""
+        made = self._call(Call(method="watch", arguments=(kernel,)), kernel)
+        assert isinstance(made, Verdict)
+        return made
+
     def close(self) -> None:
         self._retire()
         if self._own_stand_by:

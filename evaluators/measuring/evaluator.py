@@ -9,13 +9,13 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from evaluators.checks.arena import Arena
-from evaluators.checks.check import check_order, check_workload, unordered_read
+from evaluators.checks.check import check_workload
 from evaluators.checks.compare import check_limits
 from evaluators.checks.disclosure import WITHHELD, on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.values import UnusualDraws
-from evaluators.device import Compiled, Device, backend
+from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.intervals import speedup
@@ -26,6 +26,7 @@ from evaluators.measuring.race import Race, StoppedEarly, applications_wanted, b
 from evaluators.measuring.rounding import Rounding
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
+from evaluators.measuring.watch import Watch
 from evaluators.tasks.arguments import Suite, Workload
 from evaluators.tasks.task import Task
 
@@ -73,6 +74,7 @@ class Evaluator:
             judge=judge,
             naive=naive,
         )
+        self._watch = Watch(task, device, self.pool, self.rng, self._check)
 
     def measure(
         self,
@@ -136,7 +138,7 @@ class Evaluator:
         """See measure(): the errors of the checks, the race that was run, what was not tried."""
         itself = anchor is not None and anchor.kernel_id == kernel.id
         expected_us = {} if itself else self._expected_us(anchor)
-        with _clock(seconds, "check"), self._telling_races(kernel):
+        with _clock(seconds, "check"), self._watch.telling(kernel):
             shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
             errors, taken_us = self._check(kernel, compiled, shapes, expected_us)
         if anchor is not None and itself:  # it was just checked, as the candidate it is
@@ -146,31 +148,16 @@ class Evaluator:
             ahead = anchor is not None and race.ahead()
             if ahead:
                 race.check_memory()
-        untried = self._check_order(kernel) if ahead else ""
+        untried = self._watch.order(kernel) if ahead else ""
         return errors, race, untried
 
-    def _check_order(self, kernel: KernelSource) -> str:
-        """See check_order(): for a kernel that would win."""
-        find = backend(self.backend).oracle
-        oracle = find(kernel, self.device.info)
-        if oracle is None:
-            return ""
-        telling = find(kernel, self.device.info, tell_reads=True)
-        return check_order(kernel, self.task, self.backend, oracle, self._check, telling)
-
-    @contextmanager
-    def _telling_races(self, kernel: KernelSource) -> Iterator[None]:
-        """A kernel with LDS that is wrong may lack a barrier: the verdict says where."""
+    def watch(self, kernel: KernelSource) -> Verdict:
+        """Whether the backend's oracle sees a race on any shape; its log: what was not tried."""
         try:
-            yield
+            untried = despite_kills(lambda: self._watch.everywhere(kernel))
         except Rejected as rejected:
-            if rejected.status is not Status.WRONG or "__shared__" not in kernel.code:
-                raise
-            telling = backend(self.backend).oracle(kernel, self.device.info, tell_reads=True)
-            if telling is None:
-                raise
-            why = unordered_read(kernel, self.task, self.backend, telling, self._check)
-            raise rejected.saying(rejected.reason + why) from None
+            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
+        return Verdict(status=Status.PASSED, log=untried)
 
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor

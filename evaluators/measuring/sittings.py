@@ -49,6 +49,8 @@ class Judges(Protocol):
 
     def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict: ...
 
+    def watch(self, kernel: KernelSource) -> Verdict: ...
+
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> Mapping[str, tuple[float, ...]]: ...
@@ -80,7 +82,8 @@ def sit(
 ) -> Sitting:
     """Race a kernel against each rival in turn. The evaluator is one that was opened for it.
 
-    check: on tests, benchmarks and held-out shapes first. Raises what broken infrastructure does.
+    check: on tests, benchmarks and held-out shapes first, for races too. Raises what broken
+    infrastructure does.
     """
     began, pressure = time.monotonic(), Pressure()
     blocks: dict[str, Blocks] = {}
@@ -95,7 +98,7 @@ def sit(
             except AnchorFailed as error:
                 failed[rival.kernel_id] = _verdict(error.rejected)
         if check:
-            verdict = elsewhere(evaluator, kernel, compiled)
+            verdict = watched(evaluator, kernel, compiled)
     except Rejected as rejected:
         verdict = _verdict(rejected)
     return Sitting(
@@ -129,6 +132,12 @@ def elsewhere(evaluator: Judges, kernel: KernelSource, compiled: Compiled) -> Ve
     if verdict.passed:
         return verdict
     return Verdict(status=verdict.status, reason=ELSEWHERE)
+
+
+def watched(evaluator: Judges, kernel: KernelSource, compiled: Compiled) -> Verdict:
+    """On the held-out shapes, then for races on every shape, whether it is ahead or not."""
+    verdict = elsewhere(evaluator, kernel, compiled)
+    return evaluator.watch(kernel) if verdict.passed else verdict
 
 
 def brief(backend_name: str, policy: TimingPolicy | None) -> TimingPolicy:

@@ -49,8 +49,8 @@ def compiler(*, arch: str | None = None) -> AgainCompiler:
     return AgainCompiler(cpu.compiler(arch=arch))
 
 
-def oracle(kernel: KernelSource, info: DeviceInfo, *, tell_reads: bool = False) -> AgainCompiler:
-    return AgainCompiler(cpu.oracle(kernel, info, tell_reads=tell_reads))
+def oracle(kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False) -> AgainCompiler:
+    return AgainCompiler(cpu.oracle(kernel, info, sampled=sampled))
 
 
 def device_count() -> int:

@@ -142,12 +142,12 @@ WRONG_KERNELS = {
     "write to an input": (
         kernel(after="if (i == 0) ((float*)x)[0] = 1.0f;"),
         Status.WRONG,
-        "changed its input x (first at x[0]) on N=1",
+        "wrote to its input x (byte 0) on N=1",
     ),
     "write to a constant": (
         kernel(after="if (i == 0) ((float*)w)[0] = 9.0f;"),
         Status.WRONG,
-        "changed its input w (first at w[0]) on N=1",
+        "wrote to its input w (byte 0) on N=1",
     ),
     "state kept between launches": (
         kernel(

@@ -63,11 +63,14 @@ def zoned(head: list[Node], declarator: Node, line: int, storage: str = "") -> N
 
     storage: the reference's own; LDS itself is static.
     """
-    if any(kid.kind in TYPES and kid.get("body") is not None for kid in head):
-        # a type without a name can't be written twice: such a variable has no zones
-        return group("declaration", line, f"{_ALIGNED} static", *head, declarator, ";")
     named = declared_name(declarator)
     object_name = f"{LDS_PREFIX}{line}_{named.text}"
+    if any(kid.kind in TYPES and kid.get("body") is not None for kid in head):
+        # a type without a name can't be written twice
+        type_name = f"{object_name}_type"
+        own_type = group("type_definition", line, "typedef", *head, leaf(type_name, line), ";")
+        variable = zoned([leaf(type_name, line)], declarator, line, storage)
+        return group("declarations", line, own_type, variable)
     shape = declarator.copy()
     shape.field = None
     declared_name(shape).become(leaf("", line))

@@ -43,8 +43,8 @@ typedef struct {
 } Reply;
 
 /* Commands. MAP: address, bytes, place in the arena (MAP_DATA: in the libraries' data). HIDE:
- * address, bytes. SEAL: give up all rights. RUN: records in the script. */
-enum { MAP = 1, RUN, MAP_DATA, HIDE, SEAL };
+ * address, bytes. SEAL: give up all rights. MAP_READ_ONLY: as MAP. RUN: records in the script. */
+enum { MAP = 1, RUN, MAP_DATA, HIDE, SEAL, MAP_READ_ONLY };
 typedef struct {
     uint32_t kind, sequence;
     uint64_t a, b, c;
@@ -107,10 +107,14 @@ static void on_forbidden(int number, siginfo_t *info, void *context) {
     _exit(1);
 }
 
-static void *mapped(void *at, uint64_t bytes, int flags, int fd, uint64_t offset) {
-    void *found = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
+static void *mapped_for(int rights, void *at, uint64_t bytes, int flags, int fd, uint64_t offset) {
+    void *found = mmap(at, bytes, rights, flags, fd, (off_t)offset);
     if (found == MAP_FAILED) broken("mapping memory");
     return found;
+}
+
+static void *mapped(void *at, uint64_t bytes, int flags, int fd, uint64_t offset) {
+    return mapped_for(PROT_READ | PROT_WRITE, at, bytes, flags, fd, offset);
 }
 
 /* A library's variables move, as they are after loading, into memory that the parent shares. */
@@ -222,6 +226,8 @@ static void serve(void) {
             play(command.a);
         else if (command.kind == SEAL)
             seal();
+        else if (command.kind == MAP_READ_ONLY)
+            mapped_for(PROT_READ, at, command.b, SHOWN, fixed.arena_fd, command.c);
         else if (command.kind == HIDE) {
             if (mmap(at, command.b, PROT_NONE, HIDDEN, -1, 0) == MAP_FAILED) broken("hiding");
         } else

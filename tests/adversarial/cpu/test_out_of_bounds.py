@@ -1,4 +1,4 @@
-"""Reads and writes beyond a buffer, before and behind it, that change no output are found."""
+"""Reads and writes beyond a buffer, and writes to inputs, that change no output are found."""
 
 import pytest
 
@@ -10,6 +10,9 @@ from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import FRONT, PREPARED, kernel, write_task
 
 READ = "if (i == 0) (void)((volatile const float *){})[{}];"
+RESTORED = (
+    "if (i == 0) {{ volatile float* q = (volatile float*){}; float v = q[0]; q[0] = 1; q[0] = v; }}"
+)
 SCRATCH = FRONT.replace("[w, x, t, y, N]", "[w, x, t, y, s, N]").replace(
     "---*/", 'scratch: {s: "4 * N"}\n---*/'
 )
@@ -22,6 +25,8 @@ BEYOND = {
     "writes past an output": ("if (i == 0) y[N + 300] = 1.0f;", "wrote past the end of y"),
     "writes just past an output": ("if (i == 0) y[N] = 1.0f;", "wrote past the end of y"),
     "writes before an output": ("if (i == 0) t[-1] = 1;", "wrote before the start of t"),
+    "restores an input": (RESTORED.format("x"), "wrote to its input x (byte 0)"),
+    "restores a constant": (RESTORED.format("w"), "wrote to its input w (byte 0)"),
     "reads past scratch": (READ.format("s", "N + 64"), "read past the end of s"),
 }
 

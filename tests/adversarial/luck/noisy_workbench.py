@@ -91,6 +91,9 @@ class NoisyEvaluator(InstantEvaluator):
             return Verdict(status=Status.WRONG, reason=reason)
         return Verdict(status=Status.PASSED)
 
+    def watch(self, kernel: KernelSource) -> Verdict:
+        return Verdict(status=Status.PASSED)
+
     def _noisy(
         self, kernel: KernelSource, anchor: Anchor, count: int, lucky: float
     ) -> dict[str, tuple[float, ...]]:

@@ -42,14 +42,13 @@ def test_a_missing_barrier_is_found(barrier: str, right: bool) -> None:
     assert evaluator.verify(kernel, compiled).status is Status.PASSED
 
     oracle = cpu.oracle(kernel, device.info)
-    telling = cpu.oracle(kernel, device.info, tell_reads=True)
     if right:
-        assert check_order(kernel, task, "cpu", oracle, evaluator._check, telling) == ""
+        assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ""
         return
     with pytest.raises(Rejected) as caught:
-        check_order(kernel, task, "cpu", oracle, evaluator._check, telling)
+        check_order(kernel, task, "cpu", oracle, evaluator._check)
     assert caught.value.status is Status.WRONG
-    assert "wrote, no barrier between" in caught.value.reason
+    assert "barrier" in caught.value.reason
 
 
 LOCKSTEP = """/*---

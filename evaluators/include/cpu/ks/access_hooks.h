@@ -51,16 +51,16 @@ KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t si
 }
 
 /* The compiler's own atomic operations, which a kernel may call by their builtin names. */
-#define KS_FETCH(bits, T, name, result)                                                            \
+#define KS_FETCH(bits, T, name, result, reads)                                                     \
     KS_HOOK(T, atomic##bits##_##name, volatile T *at, T value, int) {                              \
-        ks_touches(at);                                                                            \
+        ks_touches(at, reads, KS_CALLER);                                                          \
         const T old = *at;                                                                         \
         *at = result;                                                                              \
         return old;                                                                                \
     }
 #define KS_EXCHANGE(bits, T, name)                                                                 \
     KS_HOOK(int, atomic##bits##_##name, volatile T *at, T *expected, T value, int, int) {          \
-        ks_touches(at);                                                                            \
+        ks_touches(at, true, KS_CALLER);                                                           \
         const T old = *at;                                                                         \
         if (old == *expected) {                                                                    \
             *at = value;                                                                           \
@@ -71,26 +71,45 @@ KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t si
     }
 #define KS_ATOMICS(bits, T)                                                                        \
     KS_HOOK(T, atomic##bits##_load, const volatile T *at, int) {                                   \
-        ks_touches(at);                                                                            \
+        ks_touches(at, true, KS_CALLER);                                                           \
         return *at;                                                                                \
     }                                                                                              \
     KS_HOOK(void, atomic##bits##_store, volatile T *at, T value, int) {                            \
-        ks_touches(at);                                                                            \
+        ks_touches(at, false, KS_CALLER);                                                          \
         *at = value;                                                                               \
     }                                                                                              \
-    KS_FETCH(bits, T, exchange, value)                                                             \
-    KS_FETCH(bits, T, fetch_add, old + value)                                                      \
-    KS_FETCH(bits, T, fetch_sub, old - value)                                                      \
-    KS_FETCH(bits, T, fetch_and, old & value)                                                      \
-    KS_FETCH(bits, T, fetch_or, old | value)                                                       \
-    KS_FETCH(bits, T, fetch_xor, old ^ value)                                                      \
-    KS_FETCH(bits, T, fetch_nand, ~(old & value))                                                  \
+    KS_FETCH(bits, T, exchange, value, false)                                                      \
+    KS_FETCH(bits, T, fetch_add, old + value, true)                                                \
+    KS_FETCH(bits, T, fetch_sub, old - value, true)                                                \
+    KS_FETCH(bits, T, fetch_and, old & value, true)                                                \
+    KS_FETCH(bits, T, fetch_or, old | value, true)                                                 \
+    KS_FETCH(bits, T, fetch_xor, old ^ value, true)                                                \
+    KS_FETCH(bits, T, fetch_nand, ~(old & value), true)                                            \
     KS_EXCHANGE(bits, T, compare_exchange_strong)                                                  \
     KS_EXCHANGE(bits, T, compare_exchange_weak)
 KS_ATOMICS(8, unsigned char)
 KS_ATOMICS(16, unsigned short)
 KS_ATOMICS(32, unsigned)
 KS_ATOMICS(64, unsigned long long)
+
+/* By -fsanitize=alignment: a pointer that its type asks more of than it has. */
+struct KsMismatch {
+    const char *file;
+    unsigned line, column;
+    const void *type;
+    unsigned char log_alignment, kind;
+};
+#define KS_ALIGNMENT_HOOK(name, ...)                                                               \
+    KS_QUIET __attribute__((KS_KEPT, noinline, visibility("hidden"))) void ks_hook_##name(         \
+        __VA_ARGS__) __asm__("__ubsan_handle_" #name);                                             \
+    void ks_hook_##name(__VA_ARGS__)
+KS_ALIGNMENT_HOOK(type_mismatch_v1, const KsMismatch *found, unsigned long long) {
+    if (found->log_alignment >= 3) ks_tell(KS_MISALIGNED, KS_CALLER);
+}
+KS_ALIGNMENT_HOOK(alignment_assumption, const void *, unsigned long long, unsigned long long,
+                  unsigned long long) {
+    ks_tell(KS_MISALIGNED, KS_CALLER);
+}
 
 KS_HOOK(void, atomic_thread_fence, int) { ks_release(); }
 KS_HOOK(void, atomic_signal_fence, int) {}

@@ -4,17 +4,19 @@
 
 #ifdef KS_ORACLE /* which watches accesses: these are told to it by themselves; see races.h */
 #define KS_ATOMICALLY __attribute__((noinline, no_sanitize("thread"))) static
-KS_ATOMICALLY void ks_touches(const volatile void *address);
+KS_ATOMICALLY void ks_touches(const volatile void *address, bool reads, const char *code);
 KS_ATOMICALLY void ks_release();
+#define KS_TOUCHES(address, reads)                                                                 \
+    ks_touches(address, reads, (const char *)__builtin_return_address(0))
 #else
 #define KS_ATOMICALLY KS_INLINE
-KS_INLINE void ks_touches(const volatile void *) {}
+#define KS_TOUCHES(address, reads)
 KS_INLINE void ks_release() {}
 #endif
 
-#define KS_ATOMIC(name, result)                                                                   \
+#define KS_ATOMIC(name, result, reads)                                                             \
     template <typename T> KS_ATOMICALLY T name(T *address, KsExactly<T> value) {                   \
-        ks_touches(address);                                                                       \
+        KS_TOUCHES(address, reads);                                                                \
         T old = *address;                                                                          \
         *address = result;                                                                         \
         return old;                                                                                \
@@ -26,18 +28,18 @@ KS_INLINE void ks_release() {}
         return name(address, value);                                                               \
     }
 
-KS_ATOMIC(atomicAdd, old + value)
-KS_ATOMIC(atomicSub, old - value)
-KS_ATOMIC(atomicMin, value < old ? value : old)
-KS_ATOMIC(atomicMax, old < value ? value : old)
-KS_ATOMIC(atomicAnd, old &value)
-KS_ATOMIC(atomicOr, old | value)
-KS_ATOMIC(atomicXor, old ^ value)
-KS_ATOMIC(atomicExch, value)
-KS_ATOMIC(atomicInc, old >= value ? T(0) : old + 1)
-KS_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
-KS_ATOMIC(unsafeAtomicAdd, old + value)
-KS_ATOMIC(safeAtomicAdd, old + value)
+KS_ATOMIC(atomicAdd, old + value, true)
+KS_ATOMIC(atomicSub, old - value, true)
+KS_ATOMIC(atomicMin, value < old ? value : old, true)
+KS_ATOMIC(atomicMax, old < value ? value : old, true)
+KS_ATOMIC(atomicAnd, old &value, true)
+KS_ATOMIC(atomicOr, old | value, true)
+KS_ATOMIC(atomicXor, old ^ value, true)
+KS_ATOMIC(atomicExch, value, false)
+KS_ATOMIC(atomicInc, old >= value ? T(0) : old + 1, true)
+KS_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1, true)
+KS_ATOMIC(unsafeAtomicAdd, old + value, true)
+KS_ATOMIC(safeAtomicAdd, old + value, true)
 
 template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> value) {
     atomicAdd(address, value);
@@ -45,18 +47,18 @@ template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> val
 
 template <typename T>
 KS_ATOMICALLY T atomicCAS(T *address, KsExactly<T> expected, KsExactly<T> value) {
-    ks_touches(address);
+    KS_TOUCHES(address, true);
     T old = *address;
     if (old == expected) *address = value;
     return old;
 }
 
 template <typename T> KS_ATOMICALLY T __hip_atomic_load_at(const volatile T *address) {
-    ks_touches(address);
+    KS_TOUCHES(address, true);
     return *address;
 }
 template <typename T> KS_ATOMICALLY void __hip_atomic_store_at(T *address, KsExactly<T> value) {
-    ks_touches(address);
+    KS_TOUCHES(address, false);
     *address = value;
 }
 

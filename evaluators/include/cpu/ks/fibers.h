@@ -10,6 +10,7 @@
 #include "random_order.h"
 
 enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 62 };
+enum { KS_TURNS_IN_A_ROW = 256 }; /* of a wavefront, before others come that it may wait for */
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
 
 struct KsFiber {
@@ -128,6 +129,7 @@ KS_QUIET static int ks_order(const KsFiber &a, const KsFiber &b) {
 }
 
 #include "fiber_exchange.h"
+#include "sample.h"
 
 /* The lanes of a wavefront that wait for the operation which comes first in the source go on. */
 KS_QUIET static bool ks_release_wave(int first, int end) {
@@ -169,25 +171,42 @@ KS_QUIET static bool ks_release_block() {
     return first;
 }
 
+/* A wavefront's lanes in a random order, each until it waits. */
+KS_QUIET static void ks_run_lanes(int first, int end) {
+    const KsOrder order(WAVEFRONT);
+    for (int k = 0; k < WAVEFRONT; ++k) {
+        const int t = first + (int)order[k];
+        if (t >= end || ks_fibers[t].state != KS_READY) continue;
+        ks_self = &ks_fibers[t];
+        threadIdx = ks_self->index;
+        asm volatile("" : "+m"(threadIdx) : : "memory");
+        ks_switch(&ks_scheduler, ks_self->stack_pointer);
+    }
+}
+
+/* A wavefront to the block's next barrier, as far as it goes; whether it wants another go. The
+ * others wait meanwhile: an operation of a wavefront orders its own lanes only. */
+KS_QUIET static bool ks_run_wave(int first, unsigned long long seed) {
+    const int whole = first + WAVEFRONT, end = whole < ks_threads ? whole : ks_threads;
+    for (int t = end; t < whole && t < KS_MAX_THREADS; ++t) ks_lanes[t] = 0;
+    for (int turn = 0; turn < KS_TURNS_IN_A_ROW; ++turn) {
+        ks_random_state = seed + turn; /* the same lanes' orders, whichever wavefront is first */
+        ks_run_lanes(first, end);
+        if (!ks_release_wave(first, end)) return false;
+    }
+    return true;
+}
+
 /* Run the block's fibers to their end. */
 KS_QUIET static void ks_schedule() {
     for (;;) {
-        const KsOrder order((unsigned)ks_threads);
-        for (unsigned k = 0; k < (unsigned)ks_threads; ++k) {
-            KsFiber &fiber = ks_fibers[order[k]];
-            if (fiber.state != KS_READY) continue;
-            ks_self = &fiber;
-            threadIdx = fiber.index;
-            asm volatile("" : "+m"(threadIdx) : : "memory");
-            ks_switch(&ks_scheduler, fiber.stack_pointer);
-        }
-        bool released = false;
-        for (int first = 0; first < ks_threads; first += WAVEFRONT) {
-            int end = first + WAVEFRONT;
-            for (int t = ks_threads; t < end && t < KS_MAX_THREADS; ++t) ks_lanes[t] = 0;
-            released |= ks_release_wave(first, end < ks_threads ? end : ks_threads);
-        }
-        if (!released && !ks_release_block()) return;
+        const KsOrder order((unsigned)(ks_threads + WAVEFRONT - 1) / WAVEFRONT);
+        const unsigned long long seed = ks_random();
+        bool more = false;
+        for (unsigned k = 0; k < order.count; ++k)
+            more |= ks_run_wave((int)order[k] * WAVEFRONT, seed);
+        ks_random_state = seed;
+        if (!more && !ks_release_block()) return;
     }
 }
 
@@ -235,11 +254,11 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
         ks_threads = X * Y * Z;
         gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
         orders.begin();
+        ks_launch = launch;
+        ks_accesses = 0;
         ks_first_block = ks_block_number + 1;
-        const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
-        const KsOrder order(blocks);
-        for (unsigned k = 0; k < blocks; ++k) {
-            const unsigned b = order[k];
+        KsBlocks blocks;
+        for (unsigned b; blocks.next(b);) {
             ks_poison(launch);
             blockIdx = {b % gridDim.x, b / gridDim.x % gridDim.y, b / gridDim.x / gridDim.y};
             orders.of_block(b);
@@ -250,5 +269,13 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
     }
 };
 template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;
+
+#ifndef __clang__ /* g++ calls no hooks for these */
+#define __builtin_memcpy(to, from, size)                                                           \
+    ks_hook_memcpy((unsigned char *)(to), (const unsigned char *)(from), size)
+#define __builtin_memmove(to, from, size)                                                          \
+    ks_hook_memmove((unsigned char *)(to), (const unsigned char *)(from), size)
+#define __builtin_memset(to, value, size) ks_hook_memset((unsigned char *)(to), value, size)
+#endif
 
 #endif

@@ -1,8 +1,8 @@
 /* Who wrote each word last, and was that ordered with who uses it now? For the oracle only.
  *
  * Compiled with -fsanitize=thread, every access of a kernel calls a hook of access_hooks.h, which
- * ends here. A thread that reads a word, written by another one with no barrier and no atomic
- * operation between, and then changes it, may lose the other's change: the parent is told. */
+ * ends here. The parent is told of a thread that reads what another one wrote with no barrier and
+ * no atomic operation between, and of LDS that is read though nobody of the block wrote it. */
 #ifndef KS_RACES_H
 #define KS_RACES_H
 
@@ -14,23 +14,28 @@
 #define KS_READS_OWN_BLOCK 0x1D1C00000000ull
 #define KS_READS_OTHER_BLOCK 0x1D1D00000000ull
 #define KS_READS_OTHER_LANE 0x1D1E00000000ull
-
-#ifndef KS_TELL_READS
-#define KS_TELL_READS false /* tell also of every read of what another thread has just written */
-#endif
+#define KS_READS_SHARED_PLACE 0x1D1F00000000ull
+#define KS_READS_UNWRITTEN_LDS 0x1D2000000000ull
+#define KS_MISALIGNED 0x1D2100000000ull
+#define KS_ENOUGH 0x1D2200000000ull
 
 /* The last write of four bytes. Blocks count through all launches, so that old words are known. */
 struct KsWord {
     unsigned long long place; /* the address over four */
     unsigned block, epoch, turn, time;
     unsigned reader_block;
+    unsigned rival;                /* what another block wrote here, unordered with this write */
     unsigned short thread, reader; /* reader: who has read it since, unordered with the write */
     unsigned char bytes;           /* which of the four */
-    bool atomic;
+    unsigned char written;         /* which of them the block has written at all */
+    bool atomic, contested;        /* contested: there is a rival */
 };
 
 enum { KS_WORDS = 1 << 19, KS_PROBES = 16, KS_PAGES = 1 << 12, KS_BLOCKS = 1 << 16 };
+enum { KS_LDS_WORDS = 1 << 16 };
 static KsWord ks_words[KS_WORDS];
+static KsWord ks_lds_words[KS_LDS_WORDS]; /* those in LDS, each in a place of its own */
+static const KsLaunch *ks_launch;         /* the present one, with the spans of LDS */
 static unsigned ks_pages[KS_PAGES];    /* the last block that wrote to a page, by a hash of it */
 static unsigned ks_released[KS_BLOCKS]; /* time of a block's last atomic operation or fence */
 static unsigned ks_block_number, ks_first_block; /* of this launch */
@@ -39,6 +44,7 @@ static unsigned ks_epoch;              /* counts the block's barriers */
 static unsigned ks_turns[KS_MAX_THREADS / WAVEFRONT]; /* counts a wavefront's operations */
 static unsigned ks_acquired[KS_MAX_THREADS];          /* time when a thread last saw another's */
 static unsigned ks_block_acquired;
+static unsigned long long ks_accesses; /* of this launch */
 
 /* A change of what another thread wrote: it counts once the value in memory is another one. */
 static struct {
@@ -68,8 +74,25 @@ KS_QUIET static void ks_settle() {
         ks_tell(KS_LOST_UPDATE, ks_change.code);
 }
 
+/* Whether a place lies in LDS, and its word there; none where there are too many. */
+KS_QUIET static inline bool ks_in_lds(unsigned long long place, KsWord **word = nullptr) {
+    unsigned long long before = 0;
+    for (unsigned long long i = 0; i < ks_launch->spans; ++i) {
+        const unsigned long long count = (ks_launch->lds[i].bytes + 3) / 4;
+        const unsigned long long at = place - ks_launch->lds[i].at / 4;
+        if (at < count) {
+            if (word) *word = before + at < KS_LDS_WORDS ? &ks_lds_words[before + at] : nullptr;
+            return true;
+        }
+        before += count;
+    }
+    return false;
+}
+
 /* The word's place, or one that is free; none when the table is full there. */
 KS_QUIET static inline KsWord *ks_word(unsigned long long place, bool add) {
+    KsWord *own;
+    if (ks_in_lds(place, &own)) return own;
     unsigned long long at = place * 0x9E3779B97F4A7C15ull >> 45;
     for (int i = 0; i < KS_PROBES; ++i) {
         KsWord *word = &ks_words[(at + i) % KS_WORDS];
@@ -84,9 +107,10 @@ KS_QUIET static inline bool ks_foreign(const KsWord *word, int thread) {
     return word->block != ks_block_number || word->thread != thread;
 }
 
-/* LDS, or a variable of the file. */
-KS_QUIET static inline bool ks_in_library(unsigned long long address) {
-    return address - (unsigned long long)__ehdr_start < (size_t)(_end - __ehdr_start);
+/* What is a thread's own: its stack, and what the fibers keep of it. */
+KS_QUIET static inline bool ks_private(unsigned long long address) {
+    return address - (unsigned long long)ks_stacks < sizeof ks_stacks ||
+           address - (unsigned long long)ks_fibers < sizeof ks_fibers;
 }
 
 /* Whether a barrier, or atomic operations on both sides, stand between a write and this thread. */
@@ -95,17 +119,16 @@ KS_QUIET static bool ks_ordered(const KsWord *word, int thread) {
     if (writer >= KS_BLOCKS) return true;
     const bool released = ks_released[writer] > word->time;
     if (word->block != ks_block_number) /* each block has an LDS of its own */
-        return ks_in_library(word->place * 4) || (released && ks_block_acquired > word->time);
+        return (released && ks_block_acquired > word->time) || ks_in_lds(word->place);
     if (word->epoch < ks_epoch) return true;
     const int wave = thread / WAVEFRONT;
     if (word->thread / WAVEFRONT == wave && word->turn < ks_turns[wave]) return true;
     return released && ks_acquired[thread] > word->time;
 }
 
-KS_QUIET static unsigned long long ks_kind_of_read(const KsWord *word, int thread,
-                                                   unsigned long long address) {
+KS_QUIET static unsigned long long ks_kind_of_read(const KsWord *word, int thread) {
     if (word->block != ks_block_number) return KS_READS_OTHER_BLOCK;
-    if (!ks_in_library(address)) return KS_READS_OWN_BLOCK;
+    if (!ks_in_lds(word->place)) return KS_READS_OWN_BLOCK;
     return word->thread / WAVEFRONT == thread / WAVEFRONT ? KS_READS_OTHER_LANE : KS_READS_LDS;
 }
 
@@ -125,22 +148,65 @@ KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
     return &ks_pages[address >> 12 & (KS_PAGES - 1)];
 }
 
+KS_QUIET static inline unsigned ks_value(unsigned long long place) {
+    unsigned value;
+    ks_copy((unsigned char *)&value, (const unsigned char *)(place * 4), 4);
+    return value;
+}
+
+/* A sample of blocks ends after so many accesses; a block may wait for one that does not run. */
+KS_QUIET static inline void ks_count(const char *code) {
+    if (KS_SAMPLE && ++ks_accesses > 4 * KS_SAMPLE) ks_tell(KS_ENOUGH, code);
+}
+
+/* Has the block written a part of this access to LDS? Compilers read more than is asked for. */
+KS_QUIET static bool ks_written(unsigned long long address, size_t size) {
+    bool written = false;
+    ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+        KsWord *word = nullptr;
+        written |= !ks_in_lds(place, &word) || !word ||
+                   (word->block == ks_block_number && word->written & bytes);
+    });
+    return written;
+}
+
 KS_QUIET static void ks_reads(unsigned long long address, size_t size, const char *code) {
     ks_settle();
+    if (ks_private(address)) return;
+    ks_count(code);
+    if (ks_in_lds(address / 4) && !ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
     if (*ks_page(address) < ks_first_block && *ks_page(address + size) < ks_first_block) return;
     const int thread = ks_own_thread();
     ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
         KsWord *word = ks_word(place, false);
-        if (!word || !(word->bytes & bytes) || !ks_foreign(word, thread)) return;
-        if (ks_ordered(word, thread)) return;
-        if (KS_TELL_READS && !word->atomic) ks_tell(ks_kind_of_read(word, thread, address), code);
+        if (!word || word->block < ks_first_block || !(word->bytes & bytes)) return;
+        if (word->contested && word->block == ks_block_number && word->rival != ks_value(place))
+            ks_tell(KS_READS_SHARED_PLACE, code);
+        if (!ks_foreign(word, thread) || ks_ordered(word, thread)) return;
+        if (!word->atomic) ks_tell(ks_kind_of_read(word, thread), code);
         word->reader = (unsigned short)thread;
         word->reader_block = ks_block_number;
     });
 }
 
+/* A write becomes its word's last one. What another block of the launch wrote there, unordered,
+ * is kept as its rival: the two blocks might as well have come in turns. */
+KS_QUIET static inline void ks_record(KsWord *word, unsigned long long place, unsigned char bytes,
+                                      int thread) {
+    const KsWord last = *word;
+    const bool own = last.block == ks_block_number;
+    const bool rival = !own && last.block >= ks_first_block && last.bytes & bytes &&
+                       !last.atomic && !ks_ordered(&last, thread);
+    *word = {place, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time, 0,
+             rival ? ks_value(place) : last.rival, (unsigned short)thread, 0, bytes,
+             (unsigned char)(own ? last.written | bytes : bytes), false,
+             rival || (own && last.contested)};
+}
+
 KS_QUIET static void ks_writes(unsigned long long address, size_t size, const char *code) {
     ks_settle();
+    if (ks_private(address)) return;
+    ks_count(code);
     *ks_page(address) = *ks_page(address + size) = ks_block_number;
     const int thread = ks_own_thread();
     bool lost = false;
@@ -150,8 +216,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
         if (word->block >= ks_first_block && word->bytes & bytes && ks_foreign(word, thread))
             lost |= word->reader == thread && word->reader_block == ks_block_number &&
                     !ks_ordered(word, thread);
-        *word = {place, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time, 0,
-                 (unsigned short)thread, 0, bytes, false};
+        ks_record(word, place, bytes, thread);
     });
     if (!lost) return;
     ks_change.address = (const unsigned char *)address;
@@ -168,11 +233,16 @@ KS_QUIET static __attribute__((noinline)) void ks_release() {
         ks_released[ks_block_number - ks_first_block] = ks_time;
 }
 
-/* An atomic operation: it sees what its forerunners on the same word released. */
-KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at) {
+/* An atomic operation: it sees what its forerunners on the same word released. reads: whether what
+ * was there counts. */
+KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at, bool reads,
+                                                          const char *code) {
     ks_settle();
     const unsigned long long address = (unsigned long long)at;
     const int thread = ks_own_thread();
+    ks_count(code);
+    if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
+        ks_tell(KS_READS_UNWRITTEN_LDS, code);
     ks_release();
     *ks_page(address) = ks_block_number;
     KsWord *word = ks_word(address / 4, true);
@@ -180,7 +250,7 @@ KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *a
     if (word->block >= ks_first_block && ks_foreign(word, thread))
         ks_acquired[thread] = ks_block_acquired = ks_time;
     *word = {address / 4, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time - 1, 0,
-             (unsigned short)thread, 0, 15, true};
+             0, (unsigned short)thread, 0, 15, 15, true, false};
 }
 
 #endif

@@ -1,0 +1,54 @@
+/* Which blocks of a launch the oracle runs: all in random order, or of a large one a sample. */
+#ifndef KS_SAMPLE_H
+#define KS_SAMPLE_H
+
+/* Blocks that lie near a random one: its neighbours, and the first ones of its row and column,
+ * since these are what blocks share work with. The first group holds the first block and the last.
+ * A sample ends with the group in which the launch's accesses exceed KS_SAMPLE. */
+class KsBlocks {
+  public:
+    KS_QUIET KsBlocks() : count(gridDim.x * gridDim.y * gridDim.z), order(count) {
+        if (KS_SAMPLE) __builtin_memset(seen, 0, sizeof seen);
+    }
+
+    /* Whether there is one more, and which. */
+    KS_QUIET bool next(unsigned &block) {
+        if (!KS_SAMPLE) return at < count && (block = order[at++], true);
+        for (; at <= count; ++at, member = 0) {
+            if (member == 0 && (ks_accesses > KS_SAMPLE || taken + MEMBERS > MOST)) return false;
+            while (member < MEMBERS)
+                if (take(block = near(ks_backwards ? MEMBERS - 1 - member++ : member++)))
+                    return true;
+        }
+        return false;
+    }
+
+  private:
+    enum { MEMBERS = 5, MOST = 1 << 11 };
+    unsigned count, at = 0, member = 0, taken = 0;
+    KsOrder order;
+    static unsigned seen[2 * MOST]; /* a table of those taken, plus one */
+
+    KS_QUIET unsigned near(unsigned which) const {
+        if (at == 0) return which % 2 ? count - 1 : 0;
+        const unsigned b = order[at - 1], x = gridDim.x, plane = x * gridDim.y;
+        const unsigned group[MEMBERS] = {b, (b + 1) % count, (b + x) % count, b / x * x,
+                                         b / plane * plane + b % x};
+        return group[which];
+    }
+
+    /* Whether it had not been taken before. */
+    KS_QUIET bool take(unsigned block) {
+        for (unsigned i = block * 2654435769u;; ++i) {
+            unsigned &place = seen[i % (2 * MOST)];
+            if (place == block + 1) return false;
+            if (place) continue;
+            place = block + 1;
+            ++taken;
+            return true;
+        }
+    }
+};
+unsigned KsBlocks::seen[2 * MOST];
+
+#endif
