@@ -21,7 +21,7 @@ _KILLED = re.compile(
     rb"(?:Killed|CPU time limit exceeded) signal terminated program"
     rb"|unable to execute command: (?:Killed|CPU time limit exceeded)"
 )
-"""What drivers say of a compiler that a limit ended: trying the text as written would last again."""
+"""What drivers say of a compiler that a limit ended: the text as written would last as long."""
 _DESTRUCTOR = b"__dso_handle"
 """What compilers name to have a global object's destructor run; see abi.html of Itanium C++."""
 
