@@ -17,6 +17,11 @@ _ERROR_IN_MACRO = re.compile(
 )
 """In a macro of our headers: where the kernel expands it comes in a note."""
 _NO_KERNEL = re.compile(r"'ks_block_(\w+)' was not declared")
+_KILLED = re.compile(
+    rb"(?:Killed|CPU time limit exceeded) signal terminated program"
+    rb"|unable to execute command: (?:Killed|CPU time limit exceeded)"
+)
+"""What drivers say of a compiler that a limit ended: the text as written would last as long."""
 _DESTRUCTOR = b"__dso_handle"
 """What compilers name to have a global object's destructor run; see abi.html of Itanium C++."""
 
@@ -27,6 +32,8 @@ def compile_failure(done: Finished, log: str, compiler: str, kernels: Iterable[s
         file, line, message = found.groups()
     elif found := _ERROR_IN_MACRO.search(log):
         message, file, line = found.groups()
+    elif _KILLED.search(done.stderr):
+        return Rejected(Status.TIMEOUT, "compiling took too much time or memory", log=log)
     elif _DESTRUCTOR in done.stderr:
         reason = "a global object's destructor would run behind all launches: give it none"
         return Rejected(Status.FORBIDDEN, reason)

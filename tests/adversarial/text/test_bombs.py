@@ -3,10 +3,12 @@
 import pytest
 
 from evaluators.cpu.compiler import CpuCompiler
+from evaluators.cpu.failures import compile_failure
 from evaluators.device import Compiler
 from evaluators.evaluation import Status
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
 from evaluators.kernel.tokens import tokens
+from evaluators.sandbox.run import Finished
 from tests.adversarial.text.planted import ABOUT, outcome
 
 KERNEL = "\n__global__ void k() {}\n"
@@ -36,6 +38,19 @@ def test_many_arrays_add_up() -> None:
 def test_macro_bombs_end() -> None:
     found = outcome(CpuCompiler(deadline_s=1.0), ABOUT + MACRO_BOMB)
     assert found.rejected is not None
+
+
+KILLED = (
+    b"g++: fatal error: Killed signal terminated program cc1plus",
+    b"clang: error: unable to execute command: Killed",
+)
+
+
+@pytest.mark.parametrize("said", KILLED)
+def test_a_compiler_that_a_limit_ended_is_not_asked_again(said: bytes) -> None:
+    """Only a failure to compile is followed by another try, with the kernel's text as written."""
+    done = Finished(returncode=1, stdout=b"", stderr=said, timed_out=False, signal=None)
+    assert compile_failure(done, "", "g++", ["k"]).status is Status.TIMEOUT
 
 
 @pytest.mark.soak
