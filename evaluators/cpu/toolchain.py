@@ -62,7 +62,8 @@ _GNU_WATCHED = (
     *("-fsanitize=alignment", "-fno-tree-loop-im", "-fno-ssa-phiopt"),
 )
 _CLANG_WATCHED = (
-    *("-Xclang", "-fsanitize=thread,alignment", "-mllvm", "-tsan-instrument-func-entry-exit=0"),
+    *("-Xclang", "-fsanitize=thread,alignment", "-Xclang", "-fsanitize-recover=alignment"),
+    *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
     *("-mllvm", "-tsan-instrument-read-before-write=1", "-gline-tables-only"),
     *("-fno-vectorize", "-fno-slp-vectorize"),
 )

@@ -13,8 +13,14 @@ from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
 
 LARGE = Path(__file__).parent / "races" / "large"
-WRONG = sorted((LARGE / "wrong").glob("*.hip"))
-RIGHT = sorted((LARGE / "right").glob("*.hip"))
+SOAK = {"sgemm.packed_by_one_block", "sum_reduction.waits_for_the_block_before"}
+
+
+def files(folder: str) -> list[object]:
+    return [
+        pytest.param(file, id=file.stem, marks=[pytest.mark.soak] * (file.stem in SOAK))
+        for file in sorted((LARGE / folder).glob("*.hip"))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +33,14 @@ def evaluator(device: CpuDevice, file: Path) -> Evaluator:
     return Evaluator(task=task, device=device, secret=7, policy=TimingPolicy(deadline_cap_s=1.0))
 
 
-@pytest.mark.parametrize("file", WRONG, ids=[file.stem for file in WRONG])
+@pytest.mark.parametrize("file", files("wrong"))
 def test_a_race_on_large_shapes_alone_is_found(device: CpuDevice, file: Path) -> None:
     verdict = evaluator(device, file).watch(parse_kernel(file.read_text()))
     assert verdict.status is Status.WRONG
     assert "line " in verdict.reason
 
 
-@pytest.mark.parametrize("file", RIGHT, ids=[file.stem for file in RIGHT])
+@pytest.mark.parametrize("file", files("right"))
 def test_what_waits_for_blocks_in_order_passes(device: CpuDevice, file: Path) -> None:
     verdict = evaluator(device, file).watch(parse_kernel(file.read_text()))
     assert verdict.passed, verdict.reason

@@ -76,7 +76,12 @@ def zoned(head: list[Node], declarator: Node, line: int, storage: str = "") -> N
     declared_name(shape).become(leaf("", line))
     types = [kid.copy() for kid in head]
     named.become(group("reference", line, "( &", named.copy(), ")"))
-    inside: list[Node | str] = [f"{_ALIGNED} static KsZoned <", *types, shape, f"> {object_name} ;"]
+    inside: list[Node | str] = [
+        f"{_ALIGNED} KS_WHOLE static KsZoned <",
+        *types,
+        shape,
+        f"> {object_name} ;",
+    ]
     return group(
         "declaration", line, *inside, storage, *head, declarator, f"= {object_name} . value ;"
     )

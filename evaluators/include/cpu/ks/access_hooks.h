@@ -21,9 +21,19 @@ KS_HOOK(void, func_exit, void *) {}
 KS_HOOK(void, vptr_update, void **, void *) {}
 KS_HOOK(void, vptr_read, void **) {}
 
+/* Of a type that asks for eight bytes or more; others are told as unaligned, or as ranges. */
+KS_QUIET static inline void ks_check_aligned(unsigned long long at, int bytes, const char *code) {
+    if (bytes >= 8 && at % 8) ks_tell(KS_MISALIGNED, code);
+}
 #define KS_ACCESS(name, bytes)                                                                     \
-    KS_HOOK(void, read##name, unsigned long long at) { ks_reads(at, bytes, KS_CALLER); }           \
-    KS_HOOK(void, write##name, unsigned long long at) { ks_writes(at, bytes, KS_CALLER); }         \
+    KS_HOOK(void, read##name, unsigned long long at) {                                             \
+        ks_check_aligned(at, bytes, KS_CALLER);                                                    \
+        ks_reads(at, bytes, KS_CALLER);                                                            \
+    }                                                                                              \
+    KS_HOOK(void, write##name, unsigned long long at) {                                            \
+        ks_check_aligned(at, bytes, KS_CALLER);                                                    \
+        ks_writes(at, bytes, KS_CALLER);                                                           \
+    }                                                                                              \
     KS_HOOK(void, unaligned_read##name, unsigned long long at) { ks_reads(at, bytes, KS_CALLER); } \
     KS_HOOK(void, unaligned_write##name, unsigned long long at) { ks_writes(at, bytes, KS_CALLER); }
 KS_ACCESS(1, 1)

@@ -33,8 +33,13 @@ template <typename T> struct KsZoned {
     T value;
     unsigned char behind[KS_ZONE];
 };
+#ifdef KS_ORACLE /* which asks of every access whether it is one to LDS */
+#define KS_WHOLE __attribute__((used)) /* clang would split it, and leave out its zones */
+#else
+#define KS_WHOLE
+#endif
 #define KS_DYNAMIC_LDS(bytes)                                                                      \
-    alignas(4096) static KsZoned<unsigned char[bytes]> ks_lds_0_dynamic;
+    alignas(4096) KS_WHOLE static KsZoned<unsigned char[bytes]> ks_lds_0_dynamic;
 #define ks_dynamic_lds ks_lds_0_dynamic.value
 
 /* In checks every block finds NaNs in LDS, not what another one left there. Out of line and not
