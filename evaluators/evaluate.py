@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluators.checks.disclosure import on, withholding
+from evaluators.checks.shapes import shapes_for
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Defines, Dim3, Plan
@@ -83,7 +84,7 @@ def compile_kernel(
 
 def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:
     plans = []
-    for workload in task.workloads(suite, backend):
+    for workload in shapes_for(kernel, task, suite, backend):
         with on(workload):
             plans.append(kernel.plan(task, workload.dims))
     return plans

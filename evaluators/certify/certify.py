@@ -73,7 +73,7 @@ def checked(source: str, task: Task, backend_name: str) -> Iterator[Check]:
                 yield Check(
                     round=number,
                     suite=suite,
-                    shapes=len(task.workloads(suite, backend_name)),
+                    shapes=len({key.rpartition("/")[0] for key in verdict.errors}),
                     worst=max(verdict.errors.values(), default=0.0),
                 )
 
