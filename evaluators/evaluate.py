@@ -16,7 +16,7 @@ from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.intervals import Sittings, Spread
-from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import (
     LEAST,
@@ -121,9 +121,10 @@ def evaluate_file(
     check_reference(task, backend_name)
     private = backend(backend_name).private_process
     devices = 1 if private else backend(backend_name).device_count()
+    thorough = replace(policy or policy_of(backend_name), thorough=True)
     with (
         StandBy(backend_name) as stand_by,
-        opened(task, backend_name, policy=policy, stand_by=stand_by) as evaluator,
+        opened(task, backend_name, policy=thorough, stand_by=stand_by) as evaluator,
     ):
         info = evaluator.device.info
         compiler = backend(backend_name).compiler(arch=info.arch)

@@ -13,7 +13,7 @@ from evaluators.tasks.task import Task, TaskContent
 
 SMALL_BYTES = 1 << 18
 """Of all arguments of a small derived shape."""
-LARGE_BYTES = 1 << 24
+LARGE_BYTES = 1 << 23
 """Of one derived from the smallest benchmark."""
 FURTHER_BUILDS = 2
 """Derived shapes for which a kernel that has sizes compiled in is compiled once more."""

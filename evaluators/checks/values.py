@@ -1,7 +1,8 @@
 """Draws with values that a task's own distributions seldom hold: spikes, NaN, signed zeros..."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,9 +31,12 @@ ROOM = 64
 """Elements of an input."""
 MOST_BYTES, MOST_FLOPS = 1 << 22, 1e8
 """Of a shape on which unusual values are tried."""
-KEPT = 3
-"""Draws of a shape and class."""
-DIRECTIONS = 8
+KEPT, KEPT_LARGE = 3, 1
+"""Draws of a class and a shape: of the tests or with few elements of output, and of others."""
+FEW_ELEMENTS = 64
+KEPT_BYTES = 1 << 28
+"""Of all draws; beyond it the longest unused are dropped and made again."""
+DIRECTIONS, DIRECTIONS_LARGE = 8, 2
 """In so many random ones inputs are moved to see how far outputs move."""
 ROUNDING = 2.0**-24  # of float32, relative
 STRIDE = 64.0
@@ -55,14 +59,28 @@ def on_values(values: str) -> Iterator[None]:
         raise rejected.saying(f"{rejected.reason} {WORDS[values]}") from None
 
 
+Reference = Callable[[Workload, Mapping[str, Array]], Mapping[str, Array]]
+
+
 class UnusualDraws:
     """A task's unusual draws by shape and class of values, made when first asked for."""
 
-    def __init__(self, task: Task, pool: InputPool, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        task: Task,
+        pool: InputPool,
+        rng: np.random.Generator,
+        *,
+        reference: Reference | None = None,
+    ) -> None:
+        """reference: what makes references, by default the task's reference.py."""
         self._task = task
         self._pool = pool
         self._rng = rng
-        self._kept: dict[tuple[str, str], tuple[Draw, ...]] = {}
+        self._reference = reference or task.reference
+        self._kept: OrderedDict[tuple[str, str], tuple[Draw, ...]] = OrderedDict()
+        self._dropped: set[tuple[str, str]] = set()
+        self._settled: set[tuple[str, str]] = set()
         self._limits: dict[tuple[str, str], dict[str, Limit]] = {}
 
     def chosen(
@@ -81,14 +99,22 @@ class UnusualDraws:
             found.setdefault(shapes[int(self._rng.integers(len(shapes)))], []).append(values)
         return found
 
-    def _affordable(self, tests: Sequence[Workload]) -> list[Workload]:
-        """Those whose reference takes little, as it is asked for DIRECTIONS times; or else the
-        smallest."""
-        quick = [w for w in tests if self._nbytes(w) <= MOST_BYTES and self._flops(w) <= MOST_FLOPS]
-        return quick or sorted(tests, key=self._nbytes)[:1]
+    def spread(self, workloads: Sequence[Workload]) -> list[tuple[Workload, str]]:
+        """Each class on one of the shapes, and each shape with one of the classes, in pairs and in
+        an order that nobody can foresee."""
+        classes, rng = [*self._task.unusual()], self._rng
+        if not classes or not workloads:
+            return []
+        count = max(len(classes), len(workloads))
+        shapes = [workloads[int(i) % len(workloads)] for i in rng.permutation(count)]
+        values = [classes[int(i) % len(classes)] for i in rng.permutation(count)]
+        return list(zip(shapes, values, strict=True))
 
-    def _nbytes(self, workload: Workload) -> int:
-        return sum(argument.nbytes(workload.dims) for argument in self._task.arguments)
+    def _affordable(self, tests: Sequence[Workload]) -> list[Workload]:
+        """Those whose reference takes little, or else the smallest."""
+        nbytes = self._task.nbytes
+        quick = [w for w in tests if nbytes(w) <= MOST_BYTES and self._flops(w) <= MOST_FLOPS]
+        return quick or sorted(tests, key=nbytes)[:1]
 
     def _flops(self, workload: Workload) -> float:
         flops = self._task.flops
@@ -104,29 +130,62 @@ class UnusualDraws:
         kept = [self.of(workload, values) for values in classes]
         return [some[int(self._rng.integers(len(some)))] for some in kept if some]
 
+    def cost_bytes(self, workload: Workload, values: str) -> int:
+        """What references read and write until such draws are made; 0 where they are."""
+        if (workload.label, values) in self._kept:
+            return 0
+        rounded = any(output.rounded(workload.dims) for output in self._task.outputs)
+        references = 2 + DIRECTIONS_LARGE if rounded else 1
+        return self._task.nbytes(workload) * self._count(workload) * references
+
     def drop(self, workload: Workload, values: str) -> None:
         """From now on there are none."""
-        self._kept[workload.label, values] = ()
+        self._dropped.add((workload.label, values))
 
     def of(self, workload: Workload, values: str) -> tuple[Draw, ...]:
         """Some draws, none where the shape admits none."""
         key = workload.label, values
+        if key in self._dropped:
+            return ()
         if key not in self._kept:
-            made = (self._make(workload, values, i) for i in range(KEPT))
+            count = 1 if key in self._settled else self._count(workload)
+            made = (self._make(workload, values, i) for i in range(count))
             self._kept[key] = tuple(draw for draw in made if draw is not None)
+        self._kept.move_to_end(key)
+        while len(self._kept) > 1 and self._held_bytes() > KEPT_BYTES:
+            self._kept.popitem(last=False)
         return self._kept[key]
+
+    def _held_bytes(self) -> int:
+        return sum(draw.nbytes for draws in self._kept.values() for draw in draws)
+
+    def _count(self, workload: Workload) -> int:
+        """The error of one draw tells much of an honest kernel's, unless it is of few elements."""
+        least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
+        return KEPT if workload.suite == "tests" or least < FEW_ELEMENTS else KEPT_LARGE
+
+    def settle(self, workload: Workload, values: str) -> None:
+        """Once limits are measured, one draw of a large shape is enough."""
+        if workload.suite != "tests":
+            key = workload.label, values
+            self._settled.add(key)
+            self._kept[key] = self._kept.get(key, ())[:1]
 
     def _make(self, workload: Workload, values: str, i: int) -> Draw | None:
         arguments = self._task.unusual()[values]
         usual = self._pool.fresh(workload, self._rng).inputs
+        directions = DIRECTIONS if workload.suite == "tests" else DIRECTIONS_LARGE
         for factor in FACTORS if values in ("spikes", "large") else FACTORS[:1]:
             inputs = unusual(arguments, usual, values, factor, self._rng)
-            scales = conditioning(self._task, workload, inputs, values, self._rng)
+            moving = Moving(self._task, workload, inputs, self._reference)
+            scales = conditioning(moving, values, directions, self._rng)
             if scales is not None:
                 index = -1 - i - KEPT * list(WORDS).index(values)
                 limits = self._limits.setdefault((workload.label, values), {})
                 standard = Standard(limits=limits, scales=scales, values=values)
-                return Draw(self._task, workload, index, lambda *_, made=inputs: made, standard)
+                draw = Draw(self._task, workload, index, lambda *_, made=inputs: made, standard)
+                draw.reference = moving.reference
+                return draw
         return None
 
 
@@ -168,12 +227,12 @@ def unusual(
 def _some(values: Array, rng: np.random.Generator, each: int) -> Array:
     """One element in so many, at least one."""
     chosen = np.zeros(values.size, dtype=np.bool_)
-    chosen[rng.permutation(values.size)[: -(-values.size // each)]] = True
+    chosen[rng.integers(values.size, size=-(-values.size // each))] = True
     return chosen.reshape(values.shape)
 
 
 def _signs(values: Array, rng: np.random.Generator) -> Array:
-    signs: Array = np.asarray(1.0 - 2.0 * rng.integers(0, 2, values.shape))
+    signs: Array = np.asarray(1.0 - 2.0 * rng.integers(0, 2, values.shape, dtype=np.int8))
     return signs
 
 
@@ -204,12 +263,34 @@ def _with_nan(values: Array, rng: np.random.Generator) -> Array:
     return raw.view(values.dtype)
 
 
+class Moving:
+    """Inputs that can be moved a little, and what the reference makes of them."""
+
+    def __init__(
+        self, task: Task, workload: Workload, inputs: Mapping[str, Array], reference: Reference
+    ) -> None:
+        self.task = task
+        self.workload = workload
+        self.inputs = inputs
+        self.reference = reference(workload, inputs)
+        self._reference = reference
+
+    def moved(self, signs: Mapping[str, Array], times: float) -> dict[str, Array]:
+        """By output, how far it moves when inputs do by so many float32 roundings."""
+        moved = dict(self.inputs)
+        with np.errstate(invalid="ignore", over="ignore"):
+            for name, sign in signs.items():
+                wide = self.inputs[name].astype(np.float64)
+                moved[name] = wide * (1.0 + times * ROUNDING * sign)
+            after = self._reference(self.workload, moved)
+            return {
+                n: np.nan_to_num((after[n] - r).astype(np.float64), posinf=0.0, neginf=0.0)
+                for n, r in self.reference.items()
+            }
+
+
 def conditioning(
-    task: Task,
-    workload: Workload,
-    inputs: Mapping[str, Array],
-    values: str,
-    rng: np.random.Generator,
+    moving: Moving, values: str, directions: int, rng: np.random.Generator
 ) -> dict[str, Array] | None:
     """By output, how far each element moves when inputs are rounded to float32: its own scale of
     error, whatever the other elements are (a condition number, Higham, Accuracy and Stability of
@@ -218,22 +299,22 @@ def conditioning(
     None in place of all where that is no scale: outputs that leave their type's range, and
     roundings that no longer act in proportion.
     """
-    reference = task.reference(workload, inputs)
+    task, workload, reference = moving.task, moving.workload, moving.reference
     if values in ("spikes", "large") and not _in_range(task, reference):
         return None
     rounded = [o for o in task.outputs if o.rounded(workload.dims)]
     if not rounded:
         return {}
     moves: dict[str, Array] = {o.name: np.zeros(o.shape(workload.dims)) for o in rounded}
-    for t in range(DIRECTIONS):
-        signs = {n: _signs(a, rng) for n, a in inputs.items() if _is_float(a)}
-        near = _moved(task, workload, inputs, reference, signs, 1.0)
+    for t in range(directions):
+        signs = {n: _signs(a, rng) for n, a in moving.inputs.items() if _is_float(a)}
+        near = moving.moved(signs, 1.0)
         if t == 0 and values in ("spikes", "large"):
-            far = _moved(task, workload, inputs, reference, signs, STRIDE)
+            far = moving.moved(signs, STRIDE)
             if not all(_in_proportion(near[n], far[n], reference[n]) for n in moves):
                 return None
         for name in moves:
-            moves[name] += near[name] ** 2 / DIRECTIONS
+            moves[name] += near[name] ** 2 / directions
     scales = {}
     for output in rounded:
         size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
@@ -242,26 +323,6 @@ def conditioning(
             least += FLUSHED + NEGLIGIBLE * float(size.max(initial=0.0))
         scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
     return scales
-
-
-def _moved(
-    task: Task,
-    workload: Workload,
-    inputs: Mapping[str, Array],
-    reference: Mapping[str, Array],
-    signs: Mapping[str, Array],
-    times: float,
-) -> dict[str, Array]:
-    """By output, what the reference changes by when inputs move by so many float32 roundings."""
-    moved = dict(inputs)
-    with np.errstate(invalid="ignore", over="ignore"):
-        for name, sign in signs.items():
-            moved[name] = inputs[name].astype(np.float64) * (1.0 + times * ROUNDING * sign)
-        after = task.reference(workload, moved)
-        return {
-            n: np.nan_to_num((after[n] - r).astype(np.float64), posinf=0.0, neginf=0.0)
-            for n, r in reference.items()
-        }
 
 
 def _in_proportion(near: Array, far: Array, reference: Array) -> bool:

@@ -14,11 +14,12 @@ from evaluators.checks.compare import check_limits
 from evaluators.checks.disclosure import on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
-from evaluators.checks.shapes import shapes_for
-from evaluators.checks.values import UnusualDraws
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for
+from evaluators.checks.values import Reference, UnusualDraws
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
+from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.intervals import speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
@@ -32,6 +33,8 @@ from evaluators.tasks.task import Task
 
 ENDURANCE = 40
 """Launches of a kernel on its smallest shape, with nothing restored between them."""
+PAIRS = 2
+"""Of a large shape and a class of unusual values, for a kernel that is ahead in the search."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
 
@@ -41,6 +44,7 @@ class Evaluator:
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
     judge: where data comes from and is judged, by default the host. naive: see Rounding.
+    reference: see UnusualDraws.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Evaluator:
         pool: InputPool | None = None,
         judge: Judge | None = None,
         naive: Naive | None = None,
+        reference: Reference | None = None,
     ) -> None:
         self.task = task
         self.device = device
@@ -63,7 +68,8 @@ class Evaluator:
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
-        self._unusual = UnusualDraws(task, self.pool, self.rng)
+        self._pairs = None if self.policy.thorough else PAIRS
+        self._unusual = UnusualDraws(task, self.pool, self.rng, reference=reference)
         self._rounding = Rounding(
             task,
             device,
@@ -73,6 +79,17 @@ class Evaluator:
             self.rng,
             judge=judge,
             naive=naive,
+        )
+
+        self._further = FurtherChecks(
+            task,
+            device,
+            self.pool,
+            self._unusual,
+            self._rounding,
+            self.policy,
+            self.rng,
+            judge=judge,
         )
 
     def measure(
@@ -147,8 +164,17 @@ class Evaluator:
             ahead = anchor is not None and race.ahead()
             if ahead:
                 race.check_memory()
-        untried = self._check_order(kernel) if ahead else ""
+        further = ahead or self.policy.thorough
+        untried = self._check_further(kernel, compiled, ahead=ahead) if further else ""
         return errors, race, untried
+
+    def _check_further(self, kernel: KernelSource, compiled: Compiled, *, ahead: bool) -> str:
+        """For a kernel that would win. Returns what was not tried."""
+        self._further.unusual_values(kernel, compiled, self.benchmarks, most=self._pairs)
+        if not ahead:
+            return ""
+        self._further.endurance(kernel, compiled)
+        return self._check_order(kernel)
 
     def _check_order(self, kernel: KernelSource) -> str:
         """See check_order(): for a kernel that would win."""
@@ -201,8 +227,18 @@ class Evaluator:
         return Verdict(status=Status.PASSED, errors=errors)
 
     def _verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> dict[str, float]:
+        """Errors by "label/output". Raises Rejected."""
         shapes = self._borne(shapes_for(kernel, self.task, suite, self.backend))
-        return self._check(kernel, compiled, shapes, {})[0] if shapes else {}
+        if not shapes:
+            return {}
+        errors, _ = self._check(kernel, compiled, shapes, {})
+        if suite == "tests":
+            return errors  # with their own unusual values
+        large = [w for w in shapes if self.task.nbytes(w) > SMALL_BYTES] or shapes[:1]
+        further = self._further.unusual_values(kernel, compiled, large, most=self._pairs)
+        if suite == "held_out":
+            self._further.endurance(kernel, compiled)
+        return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
 
     def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:
         """Without those that the task does not state and that its seed is not right on."""

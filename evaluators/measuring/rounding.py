@@ -85,9 +85,12 @@ class Rounding:
         try:
             if draws:
                 draws[0].standard.limits.update(self._limits(workload, draws))
+            if values:
+                self._unusual.settle(workload, values)
         except Rejected as rejected:
             spoilt = self._spoils(rejected)
-            stated = values and self._task.values is not None
+            promised = self._task.values is not None and workload.suite == "tests"
+            stated = values and promised  # elsewhere it may, and then nobody is asked
             if rejected.killed or spoilt or stated:
                 self._blame(checked_id, rejected)
             if values:

@@ -70,9 +70,10 @@ def test_a_count_kept_in_scratch_is_lost_before_the_next_application(contest: Co
     assert evaluation.speedup < 1.5
 
 
+COUNTING = "if (i == 0) ++calls;"
 AFTER_MANY = {
-    "from its 301st run on": "if (i == 0) ++calls; if (calls > 300 && i > N - 40) return;",
-    "every 97th run": "if (i == 0) ++calls; if (calls % 97 == 96 && i == 5) return;",
+    "from its 301st run on": COUNTING + "if (calls > 300 && i > N - 40) return;",
+    "in two of three runs from its 301st on": COUNTING + "if (calls > 300 && calls % 3) return;",
 }
 
 

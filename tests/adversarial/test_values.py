@@ -1,15 +1,15 @@
 """Kernels that are right on friendly values only are found by the classes that a task states."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from evaluators.device import backend
-from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Status
-from evaluators.measuring.policy import Anchor, TimingPolicy
-from evaluators.tasks.task_file import load_task
 from tests.adversarial.arithmetic import Checks, kernel
+from tests.adversarial.timed_task import Contest, write_task
+from tests.adversarial.timed_task import kernel as timed_kernel
 
 CHEATS: dict[str, tuple[str, dict[str, str]]] = {
     "softmax without its maximum": ("softmax", {"LARGEST": "0.0f"}),
@@ -80,26 +80,19 @@ def test_so_it_is_on_held_out_shapes(name: str, checks: Checks) -> None:
     assert "held-out shape, of which no more is told" in verdict.reason
 
 
-@pytest.mark.parametrize("name", ["transpose without NaN", "transpose that bounds its elements"])
-def test_so_it_is_on_benchmark_shapes_where_it_would_win(name: str, checks: Checks) -> None:
-    """What it is ahead of is itself, with each element transposed over and over."""
-    name, text = large(name)
-    task, device = load_task(name), backend("cpu").open_device(0)
-    slow, slowly = compile_kernel(
-        kernel(name).replace("y[(size_t)col * R + row] = v;", SLOWLY),
-        task,
-        backend("cpu").compiler(),
-        "cpu",
-    )
-    policy = TimingPolicy(budget_s=0.1, min_blocks=2, interval_us=500.0)
-    evaluator = Evaluator(task=task, device=device, secret=5, policy=policy)
-    built, compiled = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
-    anchor = Anchor(kernel_id=slow.id, kernel=slow, compiled=slowly)
-    evaluation = evaluator.measure(built, compiled, anchor)
+AHEAD = {
+    "that bounds its elements": "fminf(fmaxf(x[i], -60.0f), 60.0f)",
+    "that takes large ones for none": "(fabsf(x[i]) < 60.0f ? x[i] : 0.0f)",
+}
+
+
+@pytest.mark.parametrize("what", AHEAD)
+def test_so_it_is_on_benchmark_shapes_where_it_would_win(what: str, tmp_path: Path) -> None:
+    device = backend("cpu").open_device(0)
+    contest = Contest(write_task(tmp_path / "task"), device)
+    before = f"if (i < N) {{ y[i] = steps(N > 1000 ? {AHEAD[what]} : x[i], 4); return; }}"
+    evaluation = contest.measure(timed_kernel(before=before))
     device.close()
     assert evaluation.status is Status.WRONG
-    assert any(word in evaluation.reason for word in ("spikes", "large", "NaN", "infinity"))
+    assert "large inputs on N=" in evaluation.reason or "with spikes in its" in evaluation.reason
     assert "expected" not in evaluation.reason + evaluation.log
-
-
-SLOWLY = "for (int k = 0; k < 5; ++k) ((volatile float*)y)[(size_t)col * R + row] = v;"
