@@ -2,13 +2,14 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from evaluators.checks.budget import FLOAT32_ULP, Limit, Standard
+from evaluators.checks.budget import Limit, Standard
+from evaluators.checks.conditioning import Moving, Reference, conditioning, random_signs
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.evaluation import Rejected
 from evaluators.tasks.arguments import DTYPES, Argument, Workload, float_info
@@ -38,14 +39,6 @@ KEPT_BYTES = 1 << 28
 """Of all draws; beyond it the longest unused are dropped and made again."""
 DIRECTIONS, DIRECTIONS_LARGE = 8, 2
 """In so many random ones inputs are moved to see how far outputs move."""
-ROUNDING = 2.0**-24  # of float32, relative
-STRIDE = 64.0
-"""So many times as far outputs must move when inputs do."""
-FLUSHED = 2.0**-126
-"""Float32 results below it become zero under options that a kernel may ask for, and in some of
-AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
-NEGLIGIBLE = FLOAT32_ULP**2
-"""Of an output's largest element: kernels bound exponents where little is left of a result."""
 
 
 @contextmanager
@@ -57,9 +50,6 @@ def on_values(values: str) -> Iterator[None]:
         if not values or rejected.killed:
             raise
         raise rejected.saying(f"{rejected.reason} {WORDS[values]}") from None
-
-
-Reference = Callable[[Workload, Mapping[str, Array]], Mapping[str, Array]]
 
 
 class UnusualDraws:
@@ -213,9 +203,11 @@ def unusual(
                 least = float(float_info(argument.np_dtype).tiny)
                 wide = wide / max(np.abs(wide).max(initial=0.0), least) * least / 2
             case "signed_zeros":
-                wide = np.where(_some(wide, rng, 3), np.copysign(0.0, _signs(wide, rng)), wide)
+                wide = np.where(
+                    _some(wide, rng, 3), np.copysign(0.0, random_signs(wide, rng)), wide
+                )
             case "infinity":
-                wide = np.where(_some(wide, rng, 300), np.inf * _signs(wide, rng), wide)
+                wide = np.where(_some(wide, rng, 300), np.inf * random_signs(wide, rng), wide)
         if values in ("spikes", "large"):
             wide = np.clip(wide, -most, most)
         inputs[argument.name] = wide.astype(DTYPES[drawn]).astype(argument.np_dtype)
@@ -229,11 +221,6 @@ def _some(values: Array, rng: np.random.Generator, each: int) -> Array:
     chosen = np.zeros(values.size, dtype=np.bool_)
     chosen[rng.integers(values.size, size=-(-values.size // each))] = True
     return chosen.reshape(values.shape)
-
-
-def _signs(values: Array, rng: np.random.Generator) -> Array:
-    signs: Array = np.asarray(1.0 - 2.0 * rng.integers(0, 2, values.shape, dtype=np.int8))
-    return signs
 
 
 def _cancelling(values: Array, rng: np.random.Generator, *, first: bool) -> Array:
@@ -261,87 +248,3 @@ def _with_nan(values: Array, rng: np.random.Generator) -> Array:
     chosen = _some(values, rng, 300)
     raw[chosen] = nan | payloads[chosen]
     return raw.view(values.dtype)
-
-
-class Moving:
-    """Inputs that can be moved a little, and what the reference makes of them."""
-
-    def __init__(
-        self, task: Task, workload: Workload, inputs: Mapping[str, Array], reference: Reference
-    ) -> None:
-        self.task = task
-        self.workload = workload
-        self.inputs = inputs
-        self.reference = reference(workload, inputs)
-        self._reference = reference
-
-    def moved(self, signs: Mapping[str, Array], times: float) -> dict[str, Array]:
-        """By output, how far it moves when inputs do by so many float32 roundings."""
-        moved = dict(self.inputs)
-        with np.errstate(invalid="ignore", over="ignore"):
-            for name, sign in signs.items():
-                wide = self.inputs[name].astype(np.float64)
-                moved[name] = wide * (1.0 + times * ROUNDING * sign)
-            after = self._reference(self.workload, moved)
-            return {
-                n: np.nan_to_num((after[n] - r).astype(np.float64), posinf=0.0, neginf=0.0)
-                for n, r in self.reference.items()
-            }
-
-
-def conditioning(
-    moving: Moving, values: str, directions: int, rng: np.random.Generator
-) -> dict[str, Array] | None:
-    """By output, how far each element moves when inputs are rounded to float32: its own scale of
-    error, whatever the other elements are (a condition number, Higham, Accuracy and Stability of
-    Numerical Algorithms, 2002, 1.6). None for an output that has no rounding.
-
-    None in place of all where that is no scale: outputs that leave their type's range, and
-    roundings that no longer act in proportion.
-    """
-    task, workload, reference = moving.task, moving.workload, moving.reference
-    if values in ("spikes", "large") and not _in_range(task, reference):
-        return None
-    rounded = [o for o in task.outputs if o.rounded(workload.dims)]
-    if not rounded:
-        return {}
-    moves: dict[str, Array] = {o.name: np.zeros(o.shape(workload.dims)) for o in rounded}
-    for t in range(directions):
-        signs = {n: _signs(a, rng) for n, a in moving.inputs.items() if _is_float(a)}
-        near = moving.moved(signs, 1.0)
-        if t == 0 and values in ("spikes", "large"):
-            far = moving.moved(signs, STRIDE)
-            if not all(_in_proportion(near[n], far[n], reference[n]) for n in moves):
-                return None
-        for name in moves:
-            moves[name] += near[name] ** 2 / directions
-    scales = {}
-    for output in rounded:
-        size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
-        least = float(float_info(output.np_dtype).smallest_subnormal)
-        if "denormals" not in (task.values or ()):
-            least += FLUSHED + NEGLIGIBLE * float(size.max(initial=0.0))
-        scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
-    return scales
-
-
-def _in_proportion(near: Array, far: Array, reference: Array) -> bool:
-    """Elements that move 64 times as far on the whole when inputs do."""
-    scale = STRIDE * (np.abs(near) + FLOAT32_ULP * np.abs(reference))
-    apart = np.abs(far - STRIDE * near)
-    with np.errstate(invalid="ignore"):
-        return bool(np.all(apart <= np.maximum(scale, 1e-3 * np.abs(reference)) + FLUSHED))
-
-
-def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
-    """Room for intermediate results too."""
-    for output in task.outputs:
-        if output.floating:
-            most = float(float_info(output.np_dtype).max) / 4
-            if not np.all(np.abs(reference[output.name]) <= most):
-                return False
-    return True
-
-
-def _is_float(array: Array) -> bool:
-    return not np.issubdtype(array.dtype, np.integer)

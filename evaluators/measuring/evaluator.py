@@ -11,11 +11,12 @@ import numpy as np
 from evaluators.checks.arena import Arena
 from evaluators.checks.check import check_order, check_workload, unordered_read
 from evaluators.checks.compare import check_limits
+from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.shapes import SMALL_BYTES, shapes_for
-from evaluators.checks.values import Reference, UnusualDraws
+from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
