@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluators.checks.disclosure import on
+from evaluators.checks.shapes import shapes_for
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Defines, Dim3, Plan
@@ -15,7 +16,7 @@ from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.intervals import Sittings, Spread
-from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import (
     LEAST,
@@ -104,7 +105,7 @@ def _shown_plans(kernel: KernelSource, task: Task, backend: str) -> list[Plan]:
 
 def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:
     plans = []
-    for workload in task.workloads(suite, backend):
+    for workload in shapes_for(kernel, task, suite, backend):
         with on(workload):
             plans.append(kernel.plan(task, workload.dims))
     return plans
@@ -141,9 +142,10 @@ def evaluate_file(
     check_reference(task, backend_name)
     private = backend(backend_name).private_process
     devices = 1 if private else backend(backend_name).device_count()
+    thorough = replace(policy or policy_of(backend_name), thorough=True)
     with (
         StandBy(backend_name) as stand_by,
-        opened(task, backend_name, policy=policy, stand_by=stand_by) as evaluator,
+        opened(task, backend_name, policy=thorough, stand_by=stand_by) as evaluator,
     ):
         info = evaluator.device.info
         compiler = backend(backend_name).compiler(arch=info.arch)

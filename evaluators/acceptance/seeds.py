@@ -36,7 +36,7 @@ def held_out(setup: Setup, file: Path) -> str:
         verdict = evaluator.verify(kernel, compiled, "held_out")
     if not verdict.passed:
         raise Broken(f"{verdict.status}: {verdict.reason}")
-    shapes = len(task.workloads("held_out", setup.backend_name))
+    shapes = len({key.rpartition("/")[0] for key in verdict.errors})
     return f"right on {shapes} held-out shapes"
 
 

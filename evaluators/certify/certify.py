@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from evaluators.device import backend
 from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.kernel.source import kernel_id
+from evaluators.measuring.policy import policy_of
 from evaluators.tasks.arguments import SUITES
 from evaluators.tasks.task import Task
 
@@ -58,7 +60,8 @@ def certify(path: Path, task: Task, backend_name: str, *, seconds: float = SECON
 def checked(source: str, task: Task, backend_name: str) -> Iterator[Check]:
     """Every suite in every round. Raises Refused, BackendMissing, DeviceFault."""
     for number in range(1, ROUNDS + 1):
-        with opened(task, backend_name) as evaluator:
+        policy = replace(policy_of(backend_name), thorough=True)
+        with opened(task, backend_name, policy=policy) as evaluator:
             compiler = backend(backend_name).compiler(arch=evaluator.device.info.arch)
             try:
                 kernel, compiled = compile_kernel(source, task, compiler, backend_name)
@@ -73,7 +76,7 @@ def checked(source: str, task: Task, backend_name: str) -> Iterator[Check]:
                 yield Check(
                     round=number,
                     suite=suite,
-                    shapes=len(task.workloads(suite, backend_name)),
+                    shapes=len({key.rpartition("/")[0] for key in verdict.errors}),
                     worst=max(verdict.errors.values(), default=0.0),
                 )
 

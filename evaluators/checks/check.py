@@ -96,6 +96,65 @@ def check_workload(
     return Checked(errors=errors, run_us=run_us)
 
 
+ENDURED_US = 1e5
+LAUNCHES = (40, 1000)
+BURSTS = 10
+"""Launches in a row that a kernel that is ahead must bear: as many as take so long, at least and at
+most so many, in so many bursts at least, after each of which one is judged."""
+
+
+def check_endurance(
+    memory: WorkloadMemory,
+    draws: Sequence[Draw],
+    rng: np.random.Generator,
+    *,
+    deadline_s: float,
+    most_at_once: int,
+    judge: Judge | None = None,
+) -> None:
+    """Launch over and over in one session, that does not check bounds, and judge at times.
+
+    most_at_once: launches that one call may hold. Raises Rejected: WRONG, or what the run met.
+    """
+    judge = judge or HostJudge()
+    with on(memory.workload):
+        judge.place_shared(memory, draws[0], rng)
+        memory.prepare(deadline_s=deadline_s)
+        judge.place(memory, {0: draws[0]}, rng)
+        run_us = memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+        left = min(max(int(ENDURED_US / max(run_us, 1.0)), LAUNCHES[0]), LAUNCHES[1])
+        at_once = max(1, min(left // BURSTS, most_at_once // len(memory.plan.steps)))
+        before = draws[0]
+        while left > 0:
+            _burst(memory, before, judge, rng, at_once, deadline_s=deadline_s)
+            draw = draws[int(rng.integers(len(draws)))]
+            stays = draw is not before and bool(rng.integers(2))
+            judge.place(memory, {0: draw}, rng, stale={0} if stays else ())
+            memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+            with _after(1, ""):
+                judge.judge(memory, {0: draw})
+            before, left = draw, left - at_once - 1
+
+
+def _burst(
+    memory: WorkloadMemory,
+    draw: Draw,
+    judge: Judge,
+    rng: np.random.Generator,
+    launches: int,
+    *,
+    deadline_s: float,
+) -> None:
+    """Launches that nobody judges; on what lies there, unless they change it."""
+    if any(argument.role == "inout" for argument in memory.task.arguments):
+        for _ in range(launches):
+            judge.place(memory, {0: draw}, rng, stale={0})
+            memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+    else:
+        again = memory.bindings[:1] * launches
+        memory.session.time(memory.plan, again, deadline_s=deadline_s)
+
+
 def _endure(
     memory: WorkloadMemory,
     draws: Sequence[Draw],

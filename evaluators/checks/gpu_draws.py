@@ -124,6 +124,17 @@ class GpuDraws:
             name: one.checksum for name, one in zip(held.references, found, strict=True)
         }
 
+    def reference(self, workload: Workload, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Of inputs that the host made, by the task's reference.hip where there is one.
+
+        Raises DeviceFault, and TaskError for a wrong reference.hip.
+        """
+        if self._reference is None:
+            return self._task.reference(workload, inputs)
+        if self._session is None:
+            self._check_reference()
+        return self._computed(workload, inputs)
+
     def references(self, held: Held, workload: Workload) -> dict[str, Array]:
         """Read back from the device, by output."""
         found: dict[str, Array] = {}
@@ -223,7 +234,11 @@ class GpuDraws:
     def _computed(self, workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """What reference.hip makes of inputs of the host."""
         sizes = _reference_bytes(self._task, workload)
-        given = {name: np.ascontiguousarray(array) for name, array in inputs.items()}
+        given = {
+            a.name: np.ascontiguousarray(inputs[a.name].astype(a.np_dtype, copy=False))
+            for a in self._task.arguments
+            if a.role != "out"
+        }
         nbytes = sum(sizes.values()) + sum(array.nbytes for array in given.values())
         with self._device.open(self._trusted.harness, memory_bytes=nbytes) as memory:
             results = {name: memory.alloc(size) for name, size in sizes.items()}

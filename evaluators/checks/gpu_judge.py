@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from weakref import WeakSet
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class GpuJudge:
         self._placing = Placing(task)
         self._host = HostJudge()
         self._scratch_secrets: dict[Buffer, Secret] = {}
+        self._unusual: WeakSet[WorkloadMemory] = WeakSet()
         self._drawn = _drawn_on_device(task, device.info.backend)
         self._harness = Harness(device, trusted)
         probe(self._harness, device, trusted)
@@ -72,7 +74,9 @@ class GpuJudge:
         self._draws.renew()
 
     def place_shared(self, memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> None:
-        if not self._is_drawn(memory.workload):
+        if draw.standard.values:
+            self._unusual.add(memory)
+        if not self._is_drawn(memory):
             self._host.place_shared(memory, draw, rng)
         elif memory.shared.spans:
             secret = self._draws.constants(memory.workload)
@@ -80,7 +84,7 @@ class GpuJudge:
 
     def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
         with self._noting_trespass():
-            if not self._is_drawn(memory.workload):
+            if not self._is_drawn(memory):
                 self._host.inspect_shared(memory, scratches=scratches)
                 return
             if memory.scratches:
@@ -96,7 +100,7 @@ class GpuJudge:
         *,
         stale: Collection[int] = (),
     ) -> None:
-        if not self._is_drawn(memory.workload):
+        if not self._is_drawn(memory):
             self._host.place(memory, placed, rng, stale=stale)
             return
         held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
@@ -115,17 +119,26 @@ class GpuJudge:
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
         """Raises MemorySpoilt too: a kernel has changed references."""
         with self._noting_trespass():
-            if not self._is_drawn(memory.workload):
+            if not self._is_drawn(memory):
                 return self._host.judge(memory, placed)
             return self._judge(memory, placed)
 
     def references(self, memory: WorkloadMemory, draw: Draw) -> Mapping[str, Array]:
-        if not self._is_drawn(memory.workload):
+        if not self._is_drawn(memory):
             return draw.reference
         return self._draws.references(self._held(memory, draw), memory.workload)
 
     def spot_check(self, memory: WorkloadMemory, placed: Placed, rng: np.random.Generator) -> None:
         self.judge(memory, placed)  # the device looks at everything
+
+    def reference(self, workload: Workload, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        """What should come of inputs that the host made; by the device where that is worth it.
+
+        Raises DeviceFault, TaskError.
+        """
+        if workload.label in self._drawn:
+            return self._draws.reference(workload, inputs)
+        return self._task.reference(workload, inputs)
 
     def close(self) -> None:
         self._draws.close()
@@ -139,8 +152,10 @@ class GpuJudge:
             self.spoilt = self.spoilt or rejected.trespass
             raise
 
-    def _is_drawn(self, workload: Workload) -> bool:
-        return workload.label in self._drawn
+    def _is_drawn(self, memory: WorkloadMemory) -> bool:
+        """Whether the device draws and judges; the host chooses unusual values, whatever the
+        shape, where it places them first of all."""
+        return memory.workload.label in self._drawn and memory not in self._unusual
 
     def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
         return self._draws.held(memory.workload, draw.index)
@@ -246,12 +261,8 @@ def _drawn_on_device(task: Task, backend: str) -> set[str]:
     """Labels of all benchmark and held-out shapes but those that are small tests too."""
     tests = task.workloads("tests", backend)
     others = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
-    small = {w.label for w in tests if _nbytes(task, w) <= SMALL_BYTES}
+    small = {w.label for w in tests if task.nbytes(w) <= SMALL_BYTES}
     return {workload.label for workload in others} - small
-
-
-def _nbytes(task: Task, workload: Workload) -> int:
-    return sum(argument.nbytes(workload.dims) for argument in task.arguments)
 
 
 def _bytes(session: Session, buffer: Buffer) -> Image:

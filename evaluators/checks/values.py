@@ -1,13 +1,15 @@
 """Draws with values that a task's own distributions seldom hold: spikes, NaN, signed zeros..."""
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from evaluators.checks.budget import FLOAT32_ULP, Limit, Standard
+from evaluators.checks.budget import Limit, Standard
+from evaluators.checks.conditioning import Moving, Reference, conditioning, random_signs
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.evaluation import Rejected
 from evaluators.tasks.arguments import DTYPES, Argument, Workload, float_info
@@ -30,18 +32,13 @@ ROOM = 64
 """Elements of an input."""
 MOST_BYTES, MOST_FLOPS = 1 << 22, 1e8
 """Of a shape on which unusual values are tried."""
-KEPT = 3
-"""Draws of a shape and class."""
-DIRECTIONS = 8
+KEPT, KEPT_LARGE = 3, 1
+"""Draws of a class and a shape: of the tests or with few elements of output, and of others."""
+FEW_ELEMENTS = 64
+KEPT_BYTES = 1 << 28
+"""Of all draws; beyond it the longest unused are dropped and made again."""
+DIRECTIONS, DIRECTIONS_LARGE = 8, 2
 """In so many random ones inputs are moved to see how far outputs move."""
-ROUNDING = 2.0**-24  # of float32, relative
-STRIDE = 64.0
-"""So many times as far outputs must move when inputs do."""
-FLUSHED = 2.0**-126
-"""Float32 results below it become zero under options that a kernel may ask for, and in some of
-AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
-NEGLIGIBLE = FLOAT32_ULP**2
-"""Of an output's largest element: kernels bound exponents where little is left of a result."""
 
 
 @contextmanager
@@ -58,11 +55,22 @@ def on_values(values: str) -> Iterator[None]:
 class UnusualDraws:
     """A task's unusual draws by shape and class of values, made when first asked for."""
 
-    def __init__(self, task: Task, pool: InputPool, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        task: Task,
+        pool: InputPool,
+        rng: np.random.Generator,
+        *,
+        reference: Reference | None = None,
+    ) -> None:
+        """reference: what makes references, by default the task's reference.py."""
         self._task = task
         self._pool = pool
         self._rng = rng
-        self._kept: dict[tuple[str, str], tuple[Draw, ...]] = {}
+        self._reference = reference or task.reference
+        self._kept: OrderedDict[tuple[str, str], tuple[Draw, ...]] = OrderedDict()
+        self._dropped: set[tuple[str, str]] = set()
+        self._settled: set[tuple[str, str]] = set()
         self._limits: dict[tuple[str, str], dict[str, Limit]] = {}
 
     def chosen(
@@ -81,14 +89,22 @@ class UnusualDraws:
             found.setdefault(shapes[int(self._rng.integers(len(shapes)))], []).append(values)
         return found
 
-    def _affordable(self, tests: Sequence[Workload]) -> list[Workload]:
-        """Those whose reference takes little, as it is asked for DIRECTIONS times; or else the
-        smallest."""
-        quick = [w for w in tests if self._nbytes(w) <= MOST_BYTES and self._flops(w) <= MOST_FLOPS]
-        return quick or sorted(tests, key=self._nbytes)[:1]
+    def spread(self, workloads: Sequence[Workload]) -> list[tuple[Workload, str]]:
+        """Each class on one of the shapes, and each shape with one of the classes, in pairs and in
+        an order that nobody can foresee."""
+        classes, rng = [*self._task.unusual()], self._rng
+        if not classes or not workloads:
+            return []
+        count = max(len(classes), len(workloads))
+        shapes = [workloads[int(i) % len(workloads)] for i in rng.permutation(count)]
+        values = [classes[int(i) % len(classes)] for i in rng.permutation(count)]
+        return list(zip(shapes, values, strict=True))
 
-    def _nbytes(self, workload: Workload) -> int:
-        return sum(argument.nbytes(workload.dims) for argument in self._task.arguments)
+    def _affordable(self, tests: Sequence[Workload]) -> list[Workload]:
+        """Those whose reference takes little, or else the smallest."""
+        nbytes = self._task.nbytes
+        quick = [w for w in tests if nbytes(w) <= MOST_BYTES and self._flops(w) <= MOST_FLOPS]
+        return quick or sorted(tests, key=nbytes)[:1]
 
     def _flops(self, workload: Workload) -> float:
         flops = self._task.flops
@@ -104,29 +120,62 @@ class UnusualDraws:
         kept = [self.of(workload, values) for values in classes]
         return [some[int(self._rng.integers(len(some)))] for some in kept if some]
 
+    def cost_bytes(self, workload: Workload, values: str) -> int:
+        """What references read and write until such draws are made; 0 where they are."""
+        if (workload.label, values) in self._kept:
+            return 0
+        rounded = any(output.rounded(workload.dims) for output in self._task.outputs)
+        references = 2 + DIRECTIONS_LARGE if rounded else 1
+        return self._task.nbytes(workload) * self._count(workload) * references
+
     def drop(self, workload: Workload, values: str) -> None:
         """From now on there are none."""
-        self._kept[workload.label, values] = ()
+        self._dropped.add((workload.label, values))
 
     def of(self, workload: Workload, values: str) -> tuple[Draw, ...]:
         """Some draws, none where the shape admits none."""
         key = workload.label, values
+        if key in self._dropped:
+            return ()
         if key not in self._kept:
-            made = (self._make(workload, values, i) for i in range(KEPT))
+            count = 1 if key in self._settled else self._count(workload)
+            made = (self._make(workload, values, i) for i in range(count))
             self._kept[key] = tuple(draw for draw in made if draw is not None)
+        self._kept.move_to_end(key)
+        while len(self._kept) > 1 and self._held_bytes() > KEPT_BYTES:
+            self._kept.popitem(last=False)
         return self._kept[key]
+
+    def _held_bytes(self) -> int:
+        return sum(draw.nbytes for draws in self._kept.values() for draw in draws)
+
+    def _count(self, workload: Workload) -> int:
+        """The error of one draw tells much of an honest kernel's, unless it is of few elements."""
+        least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
+        return KEPT if workload.suite == "tests" or least < FEW_ELEMENTS else KEPT_LARGE
+
+    def settle(self, workload: Workload, values: str) -> None:
+        """Once limits are measured, one draw of a large shape is enough."""
+        if workload.suite != "tests":
+            key = workload.label, values
+            self._settled.add(key)
+            self._kept[key] = self._kept.get(key, ())[:1]
 
     def _make(self, workload: Workload, values: str, i: int) -> Draw | None:
         arguments = self._task.unusual()[values]
         usual = self._pool.fresh(workload, self._rng).inputs
+        directions = DIRECTIONS if workload.suite == "tests" else DIRECTIONS_LARGE
         for factor in FACTORS if values in ("spikes", "large") else FACTORS[:1]:
             inputs = unusual(arguments, usual, values, factor, self._rng)
-            scales = conditioning(self._task, workload, inputs, values, self._rng)
+            moving = Moving(self._task, workload, inputs, self._reference)
+            scales = conditioning(moving, values, directions, self._rng)
             if scales is not None:
                 index = -1 - i - KEPT * list(WORDS).index(values)
                 limits = self._limits.setdefault((workload.label, values), {})
                 standard = Standard(limits=limits, scales=scales, values=values)
-                return Draw(self._task, workload, index, lambda *_, made=inputs: made, standard)
+                draw = Draw(self._task, workload, index, lambda *_, made=inputs: made, standard)
+                draw.reference = moving.reference
+                return draw
         return None
 
 
@@ -154,9 +203,11 @@ def unusual(
                 least = float(float_info(argument.np_dtype).tiny)
                 wide = wide / max(np.abs(wide).max(initial=0.0), least) * least / 2
             case "signed_zeros":
-                wide = np.where(_some(wide, rng, 3), np.copysign(0.0, _signs(wide, rng)), wide)
+                wide = np.where(
+                    _some(wide, rng, 3), np.copysign(0.0, random_signs(wide, rng)), wide
+                )
             case "infinity":
-                wide = np.where(_some(wide, rng, 300), np.inf * _signs(wide, rng), wide)
+                wide = np.where(_some(wide, rng, 300), np.inf * random_signs(wide, rng), wide)
         if values in ("spikes", "large"):
             wide = np.clip(wide, -most, most)
         inputs[argument.name] = wide.astype(DTYPES[drawn]).astype(argument.np_dtype)
@@ -168,13 +219,8 @@ def unusual(
 def _some(values: Array, rng: np.random.Generator, each: int) -> Array:
     """One element in so many, at least one."""
     chosen = np.zeros(values.size, dtype=np.bool_)
-    chosen[rng.permutation(values.size)[: -(-values.size // each)]] = True
+    chosen[rng.integers(values.size, size=-(-values.size // each))] = True
     return chosen.reshape(values.shape)
-
-
-def _signs(values: Array, rng: np.random.Generator) -> Array:
-    signs: Array = np.asarray(1.0 - 2.0 * rng.integers(0, 2, values.shape))
-    return signs
 
 
 def _cancelling(values: Array, rng: np.random.Generator, *, first: bool) -> Array:
@@ -202,85 +248,3 @@ def _with_nan(values: Array, rng: np.random.Generator) -> Array:
     chosen = _some(values, rng, 300)
     raw[chosen] = nan | payloads[chosen]
     return raw.view(values.dtype)
-
-
-def conditioning(
-    task: Task,
-    workload: Workload,
-    inputs: Mapping[str, Array],
-    values: str,
-    rng: np.random.Generator,
-) -> dict[str, Array] | None:
-    """By output, how far each element moves when inputs are rounded to float32: its own scale of
-    error, whatever the other elements are (a condition number, Higham, Accuracy and Stability of
-    Numerical Algorithms, 2002, 1.6). None for an output that has no rounding.
-
-    None in place of all where that is no scale: outputs that leave their type's range, and
-    roundings that no longer act in proportion.
-    """
-    reference = task.reference(workload, inputs)
-    if values in ("spikes", "large") and not _in_range(task, reference):
-        return None
-    rounded = [o for o in task.outputs if o.rounded(workload.dims)]
-    if not rounded:
-        return {}
-    moves: dict[str, Array] = {o.name: np.zeros(o.shape(workload.dims)) for o in rounded}
-    for t in range(DIRECTIONS):
-        signs = {n: _signs(a, rng) for n, a in inputs.items() if _is_float(a)}
-        near = _moved(task, workload, inputs, reference, signs, 1.0)
-        if t == 0 and values in ("spikes", "large"):
-            far = _moved(task, workload, inputs, reference, signs, STRIDE)
-            if not all(_in_proportion(near[n], far[n], reference[n]) for n in moves):
-                return None
-        for name in moves:
-            moves[name] += near[name] ** 2 / DIRECTIONS
-    scales = {}
-    for output in rounded:
-        size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
-        least = float(float_info(output.np_dtype).smallest_subnormal)
-        if "denormals" not in (task.values or ()):
-            least += FLUSHED + NEGLIGIBLE * float(size.max(initial=0.0))
-        scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
-    return scales
-
-
-def _moved(
-    task: Task,
-    workload: Workload,
-    inputs: Mapping[str, Array],
-    reference: Mapping[str, Array],
-    signs: Mapping[str, Array],
-    times: float,
-) -> dict[str, Array]:
-    """By output, what the reference changes by when inputs move by so many float32 roundings."""
-    moved = dict(inputs)
-    with np.errstate(invalid="ignore", over="ignore"):
-        for name, sign in signs.items():
-            moved[name] = inputs[name].astype(np.float64) * (1.0 + times * ROUNDING * sign)
-        after = task.reference(workload, moved)
-        return {
-            n: np.nan_to_num((after[n] - r).astype(np.float64), posinf=0.0, neginf=0.0)
-            for n, r in reference.items()
-        }
-
-
-def _in_proportion(near: Array, far: Array, reference: Array) -> bool:
-    """Elements that move 64 times as far on the whole when inputs do."""
-    scale = STRIDE * (np.abs(near) + FLOAT32_ULP * np.abs(reference))
-    apart = np.abs(far - STRIDE * near)
-    with np.errstate(invalid="ignore"):
-        return bool(np.all(apart <= np.maximum(scale, 1e-3 * np.abs(reference)) + FLUSHED))
-
-
-def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
-    """Room for intermediate results too."""
-    for output in task.outputs:
-        if output.floating:
-            most = float(float_info(output.np_dtype).max) / 4
-            if not np.all(np.abs(reference[output.name]) <= most):
-                return False
-    return True
-
-
-def _is_float(array: Array) -> bool:
-    return not np.issubdtype(array.dtype, np.integer)

@@ -39,6 +39,7 @@ class Serving:
             policy=setting.policy,
             pool=pool,
             judge=self._judge,
+            reference=self._judge.reference if self._judge is not None else None,
             naive=setting.trusted.naive if setting.trusted is not None else None,
         )
 

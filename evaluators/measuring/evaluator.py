@@ -11,13 +11,16 @@ import numpy as np
 from evaluators.checks.arena import Arena
 from evaluators.checks.check import check_workload
 from evaluators.checks.compare import check_limits
+from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import WITHHELD, on, withholding
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
+from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.intervals import speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
@@ -27,11 +30,13 @@ from evaluators.measuring.rounding import Rounding
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.measuring.watch import Watch
-from evaluators.tasks.arguments import Suite, Workload
+from evaluators.tasks.arguments import SUITES, Suite, Workload
 from evaluators.tasks.task import Task
 
 ENDURANCE = 40
 """Launches of a kernel on its smallest shape, with nothing restored between them."""
+PAIRS = 2
+"""Of a large shape and a class of unusual values, for a kernel that is ahead in the search."""
 SLOW_US = 50_000.0
 """A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
 
@@ -41,6 +46,7 @@ class Evaluator:
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
     judge: where data comes from and is judged, by default the host. naive: see Rounding.
+    reference: see UnusualDraws.
     """
 
     def __init__(
@@ -53,6 +59,7 @@ class Evaluator:
         pool: InputPool | None = None,
         judge: Judge | None = None,
         naive: Naive | None = None,
+        reference: Reference | None = None,
     ) -> None:
         self.task = task
         self.device = device
@@ -63,7 +70,8 @@ class Evaluator:
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
-        self._unusual = UnusualDraws(task, self.pool, self.rng)
+        self._pairs = None if self.policy.thorough else PAIRS
+        self._unusual = UnusualDraws(task, self.pool, self.rng, reference=reference)
         self._rounding = Rounding(
             task,
             device,
@@ -75,6 +83,17 @@ class Evaluator:
             naive=naive,
         )
         self._watch = Watch(task, device, self.pool, self.rng, self._check)
+
+        self._further = FurtherChecks(
+            task,
+            device,
+            self.pool,
+            self._unusual,
+            self._rounding,
+            self.policy,
+            self.rng,
+            judge=judge,
+        )
 
     def measure(
         self,
@@ -148,8 +167,17 @@ class Evaluator:
             ahead = anchor is not None and race.ahead()
             if ahead:
                 race.check_memory()
-        untried = self._watch.order(kernel) if ahead else ""
+        further = ahead or self.policy.thorough
+        untried = self._check_further(kernel, compiled, ahead=ahead) if further else ""
         return errors, race, untried
+
+    def _check_further(self, kernel: KernelSource, compiled: Compiled, *, ahead: bool) -> str:
+        """For a kernel that would win. Returns what was not tried."""
+        self._further.unusual_values(kernel, compiled, self.benchmarks, most=self._pairs)
+        if not ahead:
+            return ""
+        self._further.endurance(kernel, compiled)
+        return self._watch.order(kernel)
 
     def watch(self, kernel: KernelSource) -> Verdict:
         """Whether the backend's oracle sees a race on any shape; its log: what was not tried."""
@@ -179,17 +207,33 @@ class Evaluator:
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
         """Whether the kernel is right on the shapes of a suite; yes when the suite is empty."""
-        shapes = self.task.workloads(suite, self.backend)
-        if not shapes:
-            return Verdict(status=Status.PASSED)
         if suite == "held_out" and not compiled.held_out:
             return Verdict(status=Status.WRONG, reason=WITHHELD)
         try:
             with withholding(suite):
-                errors, _ = despite_kills(lambda: self._check(kernel, compiled, shapes, {}))
+                errors = despite_kills(lambda: self._verify(kernel, compiled, suite))
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         return Verdict(status=Status.PASSED, errors=errors)
+
+    def _verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> dict[str, float]:
+        """Errors by "label/output". Raises Rejected."""
+        shapes = self._borne(shapes_for(kernel, self.task, suite, self.backend))
+        if not shapes:
+            return {}
+        errors, _ = self._check(kernel, compiled, shapes, {})
+        if suite == "tests":
+            return errors  # with their own unusual values
+        large = [w for w in shapes if self.task.nbytes(w) > SMALL_BYTES] or shapes[:1]
+        further = self._further.unusual_values(kernel, compiled, large, most=self._pairs)
+        if suite == "held_out":
+            self._further.endurance(kernel, compiled)
+        return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
+
+    def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:
+        """Without those that the task does not state and that its seed is not right on."""
+        stated = {w.label for suite in SUITES for w in self.task.workloads(suite, self.backend)}
+        return [w for w in shapes if w.label in stated or self._rounding.bears(w)]
 
     def _failed(
         self, kernel: KernelSource, rejected: Rejected, seconds: Mapping[str, float]

@@ -27,6 +27,8 @@ class TimingPolicy:
     verify_bytes: how much of a call's memory is judged in full, chosen at random; of the rest
         each output is judged by elements picked at random.
     fresh_bytes: shapes up to this size are checked on inputs that never come again.
+    thorough: benchmark and held-out shapes are tried with every class of unusual values, also for
+        kernels that are not ahead.
     """
 
     min_blocks: int = 3
@@ -44,6 +46,7 @@ class TimingPolicy:
     copies_bytes: int = 1 << 26
     verify_bytes: int = 1 << 23
     fresh_bytes: int = 1 << 26
+    thorough: bool = False
     deadline_factor: float = 10.0
     deadline_slack_s: float = 2.0
     deadline_cap_s: float = 20.0

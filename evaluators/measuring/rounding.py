@@ -13,6 +13,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
+from evaluators.checks.shapes import shapes_for
 from evaluators.checks.values import UnusualDraws, on_values
 from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
@@ -20,7 +21,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import Naive, compiled_naive
-from evaluators.tasks.arguments import Workload
+from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.task import Task
 
 DRAWS = 3
@@ -57,6 +58,7 @@ class Rounding:
         self._judge = judge
         self._naive = naive
         self._measured: set[tuple[str, str]] = set()
+        self._borne: dict[str, bool] = {}
 
     def calibrate(
         self, checked_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
@@ -83,13 +85,41 @@ class Rounding:
         try:
             if draws:
                 draws[0].standard.limits.update(self._limits(workload, draws))
+            if values:
+                self._unusual.settle(workload, values)
         except Rejected as rejected:
-            spoilt = rejected.status is not Status.WRONG and self._device.info.private_process
-            stated = values and self._task.values is not None
+            spoilt = self._spoils(rejected)
+            promised = self._task.values is not None and workload.suite == "tests"
+            stated = values and promised  # elsewhere it may, and then nobody is asked
             if rejected.killed or spoilt or stated:
                 self._blame(checked_id, rejected)
             if values:
                 self._unusual.drop(workload, values)
+
+    def bears(self, workload: Workload) -> bool:
+        """Whether the seed is right on a shape that was derived for its task; looked at once."""
+        if workload.label not in self._borne:
+            self._borne[workload.label] = self._is_right(workload)
+        return self._borne[workload.label]
+
+    def _is_right(self, workload: Workload) -> bool:
+        kernel, _ = self._compiled()
+        if workload not in shapes_for(kernel, self._task, "held_out", self._device.info.backend):
+            return False
+        draws = self._pool.draws(workload, self._rng, self._count(workload))
+        try:
+            draws[0].standard.limits.update(self._limits(workload, draws))
+        except TaskError:
+            return False
+        except Rejected as rejected:
+            if rejected.killed or self._spoils(rejected):
+                self._blame("", rejected)
+            return False
+        self._measured.add((workload.label, ""))
+        return True
+
+    def _spoils(self, rejected: Rejected) -> bool:
+        return rejected.status is not Status.WRONG and self._device.info.private_process
 
     def _blame(self, checked_id: str, rejected: Rejected) -> NoReturn:
         if rejected.killed or checked_id == self.seed_id:

@@ -141,10 +141,13 @@ def watched(evaluator: Judges, kernel: KernelSource, compiled: Compiled) -> Verd
 
 
 def brief(backend_name: str, policy: TimingPolicy | None) -> TimingPolicy:
-    """How a sitting times, where a campaign's policy is as given. Raises BackendMissing."""
+    """How a sitting times and checks, where a campaign's policy is as given.
+
+    Raises BackendMissing.
+    """
     usual = policy or policy_of(backend_name)
     seconds = min(SECONDS, usual.link_budget_s)
-    return replace(usual, link_blocks=BLOCKS, link_budget_s=seconds)
+    return replace(usual, link_blocks=BLOCKS, link_budget_s=seconds, thorough=True)
 
 
 def spread_of(backend_name: str) -> Spread:

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from evaluators.checks.disclosure import on
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
+from evaluators.checks.shapes import shapes_for
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, TaskError
-from evaluators.tasks.task import Task
+from evaluators.tasks.task import Task, TaskContent
 
 Naive = tuple[KernelSource, Compiled]
 
@@ -20,7 +21,7 @@ def compiled_naive(task: Task, info: DeviceInfo) -> Naive:
 
     Raises TaskError.
     """
-    return _naive(_Key(task), info.backend, info.arch)
+    return _naive(TaskContent(task), info.backend, info.arch)
 
 
 def compiled_trusted(task: Task, info: DeviceInfo) -> Trusted:
@@ -28,7 +29,7 @@ def compiled_trusted(task: Task, info: DeviceInfo) -> Trusted:
 
     Raises TaskError, BackendMissing.
     """
-    return _trusted(_Key(task), info.backend, info.arch)
+    return _trusted(TaskContent(task), info.backend, info.arch)
 
 
 def compile_all_trusted(task: Task, compiler: Compiler, backend_name: str) -> Trusted:
@@ -43,7 +44,7 @@ def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
         kernel = parse_kernel(task.naive)
         plans = []
         for suite in SUITES:
-            for workload in task.workloads(suite, backend_name):
+            for workload in shapes_for(kernel, task, suite, backend_name):
                 with on(workload):
                     plan = kernel.plan(task, workload.dims)
                 if plan not in plans:
@@ -55,25 +56,11 @@ def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
         ) from None
 
 
-class _Key:
-    """A task by its content."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self._content = task.hash, task.naive, str(task.suites)
-
-    def __hash__(self) -> int:
-        return hash(self._content)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._content == other._content
-
-
 @functools.lru_cache(maxsize=64)
-def _naive(key: _Key, name: str, arch: str) -> Naive:
+def _naive(key: TaskContent, name: str, arch: str) -> Naive:
     return compile_naive(key.task, backend(name).compiler(arch=arch), name)
 
 
 @functools.lru_cache(maxsize=8)
-def _trusted(key: _Key, name: str, arch: str) -> Trusted:
+def _trusted(key: TaskContent, name: str, arch: str) -> Trusted:
     return compile_all_trusted(key.task, backend(name).compiler(arch=arch), name)

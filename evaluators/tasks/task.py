@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.device_info import DeviceInfo
-from evaluators.expression import Expression
+from evaluators.expression import Expression, ExpressionError
 from evaluators.tasks.arguments import (
     DTYPES,
     UNSAID,
@@ -86,6 +86,23 @@ class Task:
         by_backend = self.suites[suite]
         return by_backend.get(backend, by_backend.get("default", ()))
 
+    def nbytes(self, workload: Workload) -> int:
+        """Of all arguments."""
+        return sum(argument.nbytes(workload.dims) for argument in self.arguments)
+
+    def holds(self, workload: Workload) -> bool:
+        """Whether its formulas make sense on a shape that no file states."""
+        dims = workload.dims
+        try:
+            sizes = [size for a in self.arguments for size in a.shape(dims)]
+            limits = [limit for a in self.arguments for limit in (a.rtol(dims), a.atol(dims))]
+            for formula in (self.flops, self.bytes):
+                if formula is not None:
+                    formula.evaluate(dims)
+        except ExpressionError:
+            return False
+        return min(sizes) > 0 and min(limits) >= 0
+
     def inputs(self, workload: Workload, seed: int) -> dict[str, Array]:
         """Every in, inout and constant argument in its own dtype, drawn from the seed."""
         rng = np.random.default_rng([seed, zlib.crc32(workload.label.encode())])
@@ -148,6 +165,20 @@ class Task:
             if bandwidth:
                 floors.append(moved / bandwidth)
         return max(floors) * 1e6 if floors else None
+
+
+class TaskContent:
+    """A task by its content, as a key: equal ones are made of the same files."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._content = task.hash, tuple(task.seeds.values()), str(task.suites)
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TaskContent) and self._content == other._content
 
 
 def _array(value: Any, output: Argument, where: str) -> Array:

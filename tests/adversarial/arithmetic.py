@@ -7,8 +7,9 @@ made; a test names what stands there.
 from dataclasses import dataclass, field
 
 from evaluators.device import backend
-from evaluators.evaluate import Evaluator, compile_kernel
+from evaluators.evaluate import Evaluator, TimingPolicy, compile_kernel
 from evaluators.evaluation import Verdict
+from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
 
 ROUNDINGS = """
@@ -149,14 +150,16 @@ class Checks:
 
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
 
-    def verdict(self, name: str, text: str) -> Verdict:
-        """On the shapes of the task's tests."""
+    def verdict(self, name: str, text: str, suite: Suite = "tests") -> Verdict:
+        """On the task's shapes of a suite."""
         task = load_task(name)
         if name not in self.evaluators:
             device = backend("cpu").open_device(0)
-            self.evaluators[name] = Evaluator(task=task, device=device, secret=5)
+            self.evaluators[name] = Evaluator(
+                task=task, device=device, secret=5, policy=TimingPolicy(thorough=True)
+            )
         kernel_, compiled = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
-        return self.evaluators[name].verify(kernel_, compiled, "tests")
+        return self.evaluators[name].verify(kernel_, compiled, suite)
 
     def close(self) -> None:
         for evaluator in self.evaluators.values():

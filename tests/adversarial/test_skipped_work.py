@@ -34,6 +34,9 @@ SKIPPING = {
     ),
 }
 
+FASTER = "if (i < N) { y[i] = steps(x[i], 4); return; }"
+"""Ahead of the seed, so that it would win."""
+
 COUNTING_IN_SCRATCH = kernel(
     scratch=True,
     before="""
@@ -65,6 +68,22 @@ def test_a_count_kept_in_scratch_is_lost_before_the_next_application(contest: Co
     assert evaluation.passed, evaluation.reason
     assert evaluation.speedup is not None
     assert evaluation.speedup < 1.5
+
+
+COUNTING = "if (i == 0) ++calls;"
+AFTER_MANY = {
+    "from its 301st run on": COUNTING + "if (calls > 300 && i > N - 40) return;",
+    "in two of three runs from its 301st on": COUNTING + "if (calls > 300 && calls % 3) return;",
+}
+
+
+@pytest.mark.parametrize("when", AFTER_MANY)
+def test_a_kernel_that_skips_after_many_runs_is_wrong(when: str, contest: Contest) -> None:
+    evaluation = contest.measure(
+        kernel(preamble="__device__ int calls;", before=AFTER_MANY[when] + FASTER)
+    )
+    assert evaluation.status is Status.WRONG, (evaluation.status, evaluation.speedup)
+    assert "is state kept between launches?" in evaluation.reason
 
 
 @pytest.mark.parametrize("scratch", [False, True])

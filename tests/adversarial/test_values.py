@@ -1,11 +1,15 @@
 """Kernels that are right on friendly values only are found by the classes that a task states."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from evaluators.device import backend
 from evaluators.evaluation import Status
 from tests.adversarial.arithmetic import Checks, kernel
+from tests.adversarial.timed_task import Contest, write_task
+from tests.adversarial.timed_task import kernel as timed_kernel
 
 CHEATS: dict[str, tuple[str, dict[str, str]]] = {
     "softmax without its maximum": ("softmax", {"LARGEST": "0.0f"}),
@@ -40,3 +44,55 @@ def test_a_kernel_for_friendly_values_is_wrong(name: str, checks: Checks) -> Non
     verdict = checks.verdict(task, kernel(task, **places))
     assert verdict.status is Status.WRONG
     assert "\n" not in verdict.reason
+
+
+# --- on large shapes only -------------------------------------------------------------------------
+
+LARGE: dict[str, tuple[str, dict[str, str]]] = {
+    "softmax without its maximum": ("softmax", {"LARGEST": "(R * C >= 16384 ? 0.0f : largest)"}),
+    "softmax of bounded inputs": (
+        "softmax",
+        {"IN": "(R * C < 16384) ? same : bounded"},
+    ),
+    "transpose without NaN": ("transpose", {"VALUE": "R * C < 100000 || v == v ? v : 0.0f"}),
+    "transpose that bounds its elements": (
+        "transpose",
+        {"VALUE": "R * C < 100000 || !(fabsf(v) > 50.0f) ? v : 50.0f"},
+    ),
+}
+"""Right on every shape of the tests."""
+
+
+def large(name: str) -> tuple[str, str]:
+    task, places = LARGE[name]
+    if "IN" in places:  # a call of either
+        chosen = "#define IN(x) (R * C < 16384 ? same(x) : bounded(x))\n"
+        return task, kernel(task).replace("#define IN same\n", chosen)
+    return task, kernel(task, **places)
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_so_it_is_on_held_out_shapes(name: str, checks: Checks) -> None:
+    task, text = large(name)
+    assert checks.verdict(task, text).passed
+    verdict = checks.verdict(task, text, "held_out")
+    assert verdict.status is Status.WRONG
+    assert "held-out shape, of which no more is told" in verdict.reason
+
+
+AHEAD = {
+    "that bounds its elements": "fminf(fmaxf(x[i], -60.0f), 60.0f)",
+    "that takes large ones for none": "(fabsf(x[i]) < 60.0f ? x[i] : 0.0f)",
+}
+
+
+@pytest.mark.parametrize("what", AHEAD)
+def test_so_it_is_on_benchmark_shapes_where_it_would_win(what: str, tmp_path: Path) -> None:
+    device = backend("cpu").open_device(0)
+    contest = Contest(write_task(tmp_path / "task"), device)
+    before = f"if (i < N) {{ y[i] = steps(N > 1000 ? {AHEAD[what]} : x[i], 4); return; }}"
+    evaluation = contest.measure(timed_kernel(before=before))
+    device.close()
+    assert evaluation.status is Status.WRONG
+    assert "large inputs on N=" in evaluation.reason or "with spikes in its" in evaluation.reason
+    assert "expected" not in evaluation.reason + evaluation.log

@@ -1,0 +1,114 @@
+"""What a kernel that would win must bear beyond what every candidate is checked for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evaluators.checks.arena import Arena
+from evaluators.checks.check import check_endurance, check_workload
+from evaluators.checks.inputs import InputPool
+from evaluators.checks.judge import Judge
+from evaluators.checks.values import UnusualDraws
+from evaluators.device import Compiled, Device
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.policy import TimingPolicy
+from evaluators.measuring.rounding import Rounding
+from evaluators.tasks.arguments import Workload
+from evaluators.tasks.reference import smallest
+from evaluators.tasks.task import Task
+
+MADE_BYTES = 1 << 29
+"""See UnusualDraws.cost_bytes(); a second or two on one slow core."""
+
+
+class FurtherChecks:
+    """Unusual values on shapes of any size, and many launches in a row."""
+
+    def __init__(
+        self,
+        task: Task,
+        device: Device,
+        pool: InputPool,
+        unusual: UnusualDraws,
+        rounding: Rounding,
+        policy: TimingPolicy,
+        rng: np.random.Generator,
+        *,
+        judge: Judge | None = None,
+    ) -> None:
+        self._task = task
+        self._device = device
+        self._pool = pool
+        self._unusual = unusual
+        self._rounding = rounding
+        self._policy = policy
+        self._rng = rng
+        self._judge = judge
+
+    def unusual_values(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        workloads: Sequence[Workload],
+        *,
+        most: int | None = None,
+    ) -> dict[str, float]:
+        """Errors by "label/output" on random pairs of a shape and a class of values.
+
+        most: of them, by default as many as bring every shape and every class. At least one is
+        tried, others as far as making them is affordable. Raises Rejected.
+        """
+        chosen = self._chosen(kernel, workloads, most)
+        if not chosen:
+            return {}
+        shapes = [workload for workload in workloads if workload.label in chosen]
+        plans = [kernel.plan(self._task, workload.dims) for workload in shapes]
+        arena = Arena(self._task, shapes, plans)
+        errors: dict[str, float] = {}
+        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+            for memory in arena.in_turn(session, shapes, plans, self._rng):
+                checked = check_workload(
+                    memory,
+                    self._unusual.draws(memory.workload, chosen[memory.workload.label]),
+                    self._rng,
+                    deadline_s=self._policy.deadline_cap_s,
+                    judge=self._judge,
+                )
+                errors.update(checked.errors)
+        return errors
+
+    def _chosen(
+        self, kernel: KernelSource, workloads: Sequence[Workload], most: int | None
+    ) -> dict[str, list[str]]:
+        """By label, classes that the shape admits; the seed's own errors on them are known then."""
+        chosen: dict[str, list[str]] = {}
+        made_bytes = count = 0
+        for workload, values in self._unusual.spread(workloads):
+            cost_bytes = self._unusual.cost_bytes(workload, values)
+            if count == most or (count and made_bytes + cost_bytes > MADE_BYTES):
+                continue
+            self._rounding.calibrate(kernel.id, [workload], {workload.label: [values]})
+            made_bytes += cost_bytes
+            if self._unusual.of(workload, values):
+                chosen.setdefault(workload.label, []).append(values)
+                count += 1
+        return chosen
+
+    def endurance(self, kernel: KernelSource, compiled: Compiled) -> None:
+        """On the smallest shape of the tests. Raises Rejected."""
+        workload = smallest(self._task, self._device.info.backend, ("tests",))
+        if workload is None:
+            return
+        plan = kernel.plan(self._task, workload.dims)
+        arena = Arena(self._task, [workload], [plan])
+        draws = self._pool.draws(workload, self._rng, 2)
+        with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
+            (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
+            check_endurance(
+                memory,
+                draws,
+                self._rng,
+                deadline_s=self._policy.deadline_cap_s,
+                most_at_once=self._policy.max_launches,
+                judge=self._judge,
+            )

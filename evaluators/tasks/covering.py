@@ -1,0 +1,169 @@
+"""Further held-out shapes, derived for every task: ragged ones that meet every remainder."""
+
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from evaluators.tasks.arguments import Workload
+
+LEAST, MOST = 6, 10
+"""Small shapes. In each some dim meets something new, as long as there is anything left."""
+TRIES = 200
+REMAINDERS = 4
+"""Each dim meets every remainder modulo so many times what divides all its stated values."""
+EDGES = (-1, 0, 1)
+"""Beside a power of two, in the same unit: one below, at and above it; tiles are such."""
+POWERS = (4, 8, 14)
+"""The small shapes' dims are about 2 to the power of the first to the second, a lonely one up to
+that of the third."""
+
+Dims = dict[str, int]
+Cell = tuple[str, str, int]
+"""A dim, and the remainder, or the place beside a power of two, that it is to meet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Values of one dim: multiples of step from least to most times."""
+
+    step: int
+    least: int
+    most: int
+
+    @property
+    def fixed(self) -> bool:
+        return self.least == self.most
+
+
+def covering_shapes(
+    stated: Sequence[Workload], admits: Callable[[Workload], bool]
+) -> tuple[Workload, ...]:
+    """Small shapes in which each dim meets every remainder, the same for the same stated ones.
+
+    A dim stays between its stated values and a multiple of what divides all of them, a divisor of
+    another or at most another where it always is: else it may be no shape of the task at all.
+    admits: what the task and its seeds take, and what is small enough.
+    """
+    ranges = _ranges(stated)
+    rng = np.random.default_rng(zlib.crc32(" ".join(w.label for w in stated).encode()))
+    missing = {cell for name, one in ranges.items() for cell in _cells(name, one)}
+    lonely = sum(not one.fixed for one in ranges.values()) == 1
+    made = {workload.label: workload for workload in stated}
+    for _ in range(TRIES):
+        if len(made) - len(stated) >= (MOST if missing else LEAST):
+            break
+        drawn = {
+            name: _drawn(name, one, missing, rng, lonely=lonely) for name, one in ranges.items()
+        }
+        shape = _shape(drawn, stated, ranges)
+        new = missing & set(_met(shape.dims, ranges))
+        if (
+            (new or not missing)
+            and shape.label not in made
+            and _related(shape, stated)
+            and admits(shape)
+        ):
+            made[shape.label] = shape
+            missing -= new
+    return tuple(made.values())[len(stated) :]
+
+
+def below(
+    workload: Workload, stated: Sequence[Workload], admits: Callable[[Workload], bool]
+) -> tuple[Workload, ...]:
+    """About the workload's size, or half of it and so on until admitted: with all dims two and
+    three over a multiple of REMAINDERS times what divides all their values, and so with what
+    kernels do on large shapes only."""
+    ranges, found = _ranges(stated), []
+    for remainder in (2, 3):
+        dims = dict(workload.dims)
+        while True:
+            lower = {
+                name: one.step * _at_most(dims[name] // one.step, remainder, one)
+                for name, one in ranges.items()
+            }
+            shape = _shape(lower, stated, ranges)
+            if admits(shape) or max(dims.values()) < 2 * REMAINDERS:
+                break
+            largest = max(dims, key=lambda name: dims[name] if not ranges[name].fixed else 0)
+            dims[largest] = max(ranges[largest].step, dims[largest] // 2)
+        if _related(shape, stated) and admits(shape):
+            found.append(shape)
+    return tuple(found)
+
+
+def _ranges(stated: Sequence[Workload]) -> dict[str, Range]:
+    ranges = {}
+    for name in stated[0].dims:
+        values = [workload.dims[name] for workload in stated]
+        step = math.gcd(*values)
+        ranges[name] = Range(step=step, least=min(values) // step, most=max(values) // step)
+    return ranges
+
+
+def _cells(name: str, one: Range) -> Iterator[Cell]:
+    for r in range(REMAINDERS):
+        if one.least + (r - one.least) % REMAINDERS <= one.most:
+            yield name, "remainder", r
+    if not one.fixed:
+        yield from ((name, "edge", e) for e in EDGES)
+
+
+def _met(dims: Mapping[str, int], ranges: dict[str, Range]) -> Iterator[Cell]:
+    for name, one in ranges.items():
+        times = dims[name] // one.step
+        yield name, "remainder", times % REMAINDERS
+        for edge in EDGES:
+            power = dims[name] - edge * one.step
+            if power > max(1, one.step) and power & (power - 1) == 0:
+                yield name, "edge", edge
+
+
+def _drawn(
+    name: str, one: Range, missing: set[Cell], rng: np.random.Generator, *, lonely: bool
+) -> int:
+    """A value that meets something missing, if anything is. lonely: no other dim varies."""
+    most = POWERS[2] if lonely else POWERS[1]
+    size = max(int(2 ** rng.uniform(POWERS[0], most)) // one.step, int(rng.integers(1, 8)))
+    size = max(one.least, min(one.most, size))
+    wanted = sorted(cell for cell in missing if cell[0] == name) or [*_cells(name, one)]
+    _, kind, place = wanted[int(rng.integers(len(wanted)))]
+    if kind == "edge":
+        power = 1 << max(0, (size * one.step).bit_length() - 1)
+        times = power // one.step + place
+    else:
+        times = size + (place - size) % REMAINDERS
+    return one.step * max(one.least, min(one.most, times))
+
+
+def _at_most(times: int, remainder: int, one: Range) -> int:
+    lower = times - (times - remainder) % REMAINDERS
+    return max(one.least, lower)
+
+
+def _shape(dims: Dims, stated: Sequence[Workload], ranges: dict[str, Range]) -> Workload:
+    """The dims with those that are always equal, or multiples of others, made such again."""
+    for a, b in permutations(dims, 2):
+        if _always(stated, a, b) and not ranges[b].fixed:
+            dims[b] = dims[a] if _always(stated, b, a) else dims[a] * max(1, dims[b] // dims[a])
+    return Workload(dims=dims, suite="held_out")
+
+
+def _always(stated: Sequence[Workload], a: str, b: str) -> bool:
+    """Whether a, which is not always the same, divides b in every stated shape."""
+    values = {workload.dims[a] for workload in stated}
+    return len(values) > 1 and all(w.dims[b] % w.dims[a] == 0 for w in stated)
+
+
+def _related(shape: Workload, stated: Sequence[Workload]) -> bool:
+    """Whether dims that divide another in all stated shapes, or are at most another, are here."""
+    for a, b in permutations(shape.dims, 2):
+        if all(w.dims[b] % w.dims[a] == 0 for w in stated) and shape.dims[b] % shape.dims[a]:
+            return False
+        if all(w.dims[a] <= w.dims[b] for w in stated) and shape.dims[a] > shape.dims[b]:
+            return False
+    return True

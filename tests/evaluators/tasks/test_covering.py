@@ -1,0 +1,120 @@
+"""Derived shapes meet every remainder that a task's sizes allow, and nothing that it refuses."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluators.checks.shapes import FURTHER_BUILDS, derived_shapes, shapes_for
+from evaluators.device import backend
+from evaluators.evaluate import Evaluator, compile_kernel
+from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.arguments import SUITES, Workload
+from evaluators.tasks.covering import REMAINDERS, below, covering_shapes
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task, shipped_tasks
+from tests.evaluators.small_task import kernel, write_task
+
+
+def shapes(*dims: dict[str, int]) -> list[Workload]:
+    return [Workload(dims=one, suite="tests") for one in dims]
+
+
+@pytest.mark.parametrize("name", shipped_tasks())
+@pytest.mark.parametrize("where", ["cpu", "hip"])
+def test_every_dim_of_a_shipped_task_meets_every_remainder(name: str, where: str) -> None:
+    task = load_task(name)
+    derived = derived_shapes(task, where)
+    stated = {w.label for suite in SUITES for w in task.workloads(suite, where)}
+    assert not stated & {w.label for w in derived}
+    assert len(derived) <= 12
+    for dim in task.dims:
+        values = [w.dims[dim] for w in derived]
+        assert {value % REMAINDERS for value in values} == set(range(REMAINDERS)), dim
+        assert len({value % 32 for value in values}) >= 5
+        near = {v + e for v in values for e in (-1, 0, 1) if (v + e) & (v + e - 1) == 0}
+        assert near, dim
+
+
+def test_they_are_the_same_each_time() -> None:
+    made = [covering_shapes(shapes({"N": 1}, {"N": 999}), lambda _: True) for _ in range(2)]
+    assert made[0] == made[1]
+    assert made[0]
+
+
+def test_what_divides_all_stated_values_divides_derived_ones() -> None:
+    stated = shapes({"N": 64, "H": 8}, {"N": 1024, "H": 8}, {"N": 4096, "H": 8})
+    made = [*covering_shapes(stated, lambda _: True), *below(stated[1], stated, lambda _: True)]
+    assert {w.dims["N"] // 64 % REMAINDERS for w in made} == set(range(REMAINDERS))
+    assert all(w.dims["N"] % 64 == 0 and w.dims["H"] == 8 for w in made)
+
+
+def test_dims_keep_their_relations() -> None:
+    """Groups that divide a size, squares, and k at most n."""
+    stated = shapes(
+        {"N": 8, "M": 8, "G": 2, "K": 1},
+        {"N": 90, "M": 90, "G": 5, "K": 7},
+        {"N": 512, "M": 512, "G": 4, "K": 512},
+    )
+    made = [*covering_shapes(stated, lambda _: True), *below(stated[2], stated, lambda _: True)]
+    assert len(made) >= 3
+    for w in made:
+        assert w.dims["N"] == w.dims["M"] and w.dims["N"] % w.dims["G"] == 0
+        assert w.dims["K"] <= w.dims["N"]
+
+
+def test_what_is_too_large_is_halved() -> None:
+    stated = shapes({"N": 1}, {"N": 1 << 20})
+    made = below(stated[1], stated, lambda w: w.dims["N"] <= 100_000)
+    assert [w.dims["N"] % REMAINDERS for w in made] == [2, 3]
+    assert all(50_000 < w.dims["N"] <= 100_000 for w in made)
+
+
+def task_with(folder: Path, *, seed: str = "", reference: str = "") -> Task:
+    write_task(folder, seed=seed)
+    if reference:
+        (folder / "reference.py").write_text(reference)
+    return load_task(folder)
+
+
+ONLY_EVEN = """
+def reference(w, x, t, N):
+    if N % 2 and N not in (1, 5001):
+        raise ValueError("odd")
+    return {"y": 2 * x + w, "t": 2 * t}
+"""
+
+
+def test_what_the_reference_or_a_seed_refuses_is_left_out(tmp_path: Path) -> None:
+    even = task_with(tmp_path / "even", reference=ONLY_EVEN)
+    assert derived_shapes(even, "cpu")
+    small = [w.dims["N"] for w in derived_shapes(even, "cpu") if w.dims["N"] < 1000]
+    assert small and all(n % 2 == 0 for n in small)
+    grid = kernel().replace('"ceil_div(N, 64)"', '"ceil_div(N, 64) * (N < 2 or N > 99)"')
+    refusing = task_with(tmp_path / "refusing", seed=grid)
+    assert all(w.dims["N"] > 99 for w in derived_shapes(refusing, "cpu"))
+
+
+def test_where_the_seed_itself_is_wrong_nobody_is_asked(tmp_path: Path) -> None:
+    """It is right on stated shapes: what it does on others says nothing about a kernel."""
+    seed = kernel(before="if (N % 4 == 2) return;")
+    task = task_with(tmp_path / "a", seed=seed)
+    assert any(w.dims["N"] % 4 == 2 for w in derived_shapes(task, "cpu"))
+    device = backend("cpu").open_device(0)
+    evaluator = Evaluator(task=task, device=device, secret=3)
+    built, compiled = compile_kernel(seed + "// again", task, backend("cpu").compiler(), "cpu")
+    verdict = evaluator.verify(built, compiled, "held_out")
+    device.close()
+    assert verdict.passed, verdict.reason
+    labels = {key.partition("/")[0] for key in verdict.errors}
+    assert len(labels) > 1 and all(int(label[2:]) % 4 != 2 for label in labels)
+
+
+def test_a_kernel_compiled_for_each_size_is_not_compiled_for_all_of_them(tmp_path: Path) -> None:
+    task = task_with(tmp_path / "a")
+    text = kernel().replace("---*/", "specialize: [N]\n---*/")
+    source = parse_kernel(text)
+    chosen = shapes_for(source, task, "held_out", "cpu")
+    assert len(chosen) == 1 + FURTHER_BUILDS
+    assert chosen == shapes_for(source, task, "held_out", "cpu")
+    usual = shapes_for(parse_kernel(kernel()), task, "held_out", "cpu")
+    assert len(usual) == 1 + len(derived_shapes(task, "cpu"))
