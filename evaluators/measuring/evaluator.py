@@ -173,11 +173,9 @@ class Evaluator:
 
     def _check_further(self, kernel: KernelSource, compiled: Compiled, *, ahead: bool) -> str:
         """For a kernel that would win. Returns what was not tried."""
-        self._further.unusual_values(kernel, compiled, self.benchmarks, most=self._pairs)
-        if not ahead:
-            return ""
         self._further.endurance(kernel, compiled)
-        return self._watch.order(kernel)
+        self._further.unusual_values(kernel, compiled, self.benchmarks, most=self._pairs)
+        return self._watch.order(kernel) if ahead else ""
 
     def watch(self, kernel: KernelSource) -> Verdict:
         """Whether the backend's oracle sees a race on any shape; its log: what was not tried."""
@@ -226,8 +224,6 @@ class Evaluator:
             return errors  # with their own unusual values
         large = [w for w in shapes if self.task.nbytes(w) > SMALL_BYTES] or shapes[:1]
         further = self._further.unusual_values(kernel, compiled, large, most=self._pairs)
-        if suite == "held_out":
-            self._further.endurance(kernel, compiled)
         return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
 
     def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:
