@@ -44,7 +44,7 @@ static unsigned ks_epoch;              /* counts the block's barriers */
 static unsigned ks_turns[KS_MAX_THREADS / WAVEFRONT]; /* counts a wavefront's operations */
 static unsigned ks_acquired[KS_MAX_THREADS];          /* time when a thread last saw another's */
 static unsigned ks_block_acquired;
-static unsigned long long ks_accesses; /* of this launch */
+static unsigned long long ks_accesses; /* of this launch, and turns of fibers */
 
 /* A change of what another thread wrote: it counts once the value in memory is another one. */
 static struct {
