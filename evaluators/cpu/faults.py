@@ -54,7 +54,7 @@ def rejected(fault: Fault, places: Collection[Place]) -> Rejected:
     if fault.signal not in (signal.SIGSEGV, signal.SIGBUS):
         return _crashed(name)
     if fault.writing is not False and (told := _written(fault.address, places)):
-        return Rejected(Status.WRONG, told)
+        return Rejected(Status.WRONG, told, race=True)
     near = [(*found, place) for place in places if (found := place.beyond(fault.address))]
     if near:
         distance, side, place = min(near, key=lambda found: found[0])

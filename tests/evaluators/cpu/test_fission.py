@@ -162,7 +162,7 @@ def test_what_cannot_be_cut_is_told_in_the_words_of_the_source(
     "engine, body",
     [
         ("cpu-fission", "if (x[threadIdx.x])\n__syncthreads();\nx[0] = 1; __syncthreads();"),
-        (fibers.ENGINE, "if (x[threadIdx.x])\n__syncthreads();\nx[0] = 1; __syncthreads();"),
+        (fibers.ENGINE, "int own = x[threadIdx.x];\nif (own) __syncthreads();\n__syncthreads();"),
         ("cpu-fission", "for (int i = 0; i < 2 + x[threadIdx.x]; ++i)\n__syncthreads();"),
     ],
 )

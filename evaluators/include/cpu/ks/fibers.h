@@ -10,6 +10,7 @@
 #include "random_order.h"
 
 enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 62 };
+enum { KS_SWITCH = 8 }; /* a fiber's turn takes as long as so many accesses, or longer */
 enum { KS_TURNS_IN_A_ROW = 256 }; /* of a wavefront, before others come that it may wait for */
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
 
@@ -180,6 +181,7 @@ KS_QUIET static void ks_run_lanes(int first, int end) {
         ks_self = &ks_fibers[t];
         threadIdx = ks_self->index;
         asm volatile("" : "+m"(threadIdx) : : "memory");
+        ks_accesses += KS_SWITCH;
         ks_switch(&ks_scheduler, ks_self->stack_pointer);
     }
 }

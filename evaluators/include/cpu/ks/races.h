@@ -44,7 +44,7 @@ static unsigned ks_epoch;              /* counts the block's barriers */
 static unsigned ks_turns[KS_MAX_THREADS / WAVEFRONT]; /* counts a wavefront's operations */
 static unsigned ks_acquired[KS_MAX_THREADS];          /* time when a thread last saw another's */
 static unsigned ks_block_acquired;
-static unsigned long long ks_accesses; /* of this launch */
+static unsigned long long ks_accesses; /* of this launch, and turns of fibers */
 
 /* A change of what another thread wrote: it counts once the value in memory is another one. */
 static struct {
@@ -74,8 +74,12 @@ KS_QUIET static void ks_settle() {
         ks_tell(KS_LOST_UPDATE, ks_change.code);
 }
 
-/* Whether a place lies in LDS, and its word there; none where there are too many. */
+/* Whether a place lies in LDS, and its word there; none where there are too many. Outside of
+ * checks the parent does not say where LDS lies: any variable may be in it. */
 KS_QUIET static inline bool ks_in_lds(unsigned long long place, KsWord **word = nullptr) {
+    if (word) *word = nullptr;
+    if (!ks_launch->lds)
+        return place * 4 - (unsigned long long)__ehdr_start < (size_t)(_end - __ehdr_start);
     unsigned long long before = 0;
     for (unsigned long long i = 0; i < ks_launch->spans; ++i) {
         const unsigned long long count = (ks_launch->lds[i].bytes + 3) / 4;
@@ -92,7 +96,7 @@ KS_QUIET static inline bool ks_in_lds(unsigned long long place, KsWord **word = 
 /* The word's place, or one that is free; none when the table is full there. */
 KS_QUIET static inline KsWord *ks_word(unsigned long long place, bool add) {
     KsWord *own;
-    if (ks_in_lds(place, &own)) return own;
+    if (ks_in_lds(place, &own) && own) return own;
     unsigned long long at = place * 0x9E3779B97F4A7C15ull >> 45;
     for (int i = 0; i < KS_PROBES; ++i) {
         KsWord *word = &ks_words[(at + i) % KS_WORDS];
