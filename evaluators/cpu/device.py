@@ -8,9 +8,10 @@ from evaluators.cpu import fibers
 from evaluators.cpu.calibrate import Peaks, peaks
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
+from evaluators.cpu.runner import runner
 from evaluators.cpu.script import MAX_THREADS
 from evaluators.cpu.session import CpuSession
-from evaluators.cpu.toolchain import cpu_info, runner, toolchain
+from evaluators.cpu.toolchain import cpu_info, toolchain
 from evaluators.device import Compiled, Session, Telemetry
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.kernel.source import KernelSource

@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import NoReturn
 
 from evaluators.cpu.library_memory import memory_of
-from evaluators.cpu.toolchain import runner, system_calls
+from evaluators.cpu.runner import runner, system_calls
 from evaluators.device import Binary
 from evaluators.evaluation import Rejected, Status
 

@@ -43,7 +43,7 @@ def run(device: CpuDevice, file: Path) -> None:
     assert verdict.status is Status.PASSED, verdict.reason
     oracle = cpu.oracle(kernel, device.info)
     assert oracle is not None
-    check_order(kernel, task, "cpu", oracle, evaluator._check)
+    check_order(kernel, task, "cpu", oracle, evaluator.correctness.check)
 
 
 @pytest.mark.parametrize("file", files("wrong"))

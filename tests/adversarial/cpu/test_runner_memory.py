@@ -11,7 +11,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from evaluators.cpu.device import CpuDevice, compiler, open_device
-from evaluators.cpu.toolchain import runner
+from evaluators.cpu.runner import runner
 from evaluators.evaluation import Rejected, Status
 from tests.evaluators.launching import DEADLINE_S, MEMORY_BYTES, compile_one, launch, plan
 

@@ -43,10 +43,10 @@ def test_a_missing_barrier_is_found(barrier: str, right: bool) -> None:
 
     oracle = cpu.oracle(kernel, device.info)
     if right:
-        assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ""
+        assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ""
         return
     with pytest.raises(Rejected) as caught:
-        check_order(kernel, task, "cpu", oracle, evaluator._check)
+        check_order(kernel, task, "cpu", oracle, evaluator.correctness.check)
     assert caught.value.status is Status.WRONG
     assert "barrier" in caught.value.reason
 
@@ -108,7 +108,7 @@ def test_one_block_is_told() -> None:
     kernel, _ = compile_kernel(ONE_BLOCK_KERNEL, task, cpu.compiler(), "cpu")
     evaluator = Evaluator(task=task, device=device, secret=1)
     oracle = cpu.oracle(kernel, device.info)
-    assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ONE_BLOCK
+    assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ONE_BLOCK
 
 
 WAITS_FOR_OTHER_BLOCKS = """/*---
@@ -136,7 +136,9 @@ def test_what_the_oracle_cannot_run_is_told() -> None:
     evaluator = Evaluator(
         task=task, device=device, secret=1, policy=TimingPolicy(deadline_cap_s=1.0)
     )
-    untried = check_order(kernel, task, "cpu", cpu.oracle(kernel, device.info), evaluator._check)
+    untried = check_order(
+        kernel, task, "cpu", cpu.oracle(kernel, device.info), evaluator.correctness.check
+    )
     assert untried.startswith("no order of blocks and threads was tried: it was still running")
 
 
@@ -162,4 +164,4 @@ def test_large_private_arrays_do_not_disturb_the_oracle() -> None:
     kernel = parse_kernel(BIG_FRAMES)
     evaluator = Evaluator(task=task, device=device, secret=1)
     oracle = cpu.oracle(kernel, device.info)
-    assert check_order(kernel, task, "cpu", oracle, evaluator._check) == ""
+    assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ""

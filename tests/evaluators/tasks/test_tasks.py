@@ -8,7 +8,8 @@ from evaluators.device import backend
 from evaluators.device_info import BACKENDS
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import parse_kernel
-from evaluators.measuring.evaluator import Evaluator, workloads_of
+from evaluators.measuring.correctness import workloads_of
+from evaluators.measuring.evaluator import Evaluator
 from evaluators.tasks.arguments import SUITES
 from evaluators.tasks.task import Task, Workload
 from evaluators.tasks.task_file import load_task, shipped_tasks

@@ -9,7 +9,8 @@ from evaluators.device import backend
 from evaluators.device_info import BACKENDS
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
-from evaluators.measuring.evaluator import Evaluator, workloads_of
+from evaluators.measuring.correctness import workloads_of
+from evaluators.measuring.evaluator import Evaluator
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families, random_params
 from operators.catalog.random_search import random_candidate

@@ -1,0 +1,167 @@
+"""Correctness: whether kernels are right on one device, by all checks that are made of them."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from evaluators.checks.arena import Arena
+from evaluators.checks.check import check_workload
+from evaluators.checks.compare import check_limits
+from evaluators.checks.conditioning import Reference
+from evaluators.checks.disclosure import on
+from evaluators.checks.inputs import Draw, InputPool
+from evaluators.checks.judge import Judge
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for
+from evaluators.checks.values import UnusualDraws
+from evaluators.device import Compiled, Device
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.further_checks import FurtherChecks
+from evaluators.measuring.policy import TimingPolicy
+from evaluators.measuring.rounding import Rounding
+from evaluators.measuring.trusted_kernels import Naive
+from evaluators.measuring.watch import Watch
+from evaluators.tasks.arguments import SUITES, Suite, Workload
+from evaluators.tasks.task import Task
+
+ENDURANCE = 40
+"""Launches of a kernel on its smallest shape, with nothing restored between them."""
+PAIRS = 2
+"""Of a large shape and a class of unusual values, for a kernel that is ahead in the search."""
+SLOW_US = 50_000.0
+"""A benchmark shape that takes longer is checked once here; its timed runs are checked too."""
+
+
+class Correctness:
+    """Checks kernels; for an Evaluator, whose pool of inputs and generator it draws from.
+
+    judge, naive, reference: see Evaluator. Every check raises Rejected, and AnchorFailed where
+    the naive seed fails (see Rounding.calibrate).
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        device: Device,
+        pool: InputPool,
+        policy: TimingPolicy,
+        rng: np.random.Generator,
+        *,
+        judge: Judge | None,
+        naive: Naive | None,
+        reference: Reference | None,
+    ) -> None:
+        self._task, self._device, self._pool = task, device, pool
+        self._policy, self._rng, self._judge = policy, rng, judge
+        self._backend = device.info.backend
+        self._benchmarks = task.workloads("benchmarks", self._backend)
+        self._pairs = None if policy.thorough else PAIRS
+        self._unusual = UnusualDraws(task, pool, rng, reference=reference)
+        self._rounding = Rounding(
+            task, device, pool, self._unusual, policy, rng, judge=judge, naive=naive
+        )
+        self._further = FurtherChecks(
+            task, device, pool, self._unusual, self._rounding, policy, rng, judge=judge
+        )
+        self._watch = Watch(task, device, pool, rng, self.check)
+
+    def check(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        workloads: Sequence[Workload],
+        expected_us: Mapping[str, float],
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """Errors by "label/output", and roughly how long a run took by label.
+
+        A draw is repeated at the end: it must agree with itself whatever ran in between. Each
+        class of unusual values comes on one of the tests' shapes, for the naive seed on all.
+        Raises Rejected, and AnchorFailed where the seed fails (see Rounding.calibrate).
+        """
+        plans = [kernel.plan(self._task, w.dims) for w in workloads]
+        for workload, plan in zip(workloads, plans, strict=True):
+            with on(workload):
+                check_limits(plan, self._device.info)
+        tests = self._task.workloads("tests", self._backend)
+        everywhere = kernel.id == self._rounding.seed_id
+        unusual = self._unusual.chosen(tests, workloads, everywhere=everywhere)
+        self._rounding.calibrate(kernel.id, workloads, unusual)
+        arena = Arena(self._task, workloads, plans)
+        errors: dict[str, float] = {}
+        taken_us: dict[str, float] = {}
+        quick = self._policy.deadline_s(min(expected_us.values(), default=None))
+        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+            for memory in arena.in_turn(session, workloads, plans, self._rng):
+                workload = memory.workload
+                expected = expected_us.get(workload.label)
+                first, second = self._draws(workload, fresh=workload == arena.smallest)
+                timed = workload in self._benchmarks
+                draws = [first, second] if timed else [first, second, first]
+                checked = check_workload(
+                    memory,
+                    [*draws, *self._unusual.draws(workload, unusual.get(workload.label, ()))],
+                    self._rng,
+                    deadline_s=quick if expected is None else self._policy.deadline_s(expected),
+                    slow_us=SLOW_US if timed else math.inf,
+                    endurance=self._endurance(workload, arena),
+                    judge=self._judge,
+                )
+                errors.update(checked.errors)
+                taken_us[workload.label] = checked.run_us
+        return errors, taken_us
+
+    def _endurance(self, workload: Workload, arena: Arena) -> int:
+        small = workload == arena.smallest and workload.suite == "tests"
+        return ENDURANCE if small else 0
+
+    def _draws(self, workload: Workload, *, fresh: bool) -> tuple[Draw, Draw]:
+        """Two of the pool, or one of them fresh: so too where data of the size are quickly made."""
+        first, second = self._pool.draws(workload, self._rng, 2)
+        if fresh or first.nbytes <= self._policy.fresh_bytes:
+            first = self._pool.fresh(workload, self._rng)
+        return first, second
+
+    def check_further(self, kernel: KernelSource, compiled: Compiled, *, ahead: bool) -> str:
+        """For a kernel that would win. Returns what was not tried."""
+        self._further.endurance(kernel, compiled)
+        self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
+        return self._watch.order(kernel) if ahead else ""
+
+    def check_suite(
+        self, kernel: KernelSource, compiled: Compiled, suite: Suite
+    ) -> dict[str, float]:
+        """Errors by "label/output". Raises Rejected."""
+        shapes = self._borne(shapes_for(kernel, self._task, suite, self._backend))
+        if not shapes:
+            return {}
+        errors, _ = self.check(kernel, compiled, shapes, {})
+        if suite == "tests":
+            return errors  # with their own unusual values
+        large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
+        further = self._further.unusual_values(kernel, compiled, large, most=self._pairs)
+        return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
+
+    def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:
+        """Without those that the task does not state and that its seed is not right on."""
+        stated = {w.label for suite in SUITES for w in self._task.workloads(suite, self._backend)}
+        return [w for w in shapes if w.label in stated or self._rounding.bears(w)]
+
+    def watch(self, kernel: KernelSource) -> str:
+        """See Watch.everywhere()."""
+        return self._watch.everywhere(kernel)
+
+    @contextmanager
+    def telling_races(self, kernel: KernelSource) -> Iterator[None]:
+        """See Watch.telling()."""
+        with self._watch.telling(kernel):
+            yield
+
+
+def workloads_of(task: Task, suites: Sequence[Suite], backend: str) -> list[Workload]:
+    """The suites' shapes on a backend, each once."""
+    found: dict[str, Workload] = {}
+    for suite in suites:
+        for workload in task.workloads(suite, backend):
+            found.setdefault(workload.label, workload)
+    return list(found.values())
