@@ -148,7 +148,7 @@ def test_a_campaign_from_start_to_end(
         tmp_path,
         budgets={"evaluations": 8},
         snapshots={"folder": str(copies)},
-        final={"seconds": 0.1},
+        final={"seconds": 0},
     )
     summary = run_campaign(settings, observer=observe)
     run_dir = tmp_path / "it"

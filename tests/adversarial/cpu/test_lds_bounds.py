@@ -146,6 +146,10 @@ __global__ void k(float *x) {{
     step = launch("k", ["x"], grid=(2, 1, 1), block=(4, 1, 1), lds_bytes=lds_bytes)
     session, buffers = open_checked(device, engine, code, step)
     with session:
+        if engine == fibers.ENGINE:  # it watches what is read
+            with pytest.raises(Rejected, match="line 11: a thread reads LDS that no thread of"):
+                session.run(plan(step), buffers, deadline_s=DEADLINE_S)
+            return
         session.run(plan(step), buffers, deadline_s=DEADLINE_S)
         found = session.read(buffers["x"], np.dtype(np.float32), (64,))
     assert np.isnan(found[4:8]).all()

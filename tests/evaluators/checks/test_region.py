@@ -100,4 +100,4 @@ def test_outputs_are_views_by_name(region: Region, before: Image) -> None:
 
 def test_buffers_are_views_of_the_base(region: Region) -> None:
     buffers = region.buffers(Buffer(4096, region.nbytes))
-    assert buffers["a"] == Buffer(4096 + region.spans[0].start, 33 * 17 * 4)
+    assert buffers["a"] == Buffer(4096 + region.spans[0].start, 33 * 17 * 4, read_only=True)

@@ -42,7 +42,10 @@ LIBRARIES = [
         '__attribute__((ifunc("choose"))); ENTRY { g(); }',
         "resolver",
     ),
-    ('extern "C" int open(const char *, int); ENTRY { open("x", 0); }', "uses open of the C library"),
+    (
+        'extern "C" int open(const char *, int); ENTRY { open("x", 0); }',
+        "uses open of the C library",
+    ),
     ('extern "C" int system(const char *); ENTRY { system("x"); }', "uses system of the C library"),
     ("KS_EXPORT int other = 1; ENTRY {}", "exports"),
     ("static thread_local int x; ENTRY { *(int *)launch->args[0] = x++; }", "PT_TLS"),
