@@ -8,6 +8,9 @@ from contextlib import suppress
 SHARE = 0.05
 """Of the devices' time, for what can wait."""
 
+LARGE_SHARE = 0.25
+"""For what should not."""
+
 
 class Allowance:
     """Time on the devices: it grows with the search and is spent by sittings."""
@@ -26,13 +29,14 @@ class Allowance:
         """The search is over: nobody waits any more."""
         self._ended.set()
 
-    def due_in(self) -> float:
+    def due_in(self, share: float = SHARE) -> float:
         """Seconds until what was spent is no more than the share; 0: now."""
-        return max(0.0, self._began + self._spent_s() / (SHARE * self._devices) - time.monotonic())
+        due = self._began + self._spent_s() / (share * self._devices)
+        return max(0.0, due - time.monotonic())
 
-    async def due(self, *, urgent: bool = False) -> bool:
-        """Wait until something may be spent; at once where it is urgent. False: it ended."""
-        while not self._ended.is_set() and not urgent and self.due_in():
+    async def due(self, share: float = SHARE) -> bool:
+        """Wait until something may be spent. False: it ended."""
+        while not self._ended.is_set() and self.due_in(share):
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), self.due_in())
+                await asyncio.wait_for(self._ended.wait(), self.due_in(share))
         return not self._ended.is_set()

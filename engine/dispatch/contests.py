@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.dispatch.allowance import Allowance
+from engine.dispatch.allowance import LARGE_SHARE, SHARE, Allowance
 from engine.dispatch.arena import Arena
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, overruled
@@ -35,7 +35,7 @@ REMATCHES_FROM = 64
 REMATCH_SITTINGS = 3
 
 JUMP = math.log(1.5)
-"""A lead that is worth a contest at once; smaller ones wait until there is time for them."""
+"""A lead that is worth a contest soon; smaller ones wait until there is more time for them."""
 
 PENDING = 8
 """Of the fastest, how many may still have their contest when the search has ended."""
@@ -80,14 +80,14 @@ class Contests:
     async def challenge(self, kernel_id: str) -> Built | None:
         """Let a kernel race the best, or, of those that wait, the one that is furthest ahead.
 
-        It waits until contests have taken no more than their share of the devices' time, unless
-        it is far ahead. Returns the new best, if one came of it.
+        It waits until contests have taken no more than a share of the devices' time, a larger one
+        where it is far ahead. Returns the new best, if one came of it.
         """
         with self._arena.staying(kernel_id):
             self._waiting.add(kernel_id)
-            while await self._allowance.due(urgent=self._is_far_ahead(kernel_id)):
+            while await self._allowance.due(self._share_for(kernel_id)):
                 async with self._turn:
-                    if self._is_far_ahead(kernel_id) or not self._allowance.due_in():
+                    if not self._allowance.due_in(self._share_for(kernel_id)):
                         return await self._furthest()
             self._waiting.discard(kernel_id)
             return None
@@ -137,8 +137,8 @@ class Contests:
 
     # --- how a contest goes ----------------------------------------------------------------------
 
-    def _is_far_ahead(self, kernel_id: str) -> bool:
-        return self._scores.lead(kernel_id) >= JUMP
+    def _share_for(self, kernel_id: str) -> float:
+        return LARGE_SHARE if self._scores.lead(kernel_id) >= JUMP else SHARE
 
     async def _furthest(self) -> Built | None:
         """The contest of the one that is furthest ahead of those that wait."""

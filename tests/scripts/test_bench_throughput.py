@@ -32,7 +32,7 @@ def script(*arguments: str) -> None:
     test_hip_double.python(SCRIPT, *arguments, timeout_s=1180)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_all_arms_on_two_devices(
     double: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
