@@ -8,7 +8,7 @@ from contextlib import suppress
 SHARE = 0.05
 """Of the devices' time, for what can wait."""
 
-LARGE_SHARE = 0.25
+LARGE_SHARE = 0.5
 """For what should not."""
 
 
