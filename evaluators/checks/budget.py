@@ -1,5 +1,6 @@
 """A budget of error: how much less exact than the task's naive seed a kernel may be."""
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.evaluation import Rejected, Status
-from evaluators.tasks.arguments import Argument
+from evaluators.tasks.arguments import Argument, Workload
 
 Array = np.ndarray[Any, Any]
 
@@ -21,6 +22,10 @@ LARGEST_TIMES = 10.0
 UNUSUAL_TIMES = 10.0
 """More than that where inputs hold spikes and the like: an honest gelu had 12 times the error of
 another one. Values that a kernel cannot bear are out by factors of thousands."""
+FEW_ELEMENTS = 64
+"""Errors of fewer elements of an output tell little."""
+FEW_TIMES = 2.0
+"""More than that for them: one of 50,000 sums of random numbers went beyond without it."""
 LEAST = 1e-30
 """Of tolerance: where the reference is nothing but zeros."""
 FLOAT32_ULP = 2.0**-23
@@ -85,17 +90,24 @@ class Standard:
 ORDINARY = Standard()
 
 
-def limit_of(honest: Sequence[Error], *, unusual: bool = False) -> Limit:
+def has_few(output: Argument, workload: Workload) -> bool:
+    """Whether an output has less than FEW_ELEMENTS on a shape."""
+    return math.prod(output.shape(workload.dims)) < FEW_ELEMENTS
+
+
+def limit_of(honest: Sequence[Error], *, few: bool = False, unusual: bool = False) -> Limit:
     """From errors of the naive seed on one output, one a draw.
 
     What varies between draws, as the error of a single sum does, varies more between kernels: to
     the largest of the seed's rms errors their range is added. Never below as many float32 ulps:
-    a seed may be exact where others need not be. unusual: draws of a special class of values.
+    a seed may be exact where others need not be. few: see has_few(); there what goes beyond an
+    ulp is often nothing and seldom much (a sum near zero of large parts), so whole errors count.
+    unusual: draws of a special class of values.
     """
-    found = [error.rms for error in honest]
+    found = [error.largest if few else error.rms for error in honest]
     rms = max(2 * max(found) - min(found), *(error.ulp for error in honest), LEAST)
     largest = max(3 * rms, *(error.largest for error in honest))
-    wider = UNUSUAL_TIMES if unusual else 1.0
+    wider = (UNUSUAL_TIMES if unusual else 1.0) * (FEW_TIMES if few else 1.0)
     return Limit(rms=RMS_TIMES * wider * rms, largest=LARGEST_TIMES * wider * largest, wider=wider)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.checks.budget import Limit, Standard
+from evaluators.checks.budget import Limit, Standard, has_few
 from evaluators.checks.conditioning import Moving, Reference, conditioning, random_signs
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.evaluation import Rejected
@@ -34,11 +34,11 @@ MOST_BYTES, MOST_FLOPS = 1 << 22, 1e8
 """Of a shape on which unusual values are tried."""
 KEPT, KEPT_LARGE = 3, 1
 """Draws of a class and a shape: of the tests or with few elements of output, and of others."""
-FEW_ELEMENTS = 64
 KEPT_BYTES = 1 << 28
 """Of all draws; beyond it the longest unused are dropped and made again."""
-DIRECTIONS, DIRECTIONS_LARGE = 8, 2
-"""In so many random ones inputs are moved to see how far outputs move."""
+DIRECTIONS, DIRECTIONS_FEW, DIRECTIONS_LARGE = 8, 4, 2
+"""In so many random ones inputs are moved to see how far outputs move: on shapes of the tests, on
+others with few elements of output, none of which may seem not to move, and on all others."""
 
 
 @contextmanager
@@ -125,7 +125,7 @@ class UnusualDraws:
         if (workload.label, values) in self._kept:
             return 0
         rounded = any(output.rounded(workload.dims) for output in self._task.outputs)
-        references = 2 + DIRECTIONS_LARGE if rounded else 1
+        references = 2 + self._directions(workload) if rounded else 1
         return self._task.nbytes(workload) * self._count(workload) * references
 
     def drop(self, workload: Workload, values: str) -> None:
@@ -151,8 +151,16 @@ class UnusualDraws:
 
     def _count(self, workload: Workload) -> int:
         """The error of one draw tells much of an honest kernel's, unless it is of few elements."""
-        least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
-        return KEPT if workload.suite == "tests" or least < FEW_ELEMENTS else KEPT_LARGE
+        small = workload.suite == "tests" or self._few(workload)
+        return KEPT if small else KEPT_LARGE
+
+    def _few(self, workload: Workload) -> bool:
+        return any(has_few(output, workload) for output in self._task.outputs)
+
+    def _directions(self, workload: Workload) -> int:
+        if workload.suite == "tests":
+            return DIRECTIONS
+        return DIRECTIONS_FEW if self._few(workload) else DIRECTIONS_LARGE
 
     def settle(self, workload: Workload, values: str) -> None:
         """Once limits are measured, one draw of a large shape is enough."""
@@ -164,7 +172,7 @@ class UnusualDraws:
     def _make(self, workload: Workload, values: str, i: int) -> Draw | None:
         arguments = self._task.unusual()[values]
         usual = self._pool.fresh(workload, self._rng).inputs
-        directions = DIRECTIONS if workload.suite == "tests" else DIRECTIONS_LARGE
+        directions = self._directions(workload)
         for factor in FACTORS if values in ("spikes", "large") else FACTORS[:1]:
             inputs = unusual(arguments, usual, values, factor, self._rng)
             moving = Moving(self._task, workload, inputs, self._reference)

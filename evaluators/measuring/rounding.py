@@ -1,6 +1,5 @@
 """The error that honest rounding leaves: that of a task's naive seed, measured on a device."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
@@ -8,7 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from evaluators.checks.arena import Arena
-from evaluators.checks.budget import Error, Limit, limit_of
+from evaluators.checks.budget import Error, Limit, has_few, limit_of
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
@@ -25,8 +24,8 @@ from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.task import Task
 
 DRAWS = 3
-FEW_ELEMENTS, MORE_DRAWS = 64, 6
-"""Errors of a few elements tell little."""
+MORE_DRAWS = 6
+"""Of an output of few elements."""
 HOPELESS = 2.0**20
 """In float32 roundings of the inputs: no type's rounding, but another result."""
 
@@ -131,8 +130,7 @@ class Rounding:
         return self._naive
 
     def _count(self, workload: Workload) -> int:
-        least = min(math.prod(o.shape(workload.dims)) for o in self._task.outputs)
-        return MORE_DRAWS if least < FEW_ELEMENTS else DRAWS
+        return MORE_DRAWS if any(has_few(o, workload) for o in self._task.outputs) else DRAWS
 
     def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
         """By output. Raises Rejected: the seed is wrong, or fails."""
@@ -152,7 +150,9 @@ class Rounding:
                         raise Rejected(Status.WRONG, f"{name} is far from its reference")
                     errors[name].append(error)
         return {
-            output.name: limit_of(errors[output.name], unusual=bool(values))
+            output.name: limit_of(
+                errors[output.name], few=has_few(output, workload), unusual=bool(values)
+            )
             for output in self._task.outputs
             if output.rounded(workload.dims)
         }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.checks.budget import Error, limit_of
+from evaluators.checks.budget import Error, has_few, limit_of
 from evaluators.checks.compare import check_output
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.values import UnusualDraws
@@ -51,7 +51,9 @@ class Bench:
         errors = [_error(self.task, workload, draw, naive) for draw in draws]
         unusual = bool(draws and draws[0].standard.values)
         if draws and output.rounded(workload.dims):
-            draws[0].standard.limits[output.name] = limit_of(errors, unusual=unusual)
+            draws[0].standard.limits[output.name] = limit_of(
+                errors, few=has_few(output, workload), unusual=unusual
+            )
 
     def worst(self, kernel: Kernel) -> float:
         """The largest fraction of a limit over all draws; infinite where it is WRONG."""

@@ -53,7 +53,7 @@ WRONG = {
     "a loop that lanes leave": "for (int i = 0; i < 1 + (t & 1); ++i) v += __all_sync(~0ull, 1);",
     "lanes left out": "v = __shfl_up_sync(~6ull, t, 1);",
     "no lane at all": "v = __shfl_xor_sync(0ull, t, 1);",
-    "groups that overlap": "v = __shfl_xor_sync(t < 8 ? ~0ull : ~0ull << 8, t, 1);",
+    "groups that overlap": ("v = __shfl_xor_sync(t % WAVEFRONT < 8 ? ~0ull : ~0ull << 8, t, 1);"),
     "some in a function": "if (t != 4) v = total(t);",
     "waiting for others": "if (t < 9) __syncwarp(~0ull);",
 }
