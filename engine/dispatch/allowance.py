@@ -15,9 +15,9 @@ LARGE_SHARE = 0.5
 class Allowance:
     """Time on the devices: it grows with the search and is spent by sittings."""
 
-    def __init__(self, devices: int, spent_s: Callable[[], float]) -> None:
-        """spent_s: on sittings so far, in seconds of a device."""
-        self._devices, self._spent_s = devices, spent_s
+    def __init__(self, devices: int, asked_s: Callable[[], float]) -> None:
+        """asked_s: seconds of a device, of sittings so far and for the next one."""
+        self._devices, self._asked_s = devices, asked_s
         self._began = time.monotonic()
         self._ended = asyncio.Event()
 
@@ -30,8 +30,8 @@ class Allowance:
         self._ended.set()
 
     def due_in(self, share: float = SHARE) -> float:
-        """Seconds until what was spent is no more than the share; 0: now."""
-        due = self._began + self._spent_s() / (share * self._devices)
+        """Seconds until what is asked for is no more than the share; 0: now."""
+        due = self._began + self._asked_s() / (share * self._devices)
         return max(0.0, due - time.monotonic())
 
     async def due(self, share: float = SHARE) -> bool:

@@ -49,7 +49,7 @@ class Contests:
 
     def __init__(self, setting: DispatchSetting, scores: Scoreboard, arena: Arena) -> None:
         self._setting, self._scores, self._arena = setting, scores, arena
-        self._allowance = Allowance(len(setting.lanes), lambda: arena.device_s)
+        self._allowance = Allowance(len(setting.lanes), arena.asked_s)
         self._turn = asyncio.Lock()
         self._waiting: set[str] = set()
         self._failures = 0
@@ -166,15 +166,24 @@ class Contests:
         return await self._decide(kernel_id, best, held, "contender")
 
     async def _race(self, kernel_id: str, rival_id: str, before: list[Sitting]) -> list[Sitting]:
-        """Sittings until a look decides; the first one checks the kernel on every shape."""
+        """Sittings until a look decides. One checks the kernel on every shape: where it is far
+        ahead the first, else one more, since few of the others win."""
         held: list[Sitting] = []
+        checked = self._scores.lead(kernel_id) >= JUMP
         for turn in range(1, 1 + LOOKS[-1]):
-            sitting = await self._arena.sit(kernel_id, [rival_id], check=not held, turn=turn)
-            held.append(sitting)
-            over = not sitting.verdict.passed or rival_id in sitting.failed
-            if over or self._decided(_blocks([*before, *held], rival_id)):
+            check = checked and not held
+            held.append(await self._arena.sit(kernel_id, [rival_id], check=check, turn=turn))
+            if _failed(held[-1], rival_id) or self._decided(_blocks([*before, *held], rival_id)):
                 break
+        if not checked and self._would_win([*before, *held], rival_id):
+            turn = len(held) + 1
+            held.append(await self._arena.sit(kernel_id, [rival_id], check=True, turn=turn))
         return held
+
+    def _would_win(self, held: Sequence[Sitting], rival_id: str) -> bool:
+        if _failed(held[-1], rival_id):
+            return False
+        return Sittings(_blocks(held, rival_id), self._setting.spread).wins(self._confidence)
 
     def _decided(self, blocks: Sequence[Blocks]) -> bool:
         made = Sittings(blocks, self._setting.spread)
@@ -259,6 +268,11 @@ class Contests:
 
 def _blocks(held: Sequence[Sitting], rival_id: str) -> list[Blocks]:
     return [one.blocks[rival_id] for one in held if rival_id in one.blocks]
+
+
+def _failed(sitting: Sitting, rival_id: str) -> bool:
+    """Whether either of the two did."""
+    return not sitting.verdict.passed or rival_id in sitting.failed
 
 
 def _turned(sitting: Sitting, best_id: str, rival_id: str) -> Sitting:

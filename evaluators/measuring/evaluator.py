@@ -133,7 +133,11 @@ class Evaluator:
             errors, taken_us = self.correctness.check(kernel, compiled, shapes, expected_us)
         if anchor is not None and itself:  # it was just checked, as the candidate it is
             self._anchor_us.setdefault(anchor.kernel_id, taken_us)
-        with _clock(seconds, "time"), self._racing(kernel, compiled, anchor, taken_us) as race:
+        anchor_us = self._expected_us(anchor)
+        with (
+            _clock(seconds, "time"),
+            self._racing(kernel, compiled, anchor, taken_us, anchor_us) as race,
+        ):
             race.run(best if anchor is not None else None)
             ahead = anchor is not None and race.ahead()
             if ahead:
@@ -162,7 +166,8 @@ class Evaluator:
     def _link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
-        with self._racing(kernel, compiled, anchor, {}) as race:
+        known_us = self._anchor_us.get(anchor.kernel_id, {})
+        with self._racing(kernel, compiled, anchor, {}, known_us) as race:
             race.run_link()
         return {label: tuple(values) for label, values in race.blocks.items()}
 
@@ -190,7 +195,7 @@ class Evaluator:
         )
 
     def _expected_us(self, anchor: Anchor | None) -> Mapping[str, float]:
-        """The anchor's times by label, from which deadlines follow; measured when first met."""
+        """The anchor's times by label, from which deadlines follow; first it is checked."""
         if anchor is None:
             return {}
         if anchor.kernel_id not in self._anchor_us:
@@ -208,10 +213,13 @@ class Evaluator:
         compiled: Compiled,
         anchor: Anchor | None,
         taken_us: Mapping[str, float],
+        anchor_us: Mapping[str, float],
     ) -> Iterator[Race]:
-        """A race, warmed up, in sessions that the check has not seen."""
+        """A race, warmed up, in sessions that the check has not seen.
+
+        taken_us, anchor_us: rough times by label, where they are known.
+        """
         with ExitStack() as stack:
-            anchor_us = self._expected_us(anchor)
             times = (taken_us, anchor_us) if anchor is not None else (taken_us,)
             first = Lane(
                 self.device,

@@ -2,13 +2,23 @@
 
 import asyncio
 import math
+from dataclasses import replace
 
 import pytest
 
 from engine.dispatch.allowance import LARGE_SHARE, SHARE, Allowance
 from engine.store.contests import Contested
+from engine.store.events import Evaluated
+from engine.store.scoreboard import Scoreboard
 from tests.engine.dispatch.test_contests import RacingLane
-from tests.engine.dispatch.test_dispatcher import SEED, MemoryJournal, dispatcher, kernel
+from tests.engine.dispatch.test_dispatcher import (
+    SEED,
+    SEED_ID,
+    MemoryJournal,
+    dispatcher,
+    kernel,
+    passed,
+)
 
 FAR, SMALL, FARTHER = kernel(1), kernel(2), kernel(3)
 SPEEDUPS = {FAR[0]: math.exp(0.5), SMALL[0]: 1.8, FARTHER[0]: math.e}
@@ -29,6 +39,28 @@ def test_what_should_not_wait_has_a_larger_share() -> None:
     allowance = Allowance(1, lambda: 60.0)
     allowance.begin()
     assert 0.0 < allowance.due_in(LARGE_SHARE) < allowance.due_in(SHARE) / 2
+
+
+def test_the_first_small_lead_waits_until_a_sitting_may_be_spent() -> None:
+    """What it will take is told by how long the naive seed's measurement took."""
+
+    async def scenario() -> None:
+        lane, journal = RacingLane(SPEEDUPS), MemoryJournal()
+        scores = Scoreboard()
+        seed = replace(passed(SEED_ID, 1.0), seconds={"device": HOURS})
+        scores.apply(Evaluated(evaluation=seed, verified=True))
+        busy = dispatcher(lane, journal, scores=scores)
+        await busy.begin(SEED)
+        await busy.evaluate(*SMALL)
+        assert busy.state().contesting == 1
+        busy.stop()
+        await busy.drain()
+        assert not journal.of(Contested)
+        await busy.finish(0.0)
+        best = busy.state().best
+        assert best is not None and best.kernel_id == SMALL[0]
+
+    asyncio.run(scenario())
 
 
 def test_nobody_waits_in_the_end() -> None:
@@ -69,10 +101,10 @@ def test_what_still_waits_when_the_search_ends_has_its_contest_then() -> None:
         lane.sitting_s, journal = HOURS, MemoryJournal()
         busy = dispatcher(lane, journal)
         await busy.begin(SEED)
-        for one in (FAR, SMALL):
-            await busy.evaluate(*one)
+        await busy.evaluate(*FAR)
         while not journal.of(Contested):
             await asyncio.sleep(0)
+        await busy.evaluate(*SMALL)
         busy.stop()
         await busy.drain()
         assert [one.kernel_id for one in journal.of(Contested)] == [FAR[0]]

@@ -85,6 +85,41 @@ def test_the_figure_told_is_that_of_the_contest() -> None:
     asyncio.run(scenario())
 
 
+def test_only_what_would_win_by_little_is_checked_again() -> None:
+    """Checks cost more than races, and few of the kernels that are a little ahead win."""
+
+    async def scenario() -> None:
+        lane, journal = RacingLane({FAST[0]: 1.3, SECOND[0]: 1.4}), MemoryJournal()
+        lane.truly = {FAST[0]: 1.0, SECOND[0]: 1.4}
+        busy = dispatcher(lane, journal)
+        await busy.begin(SEED)
+        for one in (FAST, SECOND):
+            await busy.evaluate(*one)
+            await busy.drain()
+        assert [one.outcome for one in journal.of(Contested)] == ["not shown", "won"]
+        checked = [(one, check) for one, _, check in lane.sat]
+        assert (FAST[0], True) not in checked
+        assert checked[-1] == (SECOND[0], True) and checked[-2] == (SECOND[0], False)
+
+    asyncio.run(scenario())
+
+
+def test_what_would_win_by_little_and_is_wrong_elsewhere_does_not() -> None:
+    async def scenario() -> None:
+        lane, journal = RacingLane({FAST[0]: 1.3}), MemoryJournal()
+        lane.wrong_elsewhere = {FAST[0]}
+        busy = dispatcher(lane, journal)
+        await busy.begin(SEED)
+        await busy.evaluate(*FAST)
+        await busy.drain()
+        (contest,) = journal.of(Contested)
+        assert contest.outcome == "wrong" and "held-out" in contest.reason
+        best = busy.state().best
+        assert best is not None and best.kernel_id == SEED_ID
+
+    asyncio.run(scenario())
+
+
 def test_what_is_wrong_elsewhere_is_overruled_and_told() -> None:
     async def scenario() -> None:
         revised: list[tuple[int, Evaluation]] = []

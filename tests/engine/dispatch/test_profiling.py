@@ -20,6 +20,7 @@ from evaluators.profile.profiler import Profile
 from evaluators.profile.tables import KernelProfile
 from scripts.bench_engine import INFO
 from tests.engine.dispatch.test_dispatcher import (
+    DEVICE_S,
     SEED,
     MemoryJournal,
     ScriptedLane,
@@ -111,7 +112,7 @@ def test_a_new_best_is_profiled_once_and_told() -> None:
         events = world.journal.events
         evaluated = [e for e in world.journal.of(Evaluated) if e.evaluation.kernel_id == first]
         assert events.index(evaluated[0]) < events.index(world.stored[0])
-        assert world.busy.state().device_busy_s >= 4 * 0.25 + 0.002
+        assert world.busy.state().device_busy_s >= 4 * DEVICE_S + 0.002
 
     asyncio.run(scenario())
 
