@@ -228,8 +228,6 @@ class _Session:
 
     def _measure_again(self, actors: CampaignActors) -> None:
         """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
-        if not self._config.final.seconds:
-            return
         self._doing = "measuring the best again"
         measured = actors.finish()
         try:

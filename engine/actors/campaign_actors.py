@@ -146,7 +146,8 @@ class CampaignActors:
             answer(self._gateway.stop.remote(reason))
 
     def drain(self) -> None:
-        answer(self._dispatcher.drain.remote())
+        """Nobody asks any more: wait for what is under way."""
+        answer(self._dispatcher.end.remote())
         if self._gateway is not None:
             answer(self._gateway.drain.remote())
 

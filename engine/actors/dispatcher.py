@@ -135,12 +135,13 @@ class DispatcherActor:
     async def stop(self) -> None:
         self._begun.stop()
 
-    async def drain(self) -> None:
-        await self._begun.drain()
+    async def end(self) -> None:
+        await self._begun.end()
         await self._journal.flush()
 
     async def finish(self, seconds: float) -> None:
-        await self._begun.finish(seconds)
+        """seconds: 0 for the contest that is left, and no final measurement."""
+        await (self._begun.finish(seconds) if seconds else self._begun.decide())
         await self._journal.flush()
 
     async def state(self) -> DispatcherState:

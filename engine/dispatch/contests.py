@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -92,14 +93,18 @@ class Contests:
             self._waiting.discard(kernel_id)
             return None
 
-    async def pending(self) -> None:
-        """Challenge for those that an earlier session, or a stop, left without a contest."""
+    async def pending(self, seconds: float) -> None:
+        """Challenge for those that an earlier session, or a stop, left without a contest: for the
+        fastest, and for others until the seconds are over."""
+        until = time.monotonic() + seconds
         for kernel_id in self._scores.ranked(PENDING):
-            if self._arena.knows(kernel_id):
+            if self._arena.knows(kernel_id) and self.seems_faster(kernel_id):
                 with self._arena.staying(kernel_id):
                     async with self._turn:
                         self._waiting.add(kernel_id)
                         await self._furthest()
+                if time.monotonic() >= until:
+                    return
 
     def rematch_is_due(self) -> bool:
         """True asks for rematch(), and only once for each number of evaluations."""

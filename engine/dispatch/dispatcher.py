@@ -114,6 +114,15 @@ class Dispatcher:
         while self._contesting:
             await asyncio.gather(*self._contesting, return_exceptions=True)
 
+    async def end(self) -> None:
+        """The search is over: drain, and leave what still waits for its contest to finish()."""
+        self.stop()
+        await self.drain()
+
+    async def decide(self) -> None:
+        """Hold the contest of the fastest that still waits for one."""
+        await self._contests.pending(0.0)
+
     async def finish(self, seconds: float) -> None:
         """Measure what was found once more, in sittings apart; nothing else is at work."""
         await self._finals.finish(self._scores.anchors[0], seconds)

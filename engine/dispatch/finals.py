@@ -27,8 +27,11 @@ class Finals:
         self._arena, self._contests = arena, contests
 
     async def finish(self, seed_id: str, seconds: float) -> None:
-        """Store what the best is worth in the end. seconds: for its sittings, LEAST at least."""
-        await self._contests.pending()
+        """Store what the best is worth in the end.
+
+        seconds: for contests that are left, one at least; and for its sittings, LEAST at least.
+        """
+        await self._contests.pending(seconds)
         for _ in range(TRIES):
             best = self._scores.best
             if best is None or best.kernel_id == seed_id:

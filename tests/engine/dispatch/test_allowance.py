@@ -53,12 +53,11 @@ def test_the_first_small_lead_waits_until_a_sitting_may_be_spent() -> None:
         await busy.begin(SEED)
         await busy.evaluate(*SMALL)
         assert busy.state().contesting == 1
-        busy.stop()
-        await busy.drain()
+        await busy.end()
         assert not journal.of(Contested)
-        await busy.finish(0.0)
+        await busy.decide()
         best = busy.state().best
-        assert best is not None and best.kernel_id == SMALL[0]
+        assert best is not None and best.kernel_id == SMALL[0] and not best.final
 
     asyncio.run(scenario())
 
@@ -87,8 +86,7 @@ def test_the_first_goes_at_once_and_a_stop_ends_the_others_wait() -> None:
             await busy.evaluate(*one)
         while not journal.of(Contested):
             await asyncio.sleep(0)
-        busy.stop()
-        await busy.drain()
+        await busy.end()
         assert len(journal.of(Contested)) == 1
         assert busy.state().contesting == 0
 
@@ -105,8 +103,7 @@ def test_what_still_waits_when_the_search_ends_has_its_contest_then() -> None:
         while not journal.of(Contested):
             await asyncio.sleep(0)
         await busy.evaluate(*SMALL)
-        busy.stop()
-        await busy.drain()
+        await busy.end()
         assert [one.kernel_id for one in journal.of(Contested)] == [FAR[0]]
         await busy.finish(0.0)
         best = busy.state().best
