@@ -9,6 +9,7 @@ from engine.dispatch.arena import Arena
 from engine.dispatch.beginning import Beginning
 from engine.dispatch.contests import Contests
 from engine.dispatch.epochs import Epochs
+from engine.dispatch.faults import Faults
 from engine.dispatch.finals import Finals
 from engine.dispatch.job import Job, crashed
 from engine.dispatch.pace import Pace
@@ -19,7 +20,7 @@ from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Measured
 from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
-from engine.store.events import Evaluated, Fault
+from engine.store.events import Evaluated
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
@@ -46,7 +47,8 @@ class Dispatcher:
         self._workers: set[asyncio.Task[Any]] = set()
         self._pace = Pace(lanes=len(setting.lanes), most_workers=setting.compile_workers)
         self._compile_workers = 0
-        retries = Retries(setting, self._note)
+        self._faults = Faults(setting)
+        retries = Retries(setting, self._faults.note)
         self._epochs = Epochs(setting, scoreboard, retries)
         self._arena = Arena(setting, scoreboard, retries)
         self._contests = Contests(setting, scoreboard, self._arena)
@@ -60,7 +62,6 @@ class Dispatcher:
         self._failure: BaseException | None = None
         self._asked = 0
         self._evaluated = 0
-        self._faults = 0
         self._device_s = 0.0
 
     async def begin(
@@ -139,7 +140,7 @@ class Dispatcher:
             compiling=len(self._jobs) - measuring - ready,
             ready=ready,
             measuring=measuring,
-            faults=self._faults,
+            faults=self._faults.count,
             device_busy_s=self._device_s
             + self._epochs.device_s
             + self._arena.device_s
@@ -259,7 +260,7 @@ class Dispatcher:
         self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
     ) -> None:
         """Queue the kernel again, or call it CRASHED when it was there every time."""
-        self._note(where, error, job.kernel_id)
+        self._faults.note(where, error, job.kernel_id)
         job.attempts += not isinstance(error, Blameless)
         if self._stopped:
             self._drop(job, Stopped())
@@ -270,18 +271,6 @@ class Dispatcher:
                 job.kernel_id, self._setting, f"{ATTEMPTS} processes were lost", error
             )
             await self._finish(job, Measured(evaluation=verdict))
-
-    def _note(self, where: str, error: Broken, kernel_id: str) -> None:
-        self._faults += 1
-        self._setting.journal.post(
-            Fault(
-                session=self._setting.session,
-                number=self._faults,
-                where=where,
-                message=str(error),
-                kernel_id=kernel_id,
-            )
-        )
 
     def _drop(self, job: Job, error: BaseException) -> None:
         self._jobs.pop(job.kernel_id, None)

@@ -1,5 +1,6 @@
 """The error that honest rounding leaves: that of a task's naive seed, measured on a device."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
@@ -23,9 +24,10 @@ from evaluators.measuring.trusted_kernels import Naive, compiled_naive
 from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.task import Task
 
-DRAWS = 3
-MORE_DRAWS = 6
-"""Of an output of few elements."""
+MORE_DRAWS, DRAWS = 6, 3
+"""Where an output has few elements (see budget.has_few), and usually."""
+MANY_ELEMENTS = 4096
+"""Errors of so many elements of one draw tell what those of others are."""
 HOPELESS = 2.0**20
 """In float32 roundings of the inputs: no type's rounding, but another result."""
 
@@ -130,7 +132,10 @@ class Rounding:
         return self._naive
 
     def _count(self, workload: Workload) -> int:
-        return MORE_DRAWS if any(has_few(o, workload) for o in self._task.outputs) else DRAWS
+        if any(has_few(output, workload) for output in self._task.outputs):
+            return MORE_DRAWS
+        least = min(math.prod(output.shape(workload.dims)) for output in self._task.outputs)
+        return DRAWS if least < MANY_ELEMENTS else 1
 
     def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
         """By output. Raises Rejected: the seed is wrong, or fails."""
