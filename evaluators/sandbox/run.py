@@ -21,7 +21,7 @@ from typing import IO
 from evaluators.device_info import BackendMissing
 from evaluators.sandbox.confine import ALL_FILES, DENIED
 from evaluators.sandbox.kept_waiting import Deadline
-from evaluators.sandbox.landlock import system_paths
+from evaluators.sandbox.system_paths import system_paths
 
 OUTPUT_LIMIT = 1 << 20
 """Bytes kept of each output stream: the first of them, since compilers name the cause first."""
