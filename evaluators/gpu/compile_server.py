@@ -12,6 +12,7 @@ from evaluators.kernel.static_memory import MAX_STATIC_BYTES
 from evaluators.sandbox import landlock
 from evaluators.sandbox.confine import cut_network, die_with_parent
 from evaluators.sandbox.frames import MSGPACK, Ended, own_pipes, receive, send
+from evaluators.sandbox.system_paths import system_paths
 
 Compile = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -49,7 +50,8 @@ def serve(
         return
     if confined:
         named = map(Path, os.environ[READS].split(":"))
-        landlock.restrict([*landlock.system_paths(), *named, *_beside(libraries)], [Path.cwd()])
+        reads = [*system_paths(), *named, *_beside(libraries)]
+        landlock.restrict([*map(str, reads)], [os.getcwd()])
     send(answers, {"version": version}, MSGPACK)
     with suppress(Ended):
         while True:

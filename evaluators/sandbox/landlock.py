@@ -1,17 +1,12 @@
 """Landlock: this process, and all that it starts, sees no file but those it names.
 
 Source: Linux's Documentation/userspace-api/landlock.rst and include/uapi/linux/landlock.h. The
-numbers of the calls are the same on every architecture. Imports the standard library only, since
-confine.py does.
+numbers of the calls are the same on every architecture. Imports what confine.py may import only.
 """
 
 import ctypes
 import os
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
@@ -28,13 +23,6 @@ READ = EXECUTE | READ_FILE | READ_DIR
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEVICE
 _ABSTRACT_SOCKETS_AND_SIGNALS = 3  # of other processes; from version 6 on
 
-_FOLDERS = ("bin", "lib", "lib32", "lib64", "libx32", "libexec", "include")
-_PREFIXES = ("/usr", "/usr/local", "/", "/nix/store", "/gnu/store")
-_SYSTEM_FILES = (
-    *("/etc/ld.so.cache", "/etc/alternatives", "/dev/urandom", "/dev/zero"),
-    *("/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm", "/sys/devices/system/cpu"),
-)
-
 
 def version() -> int:
     """Landlock's, from 1 on; 0 where the kernel has none, or this process may not use it."""
@@ -42,7 +30,7 @@ def version() -> int:
     return max(found, 0)
 
 
-def restrict(reads: Iterable[Path], writes: Iterable[Path]) -> bool:
+def restrict(reads: list[str], writes: list[str]) -> bool:
     """From now on this thread, and what it starts, reads and runs only what is below reads.
 
     Below writes it may do everything. What is not there is passed over; open files stay open.
@@ -56,7 +44,7 @@ def restrict(reads: Iterable[Path], writes: Iterable[Path]) -> bool:
     try:
         for path in reads:
             _allow(ruleset, path, READ & every)
-        for path in (*writes, Path("/dev/null")):
+        for path in (*writes, "/dev/null"):
             _allow(ruleset, path, every)
         libc = _libc()
         if libc.prctl(_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))):
@@ -67,27 +55,6 @@ def restrict(reads: Iterable[Path], writes: Iterable[Path]) -> bool:
     return True
 
 
-@cache
-def system_paths(*commands: Path) -> tuple[Path, ...]:
-    """What programs of this machine need: programs, libraries and headers, and no one's data.
-
-    commands: programs that may lie elsewhere, with what was installed beside them.
-    """
-    prefixes = [Path(prefix) for prefix in _PREFIXES]
-    for command in commands:
-        prefixes += [command.parent.parent, command.resolve().parent.parent]
-    paths = [path for prefix in dict.fromkeys(prefixes) for path in _installed(prefix)]
-    return (*dict.fromkeys(paths), *map(Path, _SYSTEM_FILES))
-
-
-def _installed(prefix: Path) -> Iterator[Path]:
-    if len(prefix.parts) == 3 and prefix.name == "store":
-        yield prefix
-    yield from (prefix / folder for folder in _FOLDERS)
-    yield from prefix.glob("*-linux-gnu*")  # a toolchain's for another machine
-    yield prefix / "pyvenv.cfg"
-
-
 def _attributes(known: int, every: int) -> tuple[bytes, ctypes.c_size_t]:
     """struct landlock_ruleset_attr as far as this version knows it: files, network, scopes."""
     held = struct.pack("=QQQ", every, 0, _ABSTRACT_SOCKETS_AND_SIGNALS)
@@ -95,16 +62,18 @@ def _attributes(known: int, every: int) -> tuple[bytes, ctypes.c_size_t]:
     return held, ctypes.c_size_t(len(held))
 
 
-def _allow(ruleset: int, path: Path, rights: int) -> None:
-    with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        try:
-            if not path.is_dir():
-                rights &= _OF_FILES
-            rule = struct.pack("=Qi", rights, descriptor)  # struct landlock_path_beneath_attr
-            _call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
-        finally:
-            os.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return
+    try:
+        if not os.path.isdir(path):
+            rights &= _OF_FILES
+        rule = struct.pack("=Qi", rights, descriptor)  # struct landlock_path_beneath_attr
+        _call(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+    finally:
+        os.close(descriptor)
 
 
 def _libc() -> ctypes.CDLL:

@@ -21,14 +21,14 @@ from typing import IO
 from evaluators.device_info import BackendMissing
 from evaluators.sandbox.confine import ALL_FILES, DENIED
 from evaluators.sandbox.kept_waiting import Deadline
-from evaluators.sandbox.landlock import system_paths
+from evaluators.sandbox.system_paths import system_paths
 
 OUTPUT_LIMIT = 1 << 20
 """Bytes kept of each output stream: the first of them, since compilers name the cause first."""
 
 _PACKAGES = str(Path(__file__).resolve().parents[2])
-_CONFINE = f"import sys; sys.path.append({_PACKAGES!r}); import evaluators.sandbox.confine as c; "
-_CONFINE += "sys.exit(c.main())"
+_CONFINE = f"import os, sys; sys.path.append({_PACKAGES!r}); "
+_CONFINE += "import evaluators.sandbox.confine as c; os._exit(c.main())"
 _KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH")
 
 

@@ -6,11 +6,14 @@ made; a test names what stands there.
 
 from dataclasses import dataclass, field
 
-from evaluators.device import backend
+from evaluators.device import Compiled, backend
 from evaluators.evaluate import Evaluator, TimingPolicy, compile_kernel
 from evaluators.evaluation import Verdict
+from evaluators.kernel.source import KernelSource
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
+
+Built = tuple[KernelSource, Compiled]
 
 ROUNDINGS = """
 union Bits { float real; unsigned word; };
@@ -149,6 +152,7 @@ class Checks:
     """Verdicts on cpu, one Evaluator a task."""
 
     evaluators: dict[str, Evaluator] = field(default_factory=dict)
+    compiled: dict[tuple[str, str], Built] = field(default_factory=dict)
 
     def verdict(self, name: str, text: str, suite: Suite = "tests") -> Verdict:
         """On the task's shapes of a suite."""
@@ -158,8 +162,10 @@ class Checks:
             self.evaluators[name] = Evaluator(
                 task=task, device=device, secret=5, policy=TimingPolicy(thorough=True)
             )
-        kernel_, compiled = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
-        return self.evaluators[name].verify(kernel_, compiled, suite)
+        if (name, text) not in self.compiled:
+            made = compile_kernel(text, task, backend("cpu").compiler(), "cpu")
+            self.compiled[name, text] = made
+        return self.evaluators[name].verify(*self.compiled[name, text], suite)
 
     def close(self) -> None:
         for evaluator in self.evaluators.values():

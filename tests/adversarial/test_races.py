@@ -1,13 +1,14 @@
 """Races between threads and blocks are found, though the engine that is timed does not mind."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from evaluators.checks.check import check_order
 from evaluators.cpu import device as cpu
-from evaluators.cpu.device import CpuDevice
-from evaluators.evaluate import Evaluator, compile_kernel
+from evaluators.evaluate import Evaluator, compile_shown
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.task_file import load_task
 
@@ -21,6 +22,8 @@ SOAK = {
 }
 """Beside others of the same kind, which run in CI."""
 
+EvaluatorOf = Callable[[str], Evaluator]
+
 
 def files(folder: str) -> list[object]:
     return [
@@ -30,29 +33,34 @@ def files(folder: str) -> list[object]:
 
 
 @pytest.fixture(scope="module")
-def device() -> CpuDevice:
-    return cpu.open_device(0)
+def evaluator_of() -> EvaluatorOf:
+    """By task, whose seed's rounding is measured once for all kernels."""
+    device = cpu.open_device(0)
+    return cache(lambda task: Evaluator(task=load_task(task), device=device, secret=7))
 
 
-def run(device: CpuDevice, file: Path) -> None:
+def run(evaluator: Evaluator, file: Path) -> None:
     """The tests as the timed engine runs them, then the check of the order."""
-    task = load_task(file.name.partition(".")[0])
-    kernel, compiled = compile_kernel(file.read_text(), task, cpu.compiler(), "cpu")
-    evaluator = Evaluator(task=task, device=device, secret=7)
+    task = evaluator.task
+    kernel, compiled = compile_shown(file.read_text(), task, cpu.compiler(), "cpu")
     verdict = evaluator.verify(kernel, compiled, "tests")
     assert verdict.status is Status.PASSED, verdict.reason
-    oracle = cpu.oracle(kernel, device.info)
+    oracle = cpu.oracle(kernel, evaluator.device.info)
     assert oracle is not None
     check_order(kernel, task, "cpu", oracle, evaluator.correctness.check)
 
 
+def task_of(file: Path) -> str:
+    return file.name.partition(".")[0]
+
+
 @pytest.mark.parametrize("file", files("wrong"))
-def test_a_race_is_found(device: CpuDevice, file: Path) -> None:
+def test_a_race_is_found(evaluator_of: EvaluatorOf, file: Path) -> None:
     with pytest.raises(Rejected) as caught:
-        run(device, file)
+        run(evaluator_of(task_of(file)), file)
     assert caught.value.status is Status.WRONG
 
 
 @pytest.mark.parametrize("file", files("right"))
-def test_what_any_order_gives_right_passes(device: CpuDevice, file: Path) -> None:
-    run(device, file)
+def test_what_any_order_gives_right_passes(evaluator_of: EvaluatorOf, file: Path) -> None:
+    run(evaluator_of(task_of(file)), file)

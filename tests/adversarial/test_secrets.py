@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main as cli
-from evaluators.device import backend
+from evaluators.device import Compiled, backend
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.sittings import elsewhere
 from tests.adversarial.timed_task import FRONT, Contest, kernel, write_task
 
@@ -56,9 +58,16 @@ ASKING_THE_COMPILER = {
 
 @pytest.fixture(scope="module")
 def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contest]:
-    device = backend("cpu").open_device(0)
-    yield Contest(write_task(tmp_path_factory.mktemp("timed") / "task"), device)
+    """Times do not matter here."""
+    device, briefly = backend("cpu").open_device(0), TimingPolicy(max_blocks=3, interval_us=200.0)
+    yield Contest(write_task(tmp_path_factory.mktemp("timed") / "task"), device, policy=briefly)
     device.close()
+
+
+@pytest.fixture(scope="module")
+def asked(contest: Contest) -> tuple[KernelSource, Compiled]:
+    """A kernel that fails where it runs."""
+    return compile_kernel(ASKING["by the count of elements"], contest.task, contest.compiler, "cpu")
 
 
 def tells_a_held_out_shape(said: str) -> bool:
@@ -81,15 +90,12 @@ def test_a_rejection_on_a_held_out_shape_tells_only_that(how: str, contest: Cont
 
 @pytest.mark.parametrize("how", ASKING_THE_COMPILER)
 def test_what_can_not_even_be_compiled_for_a_held_out_shape_is_told_as_late_and_no_more(
-    how: str, contest: Contest
+    how: str, contest: Contest, asked: tuple[KernelSource, Compiled]
 ) -> None:
     kernel, compiled = compile_kernel(
         ASKING_THE_COMPILER[how], contest.task, contest.compiler, "cpu"
     )
     assert contest.evaluator.measure(kernel, compiled, None).passed
-    asked = compile_kernel(
-        ASKING["by the count of elements"], contest.task, contest.compiler, "cpu"
-    )
     assert not contest.evaluator.verify(*asked).passed
     for look in (contest.evaluator.verify, partial(elsewhere, contest.evaluator)):
         assert look(kernel, compiled) == look(*asked)

@@ -114,7 +114,7 @@ def test_a_machine_without_landlock_still_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(landlock, "version", lambda: 0)
-    assert landlock.restrict([tmp_path], [tmp_path]) is False
+    assert landlock.restrict([str(tmp_path)], [str(tmp_path)]) is False
     assert (tmp_path / "x").write_text("still allowed") > 0
 
 

@@ -1,5 +1,7 @@
 """A kernel that lacks a barrier is found out, and told where; what was not tried is told too."""
 
+from functools import cache
+
 import pytest
 
 from evaluators.checks.check import ONE_BLOCK, check_order
@@ -9,6 +11,13 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
+
+
+@cache
+def evaluator_of(task: str) -> Evaluator:
+    """Whose seed's rounding is measured once for all kernels."""
+    return Evaluator(task=load_task(task), device=cpu.open_device(0), secret=1)
+
 
 TILED = """/*---
 launches:
@@ -35,13 +44,12 @@ __global__ void gemm(const float* a, const float* b, float* c, int M, int N, int
 
 @pytest.mark.parametrize("barrier, right", [("__syncthreads();", True), ("", False)])
 def test_a_missing_barrier_is_found(barrier: str, right: bool) -> None:
-    task = load_task("sgemm")
-    device, compiler = cpu.open_device(0), cpu.compiler()
-    kernel, compiled = compile_kernel(TILED.replace("BARRIER", barrier), task, compiler, "cpu")
-    evaluator = Evaluator(task=task, device=device, secret=1)
-    assert evaluator.verify(kernel, compiled).status is Status.PASSED
+    evaluator = evaluator_of("sgemm")
+    task, code = evaluator.task, TILED.replace("BARRIER", barrier)
+    kernel, compiled = compile_kernel(code, task, cpu.compiler(), "cpu")
+    assert evaluator.verify(kernel, compiled, "tests").status is Status.PASSED
 
-    oracle = cpu.oracle(kernel, device.info)
+    oracle = cpu.oracle(kernel, evaluator.device.info)
     if right:
         assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ""
         return
@@ -76,10 +84,9 @@ __global__ void tree(const float* x, float* out, int N) {
 
 
 def test_lanes_that_rely_on_lockstep_are_told_so() -> None:
-    task = load_task("sum_reduction")
-    device = cpu.open_device(0)
-    kernel, compiled = compile_kernel(LOCKSTEP, task, cpu.compiler(), "cpu")
-    evaluation = Evaluator(task=task, device=device, secret=1).measure(kernel, compiled, None)
+    evaluator = evaluator_of("sum_reduction")
+    kernel, compiled = compile_kernel(LOCKSTEP, evaluator.task, cpu.compiler(), "cpu")
+    evaluation = evaluator.measure(kernel, compiled, None)
     assert evaluation.status is Status.WRONG
     assert "a lane reads LDS that another lane of its wavefront wrote" in evaluation.reason
 
@@ -103,12 +110,11 @@ __global__ void sum(const float* x, float* out, int N) {
 
 
 def test_one_block_is_told() -> None:
-    task = load_task("sum_reduction")
-    device = cpu.open_device(0)
-    kernel, _ = compile_kernel(ONE_BLOCK_KERNEL, task, cpu.compiler(), "cpu")
-    evaluator = Evaluator(task=task, device=device, secret=1)
-    oracle = cpu.oracle(kernel, device.info)
-    assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ONE_BLOCK
+    evaluator = evaluator_of("sum_reduction")
+    kernel = parse_kernel(ONE_BLOCK_KERNEL)
+    oracle = cpu.oracle(kernel, evaluator.device.info)
+    check = evaluator.correctness.check
+    assert check_order(kernel, evaluator.task, "cpu", oracle, check) == ONE_BLOCK
 
 
 WAITS_FOR_OTHER_BLOCKS = """/*---
@@ -159,9 +165,8 @@ __global__ void frames(const float* x, float* out, int N) {
 
 
 def test_large_private_arrays_do_not_disturb_the_oracle() -> None:
-    task = load_task("sum_reduction")
-    device = cpu.open_device(0)
+    evaluator = evaluator_of("sum_reduction")
     kernel = parse_kernel(BIG_FRAMES)
-    evaluator = Evaluator(task=task, device=device, secret=1)
-    oracle = cpu.oracle(kernel, device.info)
-    assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ""
+    oracle = cpu.oracle(kernel, evaluator.device.info)
+    check = evaluator.correctness.check
+    assert check_order(kernel, evaluator.task, "cpu", oracle, check) == ""
