@@ -7,6 +7,7 @@ include/cpu/ks/races.h.
 """
 
 import functools
+import re
 import secrets
 from collections.abc import Sequence
 
@@ -27,6 +28,9 @@ SAMPLE_ACCESSES = 6_000_000
 
 STATIC_BYTES = 87 << 20
 """At least so much do stacks and the tables of writes take (ks/fibers.h, ks/races.h)."""
+
+_BUILTIN_ATOMICS = re.compile(r"_[aA]tomic|__sync_")
+"""Or names like theirs; see ks/access_hooks.h."""
 
 
 def emit(
@@ -61,7 +65,8 @@ def _unit(
     sample: int,
 ) -> str:
     blocks = {entry.block for entry in entries}
-    lines = _prelude(headers, wavefront, *(blocks if len(blocks) == 1 else ()), sample=sample)
+    lines = ["#define KS_BUILTIN_ATOMICS"] if _BUILTIN_ATOMICS.search(source) else []
+    lines += _prelude(headers, wavefront, *(blocks if len(blocks) == 1 else ()), sample=sample)
     lines.append(own_text(source))
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):

@@ -1,6 +1,7 @@
 """Accesses behind and before LDS, static and dynamic, and reads of LDS that nothing wrote."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.device import CpuDevice, open_device
 from evaluators.cpu.emit import ENGINE
 from evaluators.cpu.session import CpuSession
-from evaluators.device import Buffer
+from evaluators.device import Buffer, Compiled
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.plan import LaunchStep
+from evaluators.kernel.plan import Dim3, LaunchStep
 from tests.evaluators.launching import DEADLINE_S, compile_one, launch, plan
 
 KERNEL = """
@@ -100,11 +101,17 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     yield request.param
 
 
+@cache
+def compiled(engine: str, code: str, block: Dim3) -> Compiled:
+    """Once for all values of n and bytes of dynamic LDS: a build knows neither."""
+    return compile_one(CpuCompiler(engine=engine), code, launch("k", [], block=block))
+
+
 def open_checked(
     device: CpuDevice, engine: str, code: str, step: LaunchStep
 ) -> tuple[CpuSession, dict[str, Buffer]]:
-    compiled = compile_one(CpuCompiler(engine=engine), code, step)
-    session = device.open(compiled, memory_bytes=1 << 20, fenced=True)
+    made = compiled(engine, code, step.block)
+    session = device.open(made, memory_bytes=1 << 20, fenced=True)
     return session, {"x": session.alloc(1 << 16).view(1 << 13, 256)}
 
 

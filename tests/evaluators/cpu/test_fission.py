@@ -194,6 +194,15 @@ def test_divergent_barriers_are_told(device: CpuDevice, engine: str, body: str) 
     assert "divergent barrier" in caught.value.reason
 
 
+@pytest.mark.parametrize("name", ["__atomic_fetch_add", "__sync_fetch_and_add"])
+def test_fibers_know_atomics_by_the_compilers_own_names(device: CpuDevice, name: str) -> None:
+    order = ", __ATOMIC_RELAXED" * name.startswith("__atomic")
+    code = f"__global__ void k(int* x) {{ {name}(x, 1{order}); }}"
+    step = launch("k", ["x"], grid=(2, 1, 1), block=(96, 1, 1))
+    compiler, zero = cpu.compiler(engine=fibers.ENGINE), np.zeros(1, np.int32)
+    assert run(device, compiler, code, step, arrays={"x": zero})["x"] == [192]
+
+
 def test_static_lds_is_counted() -> None:
     code = """template <typename T> __device__ T first(T v) {
         __shared__ T kept[16]; kept[threadIdx.x] = v; __syncthreads(); return kept[0]; }

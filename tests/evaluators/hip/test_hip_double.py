@@ -37,7 +37,9 @@ from tests.hip_double.twins import with_twins
 plain = hip.compiler
 hip.compiler = lambda **k: with_twins(plain(**k))
 task = Path(sys.argv[1])
-policy = TimingPolicy(max_blocks=4, link_budget_s=0.2, interval_us=200.0, max_copies=4)
+policy = TimingPolicy(
+    max_blocks=4, budget_s=0.2, link_budget_s=0.2, interval_us=200.0, max_copies=4
+)
 (kernel,) = (task / "seeds").glob("*.hip")
 made = evaluate_file(kernel, task, "hip", policy=policy, seconds=0.1)
 print(made.status, made.reason, made.device_class, *made.times_us, *made.resources[:1])

@@ -60,7 +60,9 @@ KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t si
     return __builtin_memmove(to, from, size);
 }
 
-/* The compiler's own atomic operations, which a kernel may call by their builtin names. */
+/* The compiler's own atomic operations, which a kernel may call by their builtin names; the emitter
+ * sees whether one does, for they would be a quarter of what there is to compile. */
+#ifdef KS_BUILTIN_ATOMICS
 #define KS_FETCH(bits, T, name, result, reads)                                                     \
     KS_HOOK(T, atomic##bits##_##name, volatile T *at, T value, int) {                              \
         ks_touches(at, reads, KS_CALLER);                                                          \
@@ -101,6 +103,7 @@ KS_ATOMICS(8, unsigned char)
 KS_ATOMICS(16, unsigned short)
 KS_ATOMICS(32, unsigned)
 KS_ATOMICS(64, unsigned long long)
+#endif
 
 /* By -fsanitize=alignment: a pointer that its type asks more of than it has. */
 struct KsMismatch {
