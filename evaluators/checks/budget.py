@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.evaluation import Rejected, Status
-from evaluators.tasks.arguments import Argument, Workload
+from evaluators.tasks.arguments import Argument, Workload, float_info
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +40,7 @@ class Error:
     """Of one output, in units of what its task's tolerance allows each element.
 
     largest: of all elements. rms: root of the mean square of what goes beyond one ulp of the
-    output's own type. ulp: root of the mean square of one float32 ulp of the reference.
+    output's own type. ulp: root of the mean square of the reference's rounding_unit().
     fraction: the largest part of a limit that is used up.
     """
 
@@ -90,6 +90,15 @@ class Standard:
 ORDINARY = Standard()
 
 
+def rounding_unit(dtype: np.dtype[Any]) -> float:
+    """What honest arithmetic for such outputs may add to the rounding of the result, relative to
+    it: a float32 ulp; where outputs are narrower a quarter of theirs, since intermediate results
+    are often rounded to their type, too.
+    """
+    narrow = not np.issubdtype(dtype, np.integer)
+    return max(FLOAT32_ULP, float(float_info(dtype).eps) / 4 if narrow else 0.0)
+
+
 def has_few(output: Argument, workload: Workload) -> bool:
     """Whether an output has less than FEW_ELEMENTS on a shape."""
     return math.prod(output.shape(workload.dims)) < FEW_ELEMENTS
@@ -99,10 +108,10 @@ def limit_of(honest: Sequence[Error], *, few: bool = False, unusual: bool = Fals
     """From errors of the naive seed on one output, one a draw.
 
     What varies between draws, as the error of a single sum does, varies more between kernels: to
-    the largest of the seed's rms errors their range is added. Never below as many float32 ulps:
-    a seed may be exact where others need not be. few: see has_few(); there what goes beyond an
-    ulp is often nothing and seldom much (a sum near zero of large parts), so whole errors count.
-    unusual: draws of a special class of values.
+    the largest of the seed's rms errors their range is added. Never below as many units of
+    rounding: a seed may be exact where others need not be. few: see has_few(); there what goes
+    beyond an ulp is often nothing and seldom much (a sum near zero of large parts), so whole
+    errors count. unusual: draws of a special class of values.
     """
     found = [error.largest if few else error.rms for error in honest]
     rms = max(2 * max(found) - min(found), *(error.ulp for error in honest), LEAST)
@@ -125,7 +134,8 @@ def spent(output: Argument, error: Error, limit: Limit, *, of_tolerance: float =
             raise Rejected(
                 Status.WRONG,
                 f"{output.name} is less exact than {_arithmetic(output)}: its {what} error is "
-                f"{found / most * times:.3g}x that of the task's naive seed (limit {times:g}x)",
+                f"{found / most * times:.3g}x that of the task's naive seed, or of rounding "
+                f"alone (limit {times:g}x)",
             )
     parts = error.largest / limit.largest, error.rms / limit.rms
     return replace(error, fraction=max(error.largest * of_tolerance, *parts))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.checks.budget import FLOAT32_ULP, NONE, ORDINARY, Error, Standard, spent
+from evaluators.checks.budget import NONE, ORDINARY, Error, Standard, rounding_unit, spent
 from evaluators.checks.disclosure import shown
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
@@ -106,14 +106,14 @@ def _roundings(
     dtype: np.dtype[Any], reference: Array, difference: Array, allowed: Array
 ) -> tuple[float, float]:
     """Root mean squares, in units of what is allowed, where that is anything: what goes beyond
-    one ulp of the type, and a float32 ulp of the reference."""
+    one ulp of the type, and the reference's unit of rounding."""
     if np.issubdtype(dtype, np.integer) or not np.any(allowed):
         return 0.0, 0.0
     of_type, size = float_info(dtype), np.abs(reference)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         beyond = difference - (float(of_type.eps) * size + float(of_type.smallest_subnormal))
         beyond = np.maximum(beyond, 0.0, out=beyond) / allowed
-        return _rms(beyond), FLOAT32_ULP * _rms(size / allowed)
+        return _rms(beyond), rounding_unit(dtype) * _rms(size / allowed)
 
 
 def _rms(values: Array) -> float:

@@ -7,7 +7,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from evaluators.checks.budget import NONE, Error, spent
+from evaluators.checks.budget import FLOAT32_ULP, NONE, Error, rounding_unit, spent
 from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
 from evaluators.checks.gpu_placing import Placing, Secret
@@ -220,7 +220,8 @@ class GpuJudge:
         errors = {}
         for output, one in zip(self._task.outputs, found, strict=True):
             count = math.prod(output.shape(memory.workload.dims))
-            rms, ulp = math.sqrt(one.beyond / count), math.sqrt(one.ulps / count)
+            unit = rounding_unit(output.np_dtype) / FLOAT32_ULP
+            rms, ulp = math.sqrt(one.beyond / count), unit * math.sqrt(one.ulps / count)
             errors[f"{memory.workload.label}/{output.name}"] = spent(
                 output,
                 Error(largest=one.error, rms=rms, ulp=ulp),
