@@ -141,7 +141,7 @@ class Source:
                 self.markers.append((start, word))
             blank[start:end] = re.sub(rb"[^\n]", b" ", data[start:end])
         self.data = data
-        self.root = self._convert(_parser().parse(bytes(blank)).root_node)
+        self.root = self._convert(_parsed(blank))
 
     def marked(self, start: int, end: int, word: str) -> bool:
         return any(start <= at < end and found == word for at, found in self.markers)
@@ -212,6 +212,30 @@ def _line_numbers(data: bytes) -> list[int]:
         numbers.append(line)
         line = int(found[1]) if found else line + 1
     return numbers
+
+
+def _parsed(text: bytearray) -> Any:
+    """The root. In a < b >> c the parser takes a<b> for a template: such a shift is shown to it
+    as one to the left, which binds alike."""
+    root = _parser().parse(bytes(text)).root_node
+    while shifts := [*_misread_shifts(root)]:
+        for at in shifts:
+            text[at : at + 2] = b"<<"
+        root = _parser().parse(bytes(text)).root_node
+    return root
+
+
+def _misread_shifts(root: Any) -> Iterator[int]:
+    """Where comparisons begin whose left operand ends in the > that stands before theirs."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack.extend(node.children)
+        operator = node.child_by_field_name("operator")
+        if node.type == "binary_expression" and operator.type == ">":
+            left = node.child_by_field_name("left")
+            if left.end_byte == operator.start_byte and left.text.endswith(b">"):
+                yield left.end_byte - 1
 
 
 @cache
