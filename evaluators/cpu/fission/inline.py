@@ -37,7 +37,8 @@ def template(
             value = find(named.text, params, args)
             value = value or (default.copy() if default else None)
         if value is None:
-            raise unsupported(f"{function.name}: its template argument {named.text}", line)
+            left_out = f"a call of {function.name} that leaves its template argument {named.text}"
+            raise unsupported(f"{left_out} to be found: name it between < and >", line)
         if is_type:
             node = group("alias_declaration", line, "using", name(named.text, line), "=")
             value.field = "value"

@@ -216,4 +216,7 @@ def check_places(unit: Unit) -> None:
     )
     for one in unit.source.root.leaves():
         if one.text in words and id(one) not in inside:
-            raise unsupported(f"{one.text} outside of a plain function", one.line)
+            raise unsupported(
+                f"{one.text} outside of a plain function: a member function can become one",
+                one.line,
+            )
