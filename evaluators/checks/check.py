@@ -202,8 +202,7 @@ def check_order(
         if rejected.killed:
             raise
         if rejected.status in (Status.WRONG, Status.CRASHED):
-            reason = f"with blocks and threads in another order: {rejected.reason}"
-            raise Rejected(rejected.status, reason, log=rejected.log) from None
+            raise _in_another_order(rejected) from None
         return f"no order of blocks and threads was tried: {rejected.reason}"
     return "" if blocks > 1 else ONE_BLOCK
 
@@ -211,22 +210,38 @@ def check_order(
 def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> str:
     """Two runs of some blocks of each launch, the second one in orders the other way round.
 
-    Nothing is judged but races. Returns why they told nothing, empty where they are through: a
-    block may wait for one that is not run, or use what none has made.
-    Raises Rejected(WRONG): a race.
+    Where all blocks of all launches were run, what they made is judged; else nothing but races.
+    Returns why they told nothing, empty where they are through: a block may wait for one that is
+    not run, or use what none has made. Raises Rejected(WRONG).
     """
     judge = HostJudge()
-    try:
-        judge.place_shared(memory, draw, rng)
-        memory.prepare(deadline_s=SAMPLE_DEADLINE_S)
-        for _ in range(2):
+    for prepared in (False, True):
+        try:
+            if not prepared:
+                judge.place_shared(memory, draw, rng)
+                memory.prepare(deadline_s=SAMPLE_DEADLINE_S)
             judge.place(memory, {0: draw}, rng)
             memory.session.run(memory.plan, memory.bindings[0], deadline_s=SAMPLE_DEADLINE_S)
-    except Rejected as rejected:
-        if rejected.race or rejected.killed:
-            raise
-        return f"no sample of blocks was watched to its end: {rejected.reason}"
+        except Rejected as rejected:
+            if rejected.race or rejected.killed:
+                raise
+            return f"no sample of blocks was watched to its end: {rejected.reason}"
+        if memory.session.ran_whole():
+            _judge_orders(memory, draw, judge)
     return ""
+
+
+def _judge_orders(memory: WorkloadMemory, draw: Draw, judge: HostJudge) -> None:
+    """Raises Rejected(WRONG)."""
+    try:
+        judge.judge(memory, {0: draw})
+    except Rejected as rejected:
+        raise _in_another_order(rejected) from None
+
+
+def _in_another_order(rejected: Rejected) -> Rejected:
+    reason = f"with blocks and threads in another order: {rejected.reason}"
+    return Rejected(rejected.status, reason, log=rejected.log)
 
 
 def unordered_read(
