@@ -139,7 +139,9 @@ class Correctness:
         if suite == "tests":
             return errors  # with their own unusual values
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
-        further = self._further.unusual_values(kernel, compiled, large, most=self._pairs)
+        further = self._further.unusual_values(
+            kernel, compiled, large, most=self._pairs, each=self._policy.thorough
+        )
         return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
 
     def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:

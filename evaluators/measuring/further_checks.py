@@ -18,6 +18,8 @@ from evaluators.tasks.task import Task
 
 MADE_BYTES = 1 << 29
 """See UnusualDraws.cost_bytes(); a second or two on one slow core."""
+EACH_BYTES = 1 << 30
+"""The same where each class is to be tried."""
 
 
 class FurtherChecks:
@@ -51,13 +53,19 @@ class FurtherChecks:
         workloads: Sequence[Workload],
         *,
         most: int | None = None,
+        each: bool = False,
     ) -> dict[str, float]:
         """Errors by "label/output" on random pairs of a shape and a class of values.
 
         most: of them, by default as many as bring every shape and every class. At least one is
-        tried, others as far as making them is affordable. Raises Rejected.
+        tried, others as far as making them is affordable. each: before these every class on the
+        smallest shape. Raises Rejected.
         """
-        chosen = self._chosen(kernel, workloads, most)
+        pairs = [(*pair, MADE_BYTES) for pair in self._unusual.spread(workloads)]
+        if each and workloads:
+            smallest = min(workloads, key=self._task.nbytes)
+            pairs = [*((*pair, EACH_BYTES) for pair in self._unusual.each(smallest)), *pairs]
+        chosen = self._chosen(kernel, pairs, most)
         if not chosen:
             return {}
         shapes = [workload for workload in workloads if workload.label in chosen]
@@ -77,14 +85,19 @@ class FurtherChecks:
         return errors
 
     def _chosen(
-        self, kernel: KernelSource, workloads: Sequence[Workload], most: int | None
+        self, kernel: KernelSource, pairs: Sequence[tuple[Workload, str, int]], most: int | None
     ) -> dict[str, list[str]]:
-        """By label, classes that the shape admits; the seed's own errors on them are known then."""
+        """By label, classes that the shape admits; the seed's own errors on them are known then.
+
+        pairs: each with how many bytes of references all may take up to it.
+        """
         chosen: dict[str, list[str]] = {}
         made_bytes = count = 0
-        for workload, values in self._unusual.spread(workloads):
+        for workload, values, most_bytes in pairs:
             cost_bytes = self._unusual.cost_bytes(workload, values)
-            if count == most or (count and made_bytes + cost_bytes > MADE_BYTES):
+            if count == most or (count and made_bytes + cost_bytes > most_bytes):
+                continue
+            if values in chosen.get(workload.label, ()):
                 continue
             self._rounding.calibrate(kernel.id, [workload], {workload.label: [values]})
             made_bytes += cost_bytes
