@@ -96,11 +96,10 @@ def check_workload(
     return Checked(errors=errors, run_us=run_us)
 
 
-ENDURED_US = 1e5
 LAUNCHES = (40, 1000)
 BURSTS = 10
-"""Launches in a row that a kernel that is ahead must bear: as many as take so long, at least and at
-most so many, in so many bursts at least, after each of which one is judged."""
+"""Launches in a row that a kernel that is ahead must bear: as many as some time is enough for, at
+least and at most so many, in so many bursts at least, after each of which one is judged."""
 
 
 def check_endurance(
@@ -108,13 +107,15 @@ def check_endurance(
     draws: Sequence[Draw],
     rng: np.random.Generator,
     *,
+    endured_us: float,
     deadline_s: float,
     most_at_once: int,
     judge: Judge | None = None,
 ) -> None:
     """Launch over and over in one session, that does not check bounds, and judge at times.
 
-    most_at_once: launches that one call may hold. Raises Rejected: WRONG, or what the run met.
+    endured_us: how long, about. most_at_once: launches that one call may hold.
+    Raises Rejected: WRONG, or what the run met.
     """
     judge = judge or HostJudge()
     with on(memory.workload):
@@ -122,7 +123,7 @@ def check_endurance(
         memory.prepare(deadline_s=deadline_s)
         judge.place(memory, {0: draws[0]}, rng)
         run_us = memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
-        left = min(max(int(ENDURED_US / max(run_us, 1.0)), LAUNCHES[0]), LAUNCHES[1])
+        left = min(max(int(endured_us / max(run_us, 1.0)), LAUNCHES[0]), LAUNCHES[1])
         at_once = max(1, min(left // BURSTS, most_at_once // len(memory.plan.steps)))
         before = draws[0]
         while left > 0:

@@ -20,6 +20,8 @@ MADE_BYTES = 1 << 29
 """See UnusualDraws.cost_bytes(); a second or two on one slow core."""
 EACH_BYTES = 1 << 30
 """The same where each class is to be tried."""
+ENDURED_US, ENDURED_LARGE_US = 1e5, 5e5
+"""How long launches in a row take, about: on a shape of the tests, and on one of the benchmarks."""
 
 
 class FurtherChecks:
@@ -107,11 +109,21 @@ class FurtherChecks:
         return chosen
 
     def endurance(self, kernel: KernelSource, compiled: Compiled) -> None:
-        """On the smallest shape of the tests. Raises Rejected."""
-        tests = self._task.workloads("tests", self._device.info.backend)
-        if not tests:
-            return
-        workload = min(tests, key=self._task.nbytes)
+        """On the smallest shape of the tests; where the policy is thorough, also on a random one of
+        the benchmarks. Raises Rejected."""
+        backend = self._device.info.backend
+        tests = self._task.workloads("tests", backend)
+        if tests:
+            smallest = min(tests, key=self._task.nbytes)
+            self._endure(kernel, compiled, smallest, ENDURED_US)
+        benchmarks = self._task.workloads("benchmarks", backend)
+        if self._policy.thorough and benchmarks:
+            large = benchmarks[int(self._rng.integers(len(benchmarks)))]
+            self._endure(kernel, compiled, large, ENDURED_LARGE_US)
+
+    def _endure(
+        self, kernel: KernelSource, compiled: Compiled, workload: Workload, endured_us: float
+    ) -> None:
         plan = kernel.plan(self._task, workload.dims)
         arena = Arena(self._task, [workload], [plan])
         draws = self._pool.draws(workload, self._rng, 2)
@@ -121,6 +133,7 @@ class FurtherChecks:
                 memory,
                 draws,
                 self._rng,
+                endured_us=endured_us,
                 deadline_s=self._policy.deadline_cap_s,
                 most_at_once=self._policy.max_launches,
                 judge=self._judge,
