@@ -13,7 +13,7 @@ from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
-from evaluators.checks.shapes import SMALL_BYTES, shapes_for
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for, unmet_conditions
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
@@ -150,8 +150,13 @@ class Correctness:
         return [w for w in shapes if w.label in stated or self._rounding.bears(w)]
 
     def watch(self, kernel: KernelSource) -> str:
-        """See Watch.everywhere()."""
-        return self._watch.everywhere(kernel, self._watched(kernel))
+        """See Watch.everywhere(); told is also which of the kernel's conditions hold nowhere."""
+        untried = [
+            f"{what} may never have run: no test or benchmark asks for it, nor any shape near them"
+            for what in unmet_conditions(kernel, self._task, self._backend)
+        ]
+        watched = self._watch.everywhere(kernel, self._watched(kernel))
+        return "\n".join(filter(None, (*untried, watched)))
 
     def _watched(self, kernel: KernelSource) -> list[Workload]:
         """Every stated shape but the tests', and large ones derived for the kernel that are much

@@ -115,6 +115,7 @@ def test_a_variant_for_sizes_that_no_checked_shape_has_is_met(judge: Judge) -> N
     assert "held-out shape, of which no more is told" in verdict.reason
 
 
+@pytest.mark.soak
 def test_the_honest_variant_is_right_there(judge: Judge) -> None:
     verdict = judge("sum_reduction", WINDOW.replace("TAIL", "N % U > 0"))
     assert verdict.passed, verdict.reason
