@@ -38,7 +38,9 @@ class KsBlocks {
     KsOrder order;
     static unsigned seen[2 * MOST]; /* a table of those taken, plus one */
 
-    KS_QUIET bool spent() const { return ks_accesses > KS_SAMPLE && taken < count / 3; }
+    KS_QUIET bool spent() const {
+        return ks_accesses > (taken < count / 3 ? 1 : 3) * KS_SAMPLE;
+    }
 
     KS_QUIET unsigned near(unsigned which) const {
         if (at == 0) return which % 2 ? count - 1 : 0;
