@@ -121,6 +121,10 @@ class Session(Protocol):
         Or, where a plan's prepare steps were run, as those left it; they too start from there.
         """
 
+    def ran_whole(self) -> bool:
+        """Whether a kernel that an oracle compiled is known to have run all blocks of all launches
+        since loading; it may run samples of them only."""
+
     def close(self) -> None: ...
 
     def __enter__(self) -> Self: ...

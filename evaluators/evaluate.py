@@ -11,7 +11,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.shapes import shapes_for
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
-from evaluators.kernel.plan import Defines, Dim3, Plan
+from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
@@ -82,9 +82,9 @@ def _with_held_out(
 ) -> Compiled:
     """Raises Rejected: it can't be planned or compiled for a held-out shape."""
     told = _shown_plans(kernel, task, backend)
-    known = {build for plan in told for build in _builds(plan)}
+    known = {build for plan in told for build in plan.builds}
     plans = _plans(kernel, task, "held_out", backend)
-    further = [plan for plan in plans if not known.issuperset(_builds(plan))]
+    further = [plan for plan in plans if not known.issuperset(plan.builds)]
     if not further:
         return compiled
     beside = {plan.defines for plan in further}
@@ -114,11 +114,6 @@ def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list
 def _distinct(plans: Sequence[Plan]) -> list[Plan]:
     """Without those that are there already; plans can't be hashed."""
     return [plan for i, plan in enumerate(plans) if plan not in plans[:i]]
-
-
-def _builds(plan: Plan) -> set[tuple[Defines, str, Dim3, int]]:
-    """What a compiler, and what it tells of resources, depends on."""
-    return {(plan.defines, step.entry, step.block, step.lds_bytes) for step in plan.launches}
 
 
 def evaluate_file(

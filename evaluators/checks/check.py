@@ -96,11 +96,10 @@ def check_workload(
     return Checked(errors=errors, run_us=run_us)
 
 
-ENDURED_US = 1e5
 LAUNCHES = (40, 1000)
 BURSTS = 10
-"""Launches in a row that a kernel that is ahead must bear: as many as take so long, at least and at
-most so many, in so many bursts at least, after each of which one is judged."""
+"""Launches in a row that a kernel that is ahead must bear: as many as some time is enough for, at
+least and at most so many, in so many bursts at least, after each of which one is judged."""
 
 
 def check_endurance(
@@ -108,13 +107,15 @@ def check_endurance(
     draws: Sequence[Draw],
     rng: np.random.Generator,
     *,
+    endured_us: float,
     deadline_s: float,
     most_at_once: int,
     judge: Judge | None = None,
 ) -> None:
     """Launch over and over in one session, that does not check bounds, and judge at times.
 
-    most_at_once: launches that one call may hold. Raises Rejected: WRONG, or what the run met.
+    endured_us: how long, about. most_at_once: launches that one call may hold.
+    Raises Rejected: WRONG, or what the run met.
     """
     judge = judge or HostJudge()
     with on(memory.workload):
@@ -122,7 +123,7 @@ def check_endurance(
         memory.prepare(deadline_s=deadline_s)
         judge.place(memory, {0: draws[0]}, rng)
         run_us = memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
-        left = min(max(int(ENDURED_US / max(run_us, 1.0)), LAUNCHES[0]), LAUNCHES[1])
+        left = min(max(int(endured_us / max(run_us, 1.0)), LAUNCHES[0]), LAUNCHES[1])
         at_once = max(1, min(left // BURSTS, most_at_once // len(memory.plan.steps)))
         before = draws[0]
         while left > 0:
@@ -202,8 +203,7 @@ def check_order(
         if rejected.killed:
             raise
         if rejected.status in (Status.WRONG, Status.CRASHED):
-            reason = f"with blocks and threads in another order: {rejected.reason}"
-            raise Rejected(rejected.status, reason, log=rejected.log) from None
+            raise _in_another_order(rejected) from None
         return f"no order of blocks and threads was tried: {rejected.reason}"
     return "" if blocks > 1 else ONE_BLOCK
 
@@ -211,22 +211,38 @@ def check_order(
 def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> str:
     """Two runs of some blocks of each launch, the second one in orders the other way round.
 
-    Nothing is judged but races. Returns why they told nothing, empty where they are through: a
-    block may wait for one that is not run, or use what none has made.
-    Raises Rejected(WRONG): a race.
+    Where all blocks of all launches were run, what they made is judged; else nothing but races.
+    Returns why they told nothing, empty where they are through: a block may wait for one that is
+    not run, or use what none has made. Raises Rejected(WRONG).
     """
     judge = HostJudge()
-    try:
-        judge.place_shared(memory, draw, rng)
-        memory.prepare(deadline_s=SAMPLE_DEADLINE_S)
-        for _ in range(2):
+    for prepared in (False, True):
+        try:
+            if not prepared:
+                judge.place_shared(memory, draw, rng)
+                memory.prepare(deadline_s=SAMPLE_DEADLINE_S)
             judge.place(memory, {0: draw}, rng)
             memory.session.run(memory.plan, memory.bindings[0], deadline_s=SAMPLE_DEADLINE_S)
-    except Rejected as rejected:
-        if rejected.race or rejected.killed:
-            raise
-        return f"no sample of blocks was watched to its end: {rejected.reason}"
+        except Rejected as rejected:
+            if rejected.race or rejected.killed:
+                raise
+            return f"no sample of blocks was watched to its end: {rejected.reason}"
+        if memory.session.ran_whole():
+            _judge_orders(memory, draw, judge)
     return ""
+
+
+def _judge_orders(memory: WorkloadMemory, draw: Draw, judge: HostJudge) -> None:
+    """Raises Rejected(WRONG)."""
+    try:
+        judge.judge(memory, {0: draw})
+    except Rejected as rejected:
+        raise _in_another_order(rejected) from None
+
+
+def _in_another_order(rejected: Rejected) -> Rejected:
+    reason = f"with blocks and threads in another order: {rejected.reason}"
+    return Rejected(rejected.status, reason, log=rejected.log)
 
 
 def unordered_read(

@@ -203,8 +203,11 @@ def _element(name: str, flat: int, shape: tuple[int, ...]) -> str:
 
 def _value(out: Array, expected: Array | None, flat: int) -> str:
     """What is there and, where that may be told, what should be."""
-    told = "" if expected is None else f", expected {_number(expected, flat)}"
-    return _number(out, flat) + told
+    found = _number(out, flat)
+    if expected is None:
+        return found
+    wanted = _number(expected, flat)
+    return f"{found}, expected {wanted}" + " with other bits" * (found == wanted == "nan")
 
 
 def _wrong_elements(name: str, out: Array, expected: Array | None, compared: Comparison) -> str:

@@ -4,17 +4,21 @@ import functools
 import hashlib
 
 from evaluators.checks.disclosure import on
+from evaluators.checks.windows import Windows, find_windows
 from evaluators.evaluation import Rejected
 from evaluators.kernel.plan import Defines
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
-from evaluators.tasks.covering import below, covering_shapes
+from evaluators.tasks.covering import below, covering_shapes, related
 from evaluators.tasks.task import Task, TaskContent
 
 SMALL_BYTES = 1 << 18
 """Of all arguments of a small derived shape."""
 LARGE_BYTES = 1 << 23
 """Of one derived from the smallest benchmark."""
+WINDOW_BYTES = 1 << 25
+"""Of one on which a condition of the kernel holds that holds on no other."""
+SHOWN: tuple[Suite, ...] = ("tests", "benchmarks")
 FURTHER_BUILDS = 2
 """Derived shapes for which a kernel that has sizes compiled in is compiled once more."""
 
@@ -22,21 +26,47 @@ FURTHER_BUILDS = 2
 def shapes_for(
     kernel: KernelSource, task: Task, suite: Suite, backend: str
 ) -> tuple[Workload, ...]:
-    """A suite's shapes as the task states them; beside held-out ones those that are derived.
+    """A suite's shapes as the task states them; beside held-out ones those that are derived, and
+    those on which a condition of the kernel's own holds that holds nowhere else.
 
-    Of these a kernel that is compiled for each size anew meets FURTHER_BUILDS only, which nobody
-    can tell beforehand. Raises Rejected(INVALID): what a kernel does on one of them makes no sense.
+    Raises Rejected(INVALID): what a kernel does on one of them makes no sense.
     """
-    stated = task.workloads(suite, backend)
     if suite != "held_out":
-        return stated
+        return task.workloads(suite, backend)
+    windows = _windows(kernel.text, TaskContent(task), backend)
+    return (*_held_out(kernel, task, backend), *windows.shapes)
+
+
+def unmet_conditions(kernel: KernelSource, task: Task, backend: str) -> tuple[str, ...]:
+    """What no shape asks for that a kernel's author may know or that was looked for; nothing is
+    said of held-out shapes. Raises Rejected(INVALID)."""
+    return _windows(kernel.text, TaskContent(task), backend).unmet
+
+
+def _held_out(kernel: KernelSource, task: Task, backend: str) -> tuple[Workload, ...]:
+    """Those stated and derived: of these a kernel that is compiled for each size anew meets
+    FURTHER_BUILDS only, which nobody can tell beforehand."""
     known = {_defines(kernel, w) for one in SUITES for w in task.workloads(one, backend)}
     met: list[Workload] = []
     unmet: list[Workload] = []
     for workload in derived_shapes(task, backend):
         (met if _defines(kernel, workload) in known else unmet).append(workload)
     unmet.sort(key=lambda w: hashlib.sha256(f"{kernel.id} {w.label}".encode()).digest())
-    return (*stated, *met, *unmet[:FURTHER_BUILDS])
+    return (*task.workloads("held_out", backend), *met, *unmet[:FURTHER_BUILDS])
+
+
+@functools.lru_cache(maxsize=64)
+def _windows(text: str, content: TaskContent, backend: str) -> Windows:
+    """Nothing for a task whose shapes are what it states."""
+    task, kernel = content.task, parse_kernel(text)
+    if not derived_shapes(task, backend):
+        return Windows()
+    shown = [w for suite in SHOWN for w in task.workloads(suite, backend)]
+
+    def admits(workload: Workload) -> bool:
+        return related(workload, shown) and _takes(task, workload, WINDOW_BYTES)
+
+    return find_windows(kernel, task, shown, _held_out(kernel, task, backend), admits)
 
 
 def derived_shapes(task: Task, backend: str) -> tuple[Workload, ...]:

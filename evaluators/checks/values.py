@@ -2,20 +2,18 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
 from evaluators.checks.budget import Limit, Standard, has_few
-from evaluators.checks.conditioning import Moving, Reference, conditioning, random_signs
+from evaluators.checks.conditioning import SCALED, Moving, Reference, conditioning, is_finite
 from evaluators.checks.inputs import Draw, InputPool
+from evaluators.checks.unusual_inputs import FACTORS, unusual
 from evaluators.evaluation import Rejected
-from evaluators.tasks.arguments import DTYPES, Argument, Workload, float_info
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
-
-Array = np.ndarray[Any, Any]
 
 WORDS = {
     "spikes": "with spikes in its inputs",
@@ -25,15 +23,16 @@ WORDS = {
     "signed_zeros": "with zeros of both signs in its inputs",
     "nan": "with NaN in its inputs",
     "infinity": "with infinity in its inputs",
+    "offset": "with constants added to its inputs",
 }
-FACTORS = (2.0**12, 2.0**9, 2.0**6, 2.0**3)
-"""How much larger spikes and large values are: the first factor that a shape admits."""
 ROOM = 64
 """Elements of an input."""
 MOST_BYTES, MOST_FLOPS = 1 << 22, 1e8
 """Of a shape on which unusual values are tried."""
 KEPT, KEPT_LARGE = 3, 1
 """Draws of a class and a shape: of the tests or with few elements of output, and of others."""
+NOT_FINITE = ("nan", "infinity")
+"""They make all of few elements so, mostly."""
 KEPT_BYTES = 1 << 28
 """Of all draws; beyond it the longest unused are dropped and made again."""
 DIRECTIONS, DIRECTIONS_FEW, DIRECTIONS_LARGE = 8, 4, 2
@@ -89,6 +88,11 @@ class UnusualDraws:
             found.setdefault(shapes[int(self._rng.integers(len(shapes)))], []).append(values)
         return found
 
+    def each(self, workload: Workload) -> list[tuple[Workload, str]]:
+        """Every class on the shape, in an order that nobody can foresee."""
+        classes = [*self._task.unusual()]
+        return [(workload, classes[int(i)]) for i in self._rng.permutation(len(classes))]
+
     def spread(self, workloads: Sequence[Workload]) -> list[tuple[Workload, str]]:
         """Each class on one of the shapes, and each shape with one of the classes, in pairs and in
         an order that nobody can foresee."""
@@ -124,9 +128,13 @@ class UnusualDraws:
         """What references read and write until such draws are made; 0 where they are."""
         if (workload.label, values) in self._kept:
             return 0
-        rounded = any(output.rounded(workload.dims) for output in self._task.outputs)
-        references = 2 + self._directions(workload) if rounded else 1
+        if values in NOT_FINITE and self._few(workload):
+            return self._task.nbytes(workload)
+        references = 2 + self._directions(workload) if self._rounded(workload) else 1
         return self._task.nbytes(workload) * self._count(workload) * references
+
+    def _rounded(self, workload: Workload) -> bool:
+        return any(output.rounded(workload.dims) for output in self._task.outputs)
 
     def drop(self, workload: Workload, values: str) -> None:
         """From now on there are none."""
@@ -138,13 +146,22 @@ class UnusualDraws:
         if key in self._dropped:
             return ()
         if key not in self._kept:
-            count = 1 if key in self._settled else self._count(workload)
-            made = (self._make(workload, values, i) for i in range(count))
-            self._kept[key] = tuple(draw for draw in made if draw is not None)
+            self._kept[key] = self._made(workload, values)
         self._kept.move_to_end(key)
         while len(self._kept) > 1 and self._held_bytes() > KEPT_BYTES:
             self._kept.popitem(last=False)
         return self._kept[key]
+
+    def _made(self, workload: Workload, values: str) -> tuple[Draw, ...]:
+        """One where limits are measured, or nothing is finite and so nothing is rounded."""
+        made: list[Draw] = []
+        count = 1 if (workload.label, values) in self._settled else self._count(workload)
+        for i in range(count):
+            draw = self._make(workload, values, i)
+            made += [] if draw is None else [draw]
+            if made and not is_finite(made[0].reference):
+                break
+        return tuple(made)
 
     def _held_bytes(self) -> int:
         return sum(draw.nbytes for draws in self._kept.values() for draw in draws)
@@ -173,8 +190,9 @@ class UnusualDraws:
         arguments = self._task.unusual()[values]
         usual = self._pool.fresh(workload, self._rng).inputs
         directions = self._directions(workload)
-        for factor in FACTORS if values in ("spikes", "large") else FACTORS[:1]:
-            inputs = unusual(arguments, usual, values, factor, self._rng)
+        exact = not self._rounded(workload)
+        for factor in FACTORS if values in SCALED else FACTORS[:1]:
+            inputs = unusual(arguments, usual, values, factor, self._rng, nan_signs=exact)
             moving = Moving(self._task, workload, inputs, self._reference)
             scales = conditioning(moving, values, directions, self._rng)
             if scales is not None:
@@ -185,74 +203,3 @@ class UnusualDraws:
                 draw.reference = moving.reference
                 return draw
         return None
-
-
-def unusual(
-    arguments: tuple[Argument, ...],
-    usual: Mapping[str, Array],
-    values: str,
-    factor: float,
-    rng: np.random.Generator,
-) -> dict[str, Array]:
-    """Inputs, those of the arguments changed to hold such values, all others as usual."""
-    inputs = dict(usual)
-    for i, argument in enumerate(arguments):
-        wide = usual[argument.name].astype(np.float64)
-        drawn = argument.distribution.through or argument.dtype
-        most = min(float(float_info(DTYPES[dtype]).max) for dtype in (drawn, argument.dtype)) / 4
-        match values:
-            case "spikes":
-                wide = np.where(_some(wide, rng, 100), wide * factor, wide)
-            case "large":
-                wide = wide * factor
-            case "cancellation":
-                wide = _cancelling(wide, rng, first=i == 0)
-            case "denormals":
-                least = float(float_info(argument.np_dtype).tiny)
-                wide = wide / max(np.abs(wide).max(initial=0.0), least) * least / 2
-            case "signed_zeros":
-                wide = np.where(
-                    _some(wide, rng, 3), np.copysign(0.0, random_signs(wide, rng)), wide
-                )
-            case "infinity":
-                wide = np.where(_some(wide, rng, 300), np.inf * random_signs(wide, rng), wide)
-        if values in ("spikes", "large"):
-            wide = np.clip(wide, -most, most)
-        inputs[argument.name] = wide.astype(DTYPES[drawn]).astype(argument.np_dtype)
-        if values == "nan":
-            inputs[argument.name] = _with_nan(inputs[argument.name], rng)
-    return inputs
-
-
-def _some(values: Array, rng: np.random.Generator, each: int) -> Array:
-    """One element in so many, at least one."""
-    chosen = np.zeros(values.size, dtype=np.bool_)
-    chosen[rng.integers(values.size, size=-(-values.size // each))] = True
-    return chosen.reshape(values.shape)
-
-
-def _cancelling(values: Array, rng: np.random.Generator, *, first: bool) -> Array:
-    """The second half takes the first away again, but for one part in a thousand: the first
-    input along its last axis, where the others repeat along their first one."""
-    axis = values.ndim - 1 if first else 0
-    moved = np.moveaxis(values.copy(), axis, 0)
-    half = len(moved) // 2
-    if first or values.ndim > 1:
-        near = moved[:half] * (1 + rng.normal(scale=2.0**-10, size=moved[:half].shape))
-        moved[half : 2 * half] = -near if first else near
-    cancelling: Array = np.moveaxis(moved, 0, axis)
-    return cancelling
-
-
-def _with_nan(values: Array, rng: np.random.Generator) -> Array:
-    """Quiet NaNs of random sign and payload at a few places."""
-    word = np.dtype(f"u{values.dtype.itemsize}")
-    nan = np.array(np.nan, dtype=values.dtype).view(word)
-    mantissa = max(0, int(float_info(values.dtype).nmant) - 1)
-    raw = np.ascontiguousarray(values).view(word).copy()
-    payloads = rng.integers(0, 1 << mantissa, values.shape).astype(word)
-    if values.dtype.itemsize == 1:  # the one NaN of float8 fnuz
-        payloads[...] = 0
-    chosen = _some(values, rng, 300)
-    raw[chosen] = nan | payloads[chosen]
-    return raw.view(values.dtype)

@@ -24,7 +24,7 @@ SAMPLING = "cpu-fibers-sampling"
 """Runs some blocks of each launch, until they have made about SAMPLE_ACCESSES."""
 
 SAMPLE_ACCESSES = 6_000_000
-"""Of a launch: some 0.3 s on a core of 2.4 GHz."""
+"""Of a launch: some 0.3 s on a core of 2.4 GHz; at most three times as many (see ks/sample.h)."""
 
 STATIC_BYTES = 87 << 20
 """At least so much do stacks and the tables of writes take (ks/fibers.h, ks/races.h)."""

@@ -20,6 +20,9 @@ LDS_PREFIX = "ks_lds_"
 
 DYNAMIC_LDS = f"{LDS_PREFIX}0_dynamic"
 
+LEFT_OUT = "ks_left_out"
+"""An oracle's 32-bit word, not zero once a launch left a block out (ks/sample.h)."""
+
 _LDS = re.compile(rf"(?P<length>\d*)(?P<name>{LDS_PREFIX}(?P<line>\d+)_\w+)")
 _WRITABLE = 2  # PF_W
 
@@ -43,12 +46,16 @@ class LdsVariable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryMemory:
-    """The pages that a library may write: start and bytes; filled: those that its file gives."""
+    """The pages that a library may write: start and bytes; filled: those that its file gives.
+
+    left_out: the address of LEFT_OUT, where the library has it.
+    """
 
     start: int
     filled: int
     nbytes: int
     lds: tuple[LdsVariable, ...]
+    left_out: int | None = None
 
     @property
     def dynamic_lds(self) -> LdsVariable | None:
@@ -80,7 +87,14 @@ def _memory(elf: ELFFile) -> LibraryMemory:
     if len(found) > 1:
         raise RuntimeError(f"a library of {len(found)} writable segments, not of one")
     start, filled, nbytes = found[0] if found else (0, 0, 0)
-    return LibraryMemory(start=start, filled=filled, nbytes=nbytes, lds=tuple(_lds(elf)))
+    left_out = (s["st_value"] for s in symbols_of(elf, ".symtab") if s.name == LEFT_OUT)
+    return LibraryMemory(
+        start=start,
+        filled=filled,
+        nbytes=nbytes,
+        lds=tuple(_lds(elf)),
+        left_out=next(left_out, None),
+    )
 
 
 def lds_name(symbol: str) -> tuple[str, int] | None:

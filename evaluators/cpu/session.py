@@ -144,6 +144,9 @@ class CpuSession:
     def forget(self) -> None:
         self._variables.forget()
 
+    def ran_whole(self) -> bool:
+        return self._variables.ran_whole()
+
     def close(self) -> None:
         if self._file < 0:
             return

@@ -14,6 +14,7 @@ from evaluators.cpu.run_child import STACK_BYTES, RunChild
 from evaluators.cpu.toolchain import PAGE
 from evaluators.evaluation import Rejected, Status
 
+WORD_BYTES = 4
 POISON = 0xFF  # NaNs of every float type, -1 of every integer
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -99,6 +100,16 @@ class Variables:
             side = "past the end of" if (behind != POISON).any() else "before the start of"
             if (before != POISON).any() or (behind != POISON).any():
                 raise Rejected(Status.WRONG, f"wrote {side} {variable}{_where(variable)}")
+
+    def ran_whole(self) -> bool:
+        """Whether every library tells that no launch of its left a block out."""
+        for library, memory in enumerate(self._memories):
+            if memory.left_out is None:
+                return False
+            place = self._place(library, memory.left_out)
+            if self._view(place, place + WORD_BYTES).any():
+                return False
+        return True
 
     def spans(self, child: RunChild, library: int, lds_bytes: int) -> list[tuple[int, int]]:
         """(address, bytes) of what a block of that launch has of LDS."""

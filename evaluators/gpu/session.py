@@ -156,6 +156,9 @@ class GpuSession:
                 else:
                     self._unload(defines)
 
+    def ran_whole(self) -> bool:
+        return False
+
     def _unload(self, defines: Defines) -> None:
         """The next launch loads it again, and captures its graphs."""
         for _, graph in self._graphs.values():

@@ -54,3 +54,8 @@ class Plan:
     @property
     def launches(self) -> tuple[LaunchStep, ...]:
         return tuple(s for s in (*self.prepare, *self.steps) if isinstance(s, LaunchStep))
+
+    @property
+    def builds(self) -> frozenset[tuple[Defines, str, Dim3, int]]:
+        """What a compiler, and what it tells of resources, depends on."""
+        return frozenset((self.defines, s.entry, s.block, s.lds_bytes) for s in self.launches)

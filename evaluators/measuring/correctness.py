@@ -13,7 +13,7 @@ from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
-from evaluators.checks.shapes import SMALL_BYTES, shapes_for
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for, unmet_conditions
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
@@ -139,7 +139,9 @@ class Correctness:
         if suite == "tests":
             return errors  # with their own unusual values
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
-        further = self._further.unusual_values(kernel, compiled, large, most=self._pairs)
+        further = self._further.unusual_values(
+            kernel, compiled, large, most=self._pairs, each=self._policy.thorough
+        )
         return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
 
     def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:
@@ -148,8 +150,22 @@ class Correctness:
         return [w for w in shapes if w.label in stated or self._rounding.bears(w)]
 
     def watch(self, kernel: KernelSource) -> str:
-        """See Watch.everywhere()."""
-        return self._watch.everywhere(kernel)
+        """See Watch.everywhere(); told is also which of the kernel's conditions hold nowhere."""
+        untried = [
+            f"{what} may never have run: no test or benchmark asks for it, nor any shape near them"
+            for what in unmet_conditions(kernel, self._task, self._backend)
+        ]
+        watched = self._watch.everywhere(kernel, self._watched(kernel))
+        return "\n".join(filter(None, (*untried, watched)))
+
+    def _watched(self, kernel: KernelSource) -> list[Workload]:
+        """Every stated shape but the tests', and large ones derived for the kernel that are much
+        smaller: there an oracle may get through with all blocks."""
+        nbytes = self._task.nbytes
+        stated = workloads_of(self._task, ("benchmarks", "held_out"), self._backend)
+        most = min(map(nbytes, stated), default=0) // 2
+        derived = shapes_for(kernel, self._task, "held_out", self._backend)
+        return [*stated, *self._borne([w for w in derived if SMALL_BYTES < nbytes(w) <= most])]
 
     @contextmanager
     def telling_races(self, kernel: KernelSource) -> Iterator[None]:

@@ -18,6 +18,10 @@ from evaluators.tasks.task import Task
 
 MADE_BYTES = 1 << 29
 """See UnusualDraws.cost_bytes(); a second or two on one slow core."""
+EACH_BYTES = 1 << 30
+"""The same where each class is to be tried."""
+ENDURED_US, ENDURED_LARGE_US = 1e5, 5e5
+"""How long launches in a row take, about: on a shape of the tests, and on one of the benchmarks."""
 
 
 class FurtherChecks:
@@ -51,13 +55,19 @@ class FurtherChecks:
         workloads: Sequence[Workload],
         *,
         most: int | None = None,
+        each: bool = False,
     ) -> dict[str, float]:
         """Errors by "label/output" on random pairs of a shape and a class of values.
 
         most: of them, by default as many as bring every shape and every class. At least one is
-        tried, others as far as making them is affordable. Raises Rejected.
+        tried, others as far as making them is affordable. each: before these every class on the
+        smallest shape. Raises Rejected.
         """
-        chosen = self._chosen(kernel, workloads, most)
+        pairs = [(*pair, MADE_BYTES) for pair in self._unusual.spread(workloads)]
+        if each and workloads:
+            smallest = min(workloads, key=self._task.nbytes)
+            pairs = [*((*pair, EACH_BYTES) for pair in self._unusual.each(smallest)), *pairs]
+        chosen = self._chosen(kernel, pairs, most)
         if not chosen:
             return {}
         shapes = [workload for workload in workloads if workload.label in chosen]
@@ -77,14 +87,19 @@ class FurtherChecks:
         return errors
 
     def _chosen(
-        self, kernel: KernelSource, workloads: Sequence[Workload], most: int | None
+        self, kernel: KernelSource, pairs: Sequence[tuple[Workload, str, int]], most: int | None
     ) -> dict[str, list[str]]:
-        """By label, classes that the shape admits; the seed's own errors on them are known then."""
+        """By label, classes that the shape admits; the seed's own errors on them are known then.
+
+        pairs: each with how many bytes of references all may take up to it.
+        """
         chosen: dict[str, list[str]] = {}
         made_bytes = count = 0
-        for workload, values in self._unusual.spread(workloads):
+        for workload, values, most_bytes in pairs:
             cost_bytes = self._unusual.cost_bytes(workload, values)
-            if count == most or (count and made_bytes + cost_bytes > MADE_BYTES):
+            if count == most or (count and made_bytes + cost_bytes > most_bytes):
+                continue
+            if values in chosen.get(workload.label, ()):
                 continue
             self._rounding.calibrate(kernel.id, [workload], {workload.label: [values]})
             made_bytes += cost_bytes
@@ -94,11 +109,21 @@ class FurtherChecks:
         return chosen
 
     def endurance(self, kernel: KernelSource, compiled: Compiled) -> None:
-        """On the smallest shape of the tests. Raises Rejected."""
-        tests = self._task.workloads("tests", self._device.info.backend)
-        if not tests:
-            return
-        workload = min(tests, key=self._task.nbytes)
+        """On the smallest shape of the tests; where the policy is thorough, also on a random one of
+        the benchmarks. Raises Rejected."""
+        backend = self._device.info.backend
+        tests = self._task.workloads("tests", backend)
+        if tests:
+            smallest = min(tests, key=self._task.nbytes)
+            self._endure(kernel, compiled, smallest, ENDURED_US)
+        benchmarks = self._task.workloads("benchmarks", backend)
+        if self._policy.thorough and benchmarks:
+            large = benchmarks[int(self._rng.integers(len(benchmarks)))]
+            self._endure(kernel, compiled, large, ENDURED_LARGE_US)
+
+    def _endure(
+        self, kernel: KernelSource, compiled: Compiled, workload: Workload, endured_us: float
+    ) -> None:
         plan = kernel.plan(self._task, workload.dims)
         arena = Arena(self._task, [workload], [plan])
         draws = self._pool.draws(workload, self._rng, 2)
@@ -108,6 +133,7 @@ class FurtherChecks:
                 memory,
                 draws,
                 self._rng,
+                endured_us=endured_us,
                 deadline_s=self._policy.deadline_cap_s,
                 most_at_once=self._policy.max_launches,
                 judge=self._judge,

@@ -21,7 +21,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import Naive, compiled_naive
-from evaluators.tasks.arguments import TaskError, Workload
+from evaluators.tasks.arguments import SUITES, TaskError, Workload
 from evaluators.tasks.task import Task
 
 MORE_DRAWS, DRAWS = 6, 3
@@ -104,8 +104,7 @@ class Rounding:
         return self._borne[workload.label]
 
     def _is_right(self, workload: Workload) -> bool:
-        kernel, _ = self._compiled()
-        if workload not in shapes_for(kernel, self._task, "held_out", self._device.info.backend):
+        if not self._is_compiled(workload):
             return False
         draws = self._pool.draws(workload, self._rng, self._count(workload))
         try:
@@ -118,6 +117,18 @@ class Rounding:
             return False
         self._measured.add((workload.label, ""))
         return True
+
+    def _is_compiled(self, workload: Workload) -> bool:
+        """Whether the seed is, for what it launches on the shape."""
+        kernel, _ = self._compiled()
+        shapes = [
+            shape
+            for suite in SUITES
+            for shape in shapes_for(kernel, self._task, suite, self._device.info.backend)
+        ]
+        plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
+        known = {build for plan in plans for build in plan.builds}
+        return known.issuperset(kernel.plan(self._task, workload.dims).builds)
 
     def _spoils(self, rejected: Rejected) -> bool:
         return rejected.status is not Status.WRONG and self._device.info.private_process

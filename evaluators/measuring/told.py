@@ -67,6 +67,9 @@ class ToldSession:
     def forget(self) -> None:
         self.inner.forget()
 
+    def ran_whole(self) -> bool:
+        return self.inner.ran_whole()
+
     def _told(self, plan: Plan, deadline_s: float) -> "_Told":
         entries = tuple(dict.fromkeys(launch.entry for launch in plan.launches))
         running = Running(kernel_id=self._kernel_id, deadline_s=deadline_s, entries=entries)

@@ -1,6 +1,6 @@
 """Watch: a kernel as its backend's oracle sees it, in other orders and with every access told."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -14,10 +14,8 @@ from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource
-from evaluators.tasks.arguments import Suite, Workload
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
-
-SAMPLED: tuple[Suite, ...] = ("benchmarks", "held_out")
 
 
 class Watch:
@@ -60,21 +58,18 @@ class Watch:
             why = unordered_read(kernel, self._task, self._backend, oracle, self._check)
             raise rejected.saying(rejected.reason + why) from None
 
-    def everywhere(self, kernel: KernelSource) -> str:
-        """The order on a test shape, then samples of blocks on every other shape.
+    def everywhere(self, kernel: KernelSource, shapes: Sequence[Workload]) -> str:
+        """The order on a test shape, then samples of blocks on the shapes, which are larger.
 
         Returns what was not tried, line by line. Raises Rejected(WRONG).
         """
-        return "\n".join(filter(None, (self.order(kernel), *self._samples(kernel))))
+        return "\n".join(filter(None, (self.order(kernel), *self._samples(kernel, shapes))))
 
-    def _samples(self, kernel: KernelSource) -> Iterator[str]:
+    def _samples(self, kernel: KernelSource, shapes: Sequence[Workload]) -> Iterator[str]:
         """Of each shape, why its sample told nothing. Raises Rejected(WRONG)."""
         oracle = backend(self._backend).oracle(kernel, self._device.info, sampled=True)
         if oracle is None:
             return
-        shapes = [
-            shape for suite in SAMPLED for shape in self._task.workloads(suite, self._backend)
-        ]
         plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
         try:
             compiled = oracle.compile(kernel, plans)

@@ -22,7 +22,16 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
     "float8_e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
     "int32": np.dtype(np.int32),
 }
-VALUES = ("spikes", "large", "cancellation", "denormals", "signed_zeros", "nan", "infinity")
+VALUES = (
+    "spikes",
+    "large",
+    "cancellation",
+    "denormals",
+    "signed_zeros",
+    "nan",
+    "infinity",
+    "offset",
+)
 """Classes of values that a task may admit beyond what its distributions draw."""
 UNSAID = ("spikes", "large")
 """Those of a task that says nothing, on inputs whose distribution has no bounds (normal), as far

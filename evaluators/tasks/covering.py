@@ -64,7 +64,7 @@ def covering_shapes(
         if (
             (new or not missing)
             and shape.label not in made
-            and _related(shape, stated)
+            and related(shape, stated)
             and admits(shape)
         ):
             made[shape.label] = shape
@@ -91,9 +91,37 @@ def below(
                 break
             largest = max(dims, key=lambda name: dims[name] if not ranges[name].fixed else 0)
             dims[largest] = max(ranges[largest].step, dims[largest] // 2)
-        if _related(shape, stated) and admits(shape):
+        if related(shape, stated) and admits(shape):
             found.append(shape)
     return tuple(found)
+
+
+def between(
+    stated: Sequence[Workload], rng: np.random.Generator, numbers: Sequence[int]
+) -> Workload:
+    """A random shape whose dims lie between their stated values, all sizes alike; often one dim
+    lies near one of the numbers."""
+    ranges = _ranges(stated)
+    dims = {
+        name: one.step * round(2 ** rng.uniform(math.log2(one.least), math.log2(one.most)))
+        for name, one in ranges.items()
+    }
+    if numbers and rng.integers(2):
+        name = [*dims][int(rng.integers(len(dims)))]
+        near = numbers[int(rng.integers(len(numbers)))] + int(rng.integers(-1, 2 * REMAINDERS))
+        one = ranges[name]
+        dims[name] = one.step * max(one.least, min(one.most, near // one.step))
+    return _shape(dims, stated, ranges)
+
+
+def ragged(shape: Workload, stated: Sequence[Workload]) -> bool:
+    """Whether no dim that varies is a multiple of REMAINDERS times what divides all its values."""
+    ranges = _ranges(stated)
+    return not any(
+        shape.dims[name] // one.step % REMAINDERS == 0
+        for name, one in ranges.items()
+        if not one.fixed
+    )
 
 
 def _ranges(stated: Sequence[Workload]) -> dict[str, Range]:
@@ -159,7 +187,7 @@ def _always(stated: Sequence[Workload], a: str, b: str) -> bool:
     return len(values) > 1 and all(w.dims[b] % w.dims[a] == 0 for w in stated)
 
 
-def _related(shape: Workload, stated: Sequence[Workload]) -> bool:
+def related(shape: Workload, stated: Sequence[Workload]) -> bool:
     """Whether dims that divide another in all stated shapes, or are at most another, are here."""
     for a, b in permutations(shape.dims, 2):
         if all(w.dims[b] % w.dims[a] == 0 for w in stated) and shape.dims[b] % shape.dims[a]:

@@ -79,3 +79,43 @@ def test_a_remainder_that_no_stated_size_has_is_met(what: str, judge: Judge) -> 
 def test_the_honest_twin_is_right_on_all_of_them(name: str, judge: Judge) -> None:
     verdict = judge(name, kernel(name))
     assert verdict.passed, verdict.reason
+
+
+# --- sizes that only a kernel's own conditions tell apart -----------------------------------------
+
+WINDOW = """/*---
+launches:
+  - {memset: {buffer: out, byte: 0}}
+  - {kernel: total, grid: ["min(ceil_div(N, 64 * U), 256)"], block: [64], args: [x, out, N]}
+  - {kernel: tail, when: "TAIL", grid: [1], block: [1], args: [x, out, N]}
+params: {U: 4}
+variants: [{when: "N > 120000 and N < 1900000", params: {U: 8}}]
+---*/
+__global__ void tail(const float* x, float* out, int N) {
+    for (int i = N / U * U; i < N; ++i) out[0] += x[i];
+}
+__global__ void total(const float* x, float* out, int N) {
+    float mine = 0;
+    for (int i = blockIdx.x * 64 + threadIdx.x; i < N / U; i += gridDim.x * 64)
+        for (int u = 0; u < U; ++u) mine += x[i * U + u];
+    __shared__ float part[64];
+    part[threadIdx.x] = mine;
+    for (int w = 32; w > 0; w /= 2) {
+        __syncthreads();
+        if (threadIdx.x < w) part[threadIdx.x] += part[threadIdx.x + w];
+    }
+    if (threadIdx.x == 0) atomicAdd(out, part[0]);
+}
+"""
+
+
+def test_a_variant_for_sizes_that_no_checked_shape_has_is_met(judge: Judge) -> None:
+    verdict = judge("sum_reduction", WINDOW.replace("TAIL", "N % U > 0 and U < 8"))
+    assert verdict.status is Status.WRONG
+    assert "held-out shape, of which no more is told" in verdict.reason
+
+
+@pytest.mark.soak
+def test_the_honest_variant_is_right_there(judge: Judge) -> None:
+    verdict = judge("sum_reduction", WINDOW.replace("TAIL", "N % U > 0"))
+    assert verdict.passed, verdict.reason

@@ -1,10 +1,12 @@
 """Kernels that leave out work while they are timed, since nobody seems to look."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from evaluators.device import backend
+from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Status
 from tests.adversarial.timed_task import COUNTED, Contest, kernel, write_task
 
@@ -84,6 +86,36 @@ def test_a_kernel_that_skips_after_many_runs_is_wrong(when: str, contest: Contes
     )
     assert evaluation.status is Status.WRONG, (evaluation.status, evaluation.speedup)
     assert "is state kept between launches?" in evaluation.reason
+
+
+LATE = ["N > 1000 && calls > 200 && i % 10 == 3", "false"]
+"""Each a launch of its own that counts: the tests' shapes are too small for it."""
+
+
+def counted(late: str) -> str:
+    text = kernel(
+        preamble="__device__ int calls; __global__ void count() { ++calls; }",
+        before=f"if ({late}) return;",
+    )
+    front = "  - {kernel: count, grid: [1], block: [1], args: []}\n---*/"
+    return text.replace("---*/", front, 1)
+
+
+@pytest.mark.parametrize("late", LATE)
+def test_a_kernel_that_skips_on_large_shapes_after_many_launches_is_wrong(
+    late: str, contest: Contest
+) -> None:
+    kernel, compiled = compile_kernel(counted(late), contest.task, contest.compiler, "cpu")
+    policy = replace(contest.evaluator.policy, thorough=True)
+    evaluator = Evaluator(
+        task=contest.task, device=contest.evaluator.device, secret=5, policy=policy
+    )
+    evaluation = evaluator.measure(kernel, compiled, contest.anchor)
+    if late == "false":
+        assert evaluation.passed, evaluation.reason
+    else:
+        assert evaluation.status is Status.WRONG, (evaluation.status, evaluation.speedup)
+        assert "is state kept between launches?" in evaluation.reason
 
 
 @pytest.mark.parametrize("scratch", [False, True])

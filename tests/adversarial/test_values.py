@@ -26,6 +26,10 @@ CHEATS: dict[str, tuple[str, dict[str, str]]] = {
         "transpose",
         {"VALUE": "v == v ? v : __int_as_float(0x7fc00000)"},
     ),
+    "transpose that loses a NaN's sign": (
+        "transpose",
+        {"VALUE": "v == v ? v : __int_as_float(__float_as_int(v) & 0x7fffffff)"},
+    ),
     "transpose that flushes denormals": ("transpose", {"VALUE": "fabsf(v) < 1.2e-38f ? 0 * v : v"}),
     "transpose that bounds its elements": ("transpose", {"VALUE": "v != v ? v : bounded(v)"}),
 }
@@ -54,6 +58,10 @@ LARGE: dict[str, tuple[str, dict[str, str]]] = {
         "softmax",
         {"IN": "(R * C < 16384) ? same : bounded"},
     ),
+    "softmax that takes its maximum where sums overflow or vanish": (
+        "softmax",
+        {"LARGEST": "(R * C < 16384 || lazy ? largest : 0.0f)"},
+    ),
     "transpose without NaN": ("transpose", {"VALUE": "R * C < 100000 || v == v ? v : 0.0f"}),
     "transpose that bounds its elements": (
         "transpose",
@@ -62,13 +70,26 @@ LARGE: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Right on every shape of the tests."""
 
+LAZILY = """
+    float all = 0.0f;
+    for (int i = 0; i < C; ++i) all += expf(in[i]);
+    const bool lazy = !(all > LEAST && all < MOST);
+"""
+"""Whether a row needs its largest element: too late just below the least normal float32."""
+
 
 def large(name: str) -> tuple[str, str]:
     task, places = LARGE[name]
     if "IN" in places:  # a call of either
         chosen = "#define IN(x) (R * C < 16384 ? same(x) : bounded(x))\n"
         return task, kernel(task).replace("#define IN same\n", chosen)
-    return task, kernel(task, **places)
+    text = kernel(task, **places)
+    return task, with_lazily(text, "0.0f", "INFINITY")
+
+
+def with_lazily(text: str, least: str, most: str) -> str:
+    looked = LAZILY.replace("LEAST", least).replace("MOST", most)
+    return text.replace("    float largest", looked + "    float largest", 1)
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -78,6 +99,20 @@ def test_so_it_is_on_held_out_shapes(name: str, checks: Checks) -> None:
     verdict = checks.verdict(task, text, "held_out")
     assert verdict.status is Status.WRONG
     assert "held-out shape, of which no more is told" in verdict.reason
+
+
+def test_so_is_a_sum_of_large_vectors_that_leaves_nan_out(checks: Checks) -> None:
+    task, text = "sum_reduction", kernel("sum_reduction", where="N > 200000", IN="numbers")
+    assert checks.verdict(task, text).passed
+    assert checks.verdict(task, text, "held_out").status is Status.WRONG
+
+
+def test_a_softmax_that_takes_its_maximum_soon_enough_is_right(checks: Checks) -> None:
+    text = kernel("softmax", LARGEST="(lazy ? largest : 0.0f)")
+    text = with_lazily(text, "1e-12f", "1e30f")
+    for suite in ("tests", "benchmarks", "held_out"):
+        verdict = checks.verdict("softmax", text, suite)
+        assert verdict.passed, verdict.reason
 
 
 AHEAD = {

@@ -13,7 +13,11 @@ from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
 
 LARGE = Path(__file__).parent / "races" / "large"
-SOAK = {"sgemm.packed_by_one_block", "sum_reduction.waits_for_the_block_before"}
+SOAK = {
+    "sgemm.packed_by_one_block",
+    "sum_reduction.last_index",
+    "sum_reduction.waits_for_the_block_before",
+}
 
 
 def files(folder: str) -> list[object]:
@@ -38,6 +42,15 @@ def test_a_race_on_large_shapes_alone_is_found(device: CpuDevice, file: Path) ->
     verdict = evaluator(device, file).watch(parse_kernel(file.read_text()))
     assert verdict.status is Status.WRONG
     assert "line " in verdict.reason
+
+
+@pytest.mark.parametrize("file", files("order"))
+def test_so_is_a_wrong_order_that_is_no_race(device: CpuDevice, file: Path) -> None:
+    """Atomic operations race with nothing; where all blocks were run their result is judged."""
+    verdict = evaluator(device, file).watch(parse_kernel(file.read_text()))
+    assert verdict.status is Status.WRONG
+    assert "with blocks and threads in another order: out" in verdict.reason
+    assert "expected" not in verdict.reason + verdict.log
 
 
 @pytest.mark.parametrize("file", files("right"))

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.checks.shapes import FURTHER_BUILDS, derived_shapes, shapes_for
+from evaluators.checks.shapes import FURTHER_BUILDS, derived_shapes, shapes_for, unmet_conditions
 from evaluators.device import backend
 from evaluators.evaluate import Evaluator, compile_kernel
-from evaluators.kernel.source import parse_kernel
+from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.covering import REMAINDERS, below, covering_shapes
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
-from tests.evaluators.small_task import kernel, write_task
+from tests.evaluators.small_task import FRONT, kernel, write_task
 
 
 def shapes(*dims: dict[str, int]) -> list[Workload]:
@@ -118,3 +118,30 @@ def test_a_kernel_compiled_for_each_size_is_not_compiled_for_all_of_them(tmp_pat
     assert chosen == shapes_for(source, task, "held_out", "cpu")
     usual = shapes_for(parse_kernel(kernel()), task, "held_out", "cpu")
     assert len(usual) == 1 + len(derived_shapes(task, "cpu"))
+
+
+def with_variant(condition: str) -> KernelSource:
+    further = f'params: {{U: 1}}\nvariants: [{{when: "{condition}", params: {{U: 2}}}}]\n---*/'
+    return parse_kernel(kernel(front=FRONT.replace("---*/", further)))
+
+
+@pytest.mark.parametrize("condition", ["N > 1200 and N < 1207", "N == 1200"])
+def test_a_condition_that_holds_on_no_checked_shape_gets_one(
+    condition: str, tmp_path: Path
+) -> None:
+    task, source = task_with(tmp_path / "a"), with_variant(condition)
+    *_, further = shapes_for(source, task, "held_out", "cpu")
+    assert source.params_for(further.dims) == {"U": 2}
+    assert further not in derived_shapes(task, "cpu")
+    assert unmet_conditions(source, task, "cpu") == ()
+
+
+@pytest.mark.parametrize("condition", ["N > 100000", "N == 7000"])
+def test_a_condition_for_which_none_is_found_is_told_and_no_held_out_shape(
+    condition: str, tmp_path: Path
+) -> None:
+    """Of the second one a held-out shape is: who asks for it is told the same."""
+    task, source = task_with(tmp_path / "a"), with_variant(condition)
+    assert unmet_conditions(source, task, "cpu") == (f"the variant for {condition!r}",)
+    usual = shapes_for(parse_kernel(kernel()), task, "held_out", "cpu")
+    assert shapes_for(source, task, "held_out", "cpu") == usual

@@ -2,9 +2,14 @@
 #ifndef KS_SAMPLE_H
 #define KS_SAMPLE_H
 
+/* Whether a launch left a block out, since loading: read by the parent (cpu/library_memory.py). */
+static unsigned ks_left_out __asm__("ks_left_out") __attribute__((used));
+
 /* Blocks that lie near a random one: its neighbours, and the first ones of its row and column,
  * since these are what blocks share work with. The first group holds the first block and the last.
- * A sample ends with the group in which the launch's accesses exceed KS_SAMPLE. */
+ * A sample ends with the group in which the launch's accesses exceed KS_SAMPLE, unless a third of
+ * the launch is through by then: the rest takes twice as long at most, and what all blocks make can
+ * be judged. */
 class KsBlocks {
   public:
     KS_QUIET KsBlocks() : count(gridDim.x * gridDim.y * gridDim.z), order(count) {
@@ -13,21 +18,29 @@ class KsBlocks {
 
     /* Whether there is one more, and which. */
     KS_QUIET bool next(unsigned &block) {
-        if (!KS_SAMPLE) return at < count && (block = order[at++], true);
+#if KS_SAMPLE
         for (; at <= count; ++at, member = 0) {
-            if (member == 0 && (ks_accesses > KS_SAMPLE || taken + MEMBERS > MOST)) return false;
+            if (member == 0 && (spent() || taken + MEMBERS > MOST)) break;
             while (member < MEMBERS)
                 if (take(block = near(ks_backwards ? MEMBERS - 1 - member++ : member++)))
                     return true;
         }
+        ks_left_out |= taken < count;
         return false;
+#else
+        return at < count && (block = order[at++], true);
+#endif
     }
 
   private:
-    enum { MEMBERS = 5, MOST = 1 << 11 };
+    enum { MEMBERS = 5, MOST = 1 << 13 };
     unsigned count, at = 0, member = 0, taken = 0;
     KsOrder order;
     static unsigned seen[2 * MOST]; /* a table of those taken, plus one */
+
+    KS_QUIET bool spent() const {
+        return ks_accesses > (taken < count / 3 ? 1 : 3) * KS_SAMPLE;
+    }
 
     KS_QUIET unsigned near(unsigned which) const {
         if (at == 0) return which % 2 ? count - 1 : 0;
