@@ -234,6 +234,7 @@ KS_QUIET static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
 }
 
 KS_QUIET static void ks_start_block() {
+    ks_end_block();
     ++ks_block_number;
     ks_block_acquired = 0;
     __builtin_memset(ks_acquired, 0, sizeof ks_acquired);
