@@ -269,6 +269,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
             for (unsigned t = 0; t < X * Y * Z; ++t) ks_start(t % X, t / X % Y, t / X / Y, (int)t);
             ks_schedule();
         }
+        ks_end_launch();
     }
 };
 template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;

@@ -164,11 +164,7 @@ KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
     return &ks_pages[address >> 12 & (KS_PAGES - 1)];
 }
 
-KS_QUIET static inline unsigned ks_value(unsigned long long place) {
-    unsigned value;
-    ks_copy((unsigned char *)&value, (const unsigned char *)(place * 4), 4);
-    return value;
-}
+#include "disputes.h"
 
 /* A sample of blocks ends after so many accesses; a block may wait for one that does not run. */
 KS_QUIET static inline void ks_count(const char *code) {
@@ -191,6 +187,10 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
     if (ks_private(address)) return;
     ks_count(code);
     if (ks_in_lds(address / 4) && !ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    if (ks_dispute_count)
+        ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+            if (ks_reads_luck(place, bytes)) ks_tell(KS_READS_DISPUTED, code);
+        });
     if (*ks_page(address) < ks_first_block && *ks_page(address + size) < ks_first_block) return;
     const int thread = ks_own_thread();
     ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
@@ -232,6 +232,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
         if (word->block >= ks_first_block && word->bytes & bytes && ks_foreign(word, thread))
             lost |= word->reader == thread && word->reader_block == ks_block_number &&
                     !ks_ordered(word, thread);
+        ks_dispute(word, place, bytes, size, thread, code);
         ks_record(word, place, bytes, thread);
     });
     if (!lost) return;
