@@ -19,6 +19,18 @@ _TOLD = {
     0x1D1B00000000: "a thread reads LDS that another thread wrote, no barrier between",
     0x1D1C00000000: "a thread reads what another thread of its block wrote, no barrier between",
     0x1D1D00000000: "a thread reads what another block of the same launch wrote",
+    0x1D2300000000: (
+        "a thread reads what another block of the same launch wrote with no fence before the "
+        "atomic operation that announced it: put __threadfence() between them"
+    ),
+    0x1D2400000000: (
+        "a thread writes another value where another thread of the same launch writes, with no "
+        "barrier between: which of the two stays is luck; let one thread write each place"
+    ),
+    0x1D2500000000: (
+        "a thread reads a place to which two threads wrote different values, with no barrier "
+        "between: which of the two it finds is luck; let one thread write each place"
+    ),
     0x1D1F00000000: (
         "a thread reads what its block wrote where another block of the same launch writes too: "
         "give each block memory of its own, such as LDS"

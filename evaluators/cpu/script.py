@@ -14,8 +14,11 @@ from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Step
 MAX_THREADS = 1024
 
 _RECORD = struct.Struct("=IIII6IQQ")
-_LAUNCH, _FILL, _POISON = 1, 2, 3
+_LAUNCH, _FILL, _SPANS = 1, 2, 3
 _CODES = {"int32": ("i", "<iI"), "int64": ("l", "<q"), "float32": ("f", "<fI")}
+
+Span = tuple[int, int]
+"""An address of the child, and bytes."""
 
 
 class Script:
@@ -36,10 +39,12 @@ class Script:
         """Which of the child's libraries was built with these."""
         return self._libraries[defines]
 
-    def poison(self, spans: Sequence[tuple[int, int]]) -> bytes:
-        """(address, bytes) of LDS that each block of the next launch shall find full of NaNs."""
-        values = b"".join(struct.pack("=QQ", *span) for span in spans)
-        return _RECORD.pack(_POISON, _RECORD.size + len(values), *(0,) * 10) + values
+    def spans(self, lds: Sequence[Span], outputs: Sequence[Span]) -> bytes:
+        """lds: what each block of the next launch shall find full of NaNs. outputs: what is judged
+        in the end."""
+        values = b"".join(struct.pack("=QQ", *span) for span in (*lds, *outputs))
+        head = (_SPANS, _RECORD.size + len(values))
+        return _RECORD.pack(*head, *(0,) * 8, len(lds), 0) + values
 
     def step(self, defines: Defines, step: Step, buffers: Mapping[str, Buffer]) -> bytes:
         """Raises Rejected(LAUNCH_ERROR) for a launch that the kernel or the device can't take."""

@@ -15,7 +15,7 @@ from evaluators.cpu.fence import GUARD_BYTES, Fence, fence_bytes
 from evaluators.cpu.library_memory import memory_of
 from evaluators.cpu.races import race
 from evaluators.cpu.run_child import SCRIPT_BYTES, Fault, RunChild
-from evaluators.cpu.script import Script
+from evaluators.cpu.script import Script, Span
 from evaluators.cpu.toolchain import PAGE
 from evaluators.cpu.variables import Variables
 from evaluators.device import ALIGNMENT, Buffer, Compiled
@@ -201,7 +201,8 @@ class CpuSession:
         lds_bytes = step.lds_bytes if isinstance(step, LaunchStep) else 0
         records = [self._packer.step(plan.defines, step, inside)]
         if isinstance(step, LaunchStep):
-            records.insert(0, self._packer.poison(variables.spans(child, library, lds_bytes)))
+            lds = variables.spans(child, library, lds_bytes)
+            records.insert(0, self._packer.spans(lds, self._outputs(plan, inside)))
         self._write_script(records)
         try:
             variables.arm(child, library, lds_bytes, deadline_s)
@@ -211,6 +212,13 @@ class CpuSession:
             raise self._told(fault, places) from None
         variables.check(library, lds_bytes)
         return taken_us
+
+    def _outputs(self, plan: Plan, buffers: Mapping[str, Buffer]) -> list[Span]:
+        return [
+            (self._child.arena + buffer.offset, buffer.nbytes)
+            for name, buffer in buffers.items()
+            if name not in plan.scratch and not buffer.read_only
+        ]
 
     def _told(self, fault: Fault, places: Iterable[Place]) -> Rejected:
         return race(fault.address, self._libraries) or rejected(fault, [*places])

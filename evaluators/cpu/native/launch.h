@@ -19,6 +19,8 @@ typedef struct KsLaunch {
     unsigned long long args[KS_MAX_ARGS];
     const KsSpan *lds; /* what every block finds filled with NaNs; in checks only */
     unsigned long long spans;
+    const KsSpan *outputs; /* what is judged in the end; in checks only */
+    unsigned long long output_count;
 } KsLaunch;
 
 #endif

@@ -51,14 +51,14 @@ typedef struct {
 } Command;
 
 /* The script's records, written by the parent. A pointer argument is an offset into the arena. */
-enum { LAUNCH = 1, FILL, POISON };
+enum { LAUNCH = 1, FILL, SPANS };
 typedef struct {
     uint32_t kind, size; /* size: bytes of this record, a multiple of 8 */
     uint32_t library, entry;
     uint32_t grid[3], block[3];
-    uint64_t lds_bytes;
+    uint64_t lds_bytes; /* SPANS: how many are LDS, before the outputs */
     uint64_t pointers; /* bit i: argument i is a pointer */
-    uint64_t values[]; /* FILL: offset, bytes, byte value. POISON: spans, for the next launch */
+    uint64_t values[]; /* FILL: offset, bytes, byte value. SPANS: for the next launch */
 } Record;
 
 static union {
@@ -188,10 +188,14 @@ static void seal(void) {
     enter_filter(fixed.command_fd, fixed.reply_fd, fixed.arena_fd, fixed.data_fd, fixed.remaps);
 }
 
+static void forget_spans(KsLaunch *launch) {
+    launch->lds = launch->outputs = NULL, launch->spans = launch->output_count = 0;
+}
+
 static void play(uint64_t records) {
     KsLaunch launch;
     const unsigned char *at = fixed.script;
-    launch.lds = NULL, launch.spans = 0;
+    forget_spans(&launch);
     for (uint64_t i = 0; i < records; i++) {
         const Record *r = (const Record *)at;
         at += r->size;
@@ -200,8 +204,10 @@ static void play(uint64_t records) {
             memset(fixed.arena + r->values[0], (int)r->values[2], r->values[1]);
             continue;
         }
-        if (r->kind == POISON) {
-            launch.lds = (const KsSpan *)r->values, launch.spans = count / 2;
+        if (r->kind == SPANS) {
+            launch.lds = (const KsSpan *)r->values, launch.spans = r->lds_bytes;
+            launch.outputs = launch.lds + launch.spans;
+            launch.output_count = count / 2 - launch.spans;
             continue;
         }
         for (unsigned k = 0; k < count; k++)
@@ -211,7 +217,7 @@ static void play(uint64_t records) {
         memcpy(launch.block, r->block, sizeof launch.block);
         launch.lds_bytes = r->lds_bytes;
         call_on(fixed.stack_top, fixed.entries[r->library][r->entry], &launch);
-        launch.lds = NULL, launch.spans = 0;
+        forget_spans(&launch);
     }
 }
 

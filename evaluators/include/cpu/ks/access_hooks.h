@@ -64,14 +64,16 @@ KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t si
  * sees whether one does, for they would be a quarter of what there is to compile. */
 #ifdef KS_BUILTIN_ATOMICS
 #define KS_FETCH(bits, T, name, result, reads)                                                     \
-    KS_HOOK(T, atomic##bits##_##name, volatile T *at, T value, int) {                              \
+    KS_HOOK(T, atomic##bits##_##name, volatile T *at, T value, int order) {                        \
+        ks_fence_as(order, KS_DEVICE_SCOPE);                                                       \
         ks_touches(at, reads, KS_CALLER);                                                          \
         const T old = *at;                                                                         \
         *at = result;                                                                              \
         return old;                                                                                \
     }
 #define KS_EXCHANGE(bits, T, name)                                                                 \
-    KS_HOOK(int, atomic##bits##_##name, volatile T *at, T *expected, T value, int, int) {          \
+    KS_HOOK(int, atomic##bits##_##name, volatile T *at, T *expected, T value, int order, int) {    \
+        ks_fence_as(order, KS_DEVICE_SCOPE);                                                       \
         ks_touches(at, true, KS_CALLER);                                                           \
         const T old = *at;                                                                         \
         if (old == *expected) {                                                                    \
@@ -86,7 +88,8 @@ KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t si
         ks_touches(at, true, KS_CALLER);                                                           \
         return *at;                                                                                \
     }                                                                                              \
-    KS_HOOK(void, atomic##bits##_store, volatile T *at, T value, int) {                            \
+    KS_HOOK(void, atomic##bits##_store, volatile T *at, T value, int order) {                      \
+        ks_fence_as(order, KS_DEVICE_SCOPE);                                                       \
         ks_touches(at, false, KS_CALLER);                                                          \
         *at = value;                                                                               \
     }                                                                                              \
@@ -124,7 +127,10 @@ KS_ALIGNMENT_HOOK(alignment_assumption, const void *, unsigned long long, unsign
     ks_tell(KS_MISALIGNED, KS_CALLER);
 }
 
-KS_HOOK(void, atomic_thread_fence, int) { ks_release(); }
+KS_HOOK(void, atomic_thread_fence, int order) {
+    ks_release();
+    ks_fence_as(order, KS_DEVICE_SCOPE);
+}
 KS_HOOK(void, atomic_signal_fence, int) {}
 
 #endif

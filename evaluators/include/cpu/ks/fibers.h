@@ -234,6 +234,7 @@ KS_QUIET static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
 }
 
 KS_QUIET static void ks_start_block() {
+    ks_end_block();
     ++ks_block_number;
     ks_block_acquired = 0;
     __builtin_memset(ks_acquired, 0, sizeof ks_acquired);
@@ -268,6 +269,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
             for (unsigned t = 0; t < X * Y * Z; ++t) ks_start(t % X, t / X % Y, t / X / Y, (int)t);
             ks_schedule();
         }
+        ks_end_launch();
     }
 };
 template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;

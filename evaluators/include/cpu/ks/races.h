@@ -18,6 +18,9 @@
 #define KS_READS_UNWRITTEN_LDS 0x1D2000000000ull
 #define KS_MISALIGNED 0x1D2100000000ull
 #define KS_ENOUGH 0x1D2200000000ull
+#define KS_READS_UNFENCED 0x1D2300000000ull
+#define KS_WRITES_ANOTHER_VALUE 0x1D2400000000ull
+#define KS_READS_DISPUTED 0x1D2500000000ull
 
 /* The last write of four bytes. Blocks count through all launches, so that old words are known. */
 struct KsWord {
@@ -53,6 +56,8 @@ static struct {
     size_t size;
     const char *code;
 } ks_change;
+
+#include "fences.h"
 
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[], _end[];
 
@@ -117,21 +122,28 @@ KS_QUIET static inline bool ks_private(unsigned long long address) {
            address - (unsigned long long)ks_fibers < sizeof ks_fibers;
 }
 
-/* Whether a barrier, or atomic operations on both sides, stand between a write and this thread. */
+/* Whether another block made an atomic operation after a write, and this one saw it or another. */
+KS_QUIET static bool ks_told_of(const KsWord *word) {
+    return ks_released[word->block - ks_first_block] > word->time &&
+           ks_block_acquired > word->time;
+}
+
+/* Whether a barrier, or atomic operations on both sides, stand between a write and this thread.
+ * Other blocks need a fence, too. */
 KS_QUIET static bool ks_ordered(const KsWord *word, int thread) {
     const unsigned writer = word->block - ks_first_block;
     if (writer >= KS_BLOCKS) return true;
-    const bool released = ks_released[writer] > word->time;
     if (word->block != ks_block_number) /* each block has an LDS of its own */
-        return (released && ks_block_acquired > word->time) || ks_in_lds(word->place);
+        return (ks_told_of(word) && ks_was_fenced(word)) || ks_in_lds(word->place);
     if (word->epoch < ks_epoch) return true;
     const int wave = thread / WAVEFRONT;
     if (word->thread / WAVEFRONT == wave && word->turn < ks_turns[wave]) return true;
-    return released && ks_acquired[thread] > word->time;
+    return ks_released[writer] > word->time && ks_acquired[thread] > word->time;
 }
 
 KS_QUIET static unsigned long long ks_kind_of_read(const KsWord *word, int thread) {
-    if (word->block != ks_block_number) return KS_READS_OTHER_BLOCK;
+    if (word->block != ks_block_number)
+        return ks_told_of(word) ? KS_READS_UNFENCED : KS_READS_OTHER_BLOCK;
     if (!ks_in_lds(word->place)) return KS_READS_OWN_BLOCK;
     return word->thread / WAVEFRONT == thread / WAVEFRONT ? KS_READS_OTHER_LANE : KS_READS_LDS;
 }
@@ -152,11 +164,7 @@ KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
     return &ks_pages[address >> 12 & (KS_PAGES - 1)];
 }
 
-KS_QUIET static inline unsigned ks_value(unsigned long long place) {
-    unsigned value;
-    ks_copy((unsigned char *)&value, (const unsigned char *)(place * 4), 4);
-    return value;
-}
+#include "disputes.h"
 
 /* A sample of blocks ends after so many accesses; a block may wait for one that does not run. */
 KS_QUIET static inline void ks_count(const char *code) {
@@ -179,6 +187,10 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
     if (ks_private(address)) return;
     ks_count(code);
     if (ks_in_lds(address / 4) && !ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    if (ks_dispute_count)
+        ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+            if (ks_reads_luck(place, bytes)) ks_tell(KS_READS_DISPUTED, code);
+        });
     if (*ks_page(address) < ks_first_block && *ks_page(address + size) < ks_first_block) return;
     const int thread = ks_own_thread();
     ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
@@ -220,6 +232,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
         if (word->block >= ks_first_block && word->bytes & bytes && ks_foreign(word, thread))
             lost |= word->reader == thread && word->reader_block == ks_block_number &&
                     !ks_ordered(word, thread);
+        ks_dispute(word, place, bytes, size, thread, code);
         ks_record(word, place, bytes, thread);
     });
     if (!lost) return;
@@ -237,6 +250,12 @@ KS_QUIET static __attribute__((noinline)) void ks_release() {
         ks_released[ks_block_number - ks_first_block] = ks_time;
 }
 
+/* A fence that other blocks may rely on. */
+KS_QUIET static __attribute__((noinline)) void ks_fence() {
+    ks_release();
+    ks_note_fence(ks_own_thread());
+}
+
 /* An atomic operation: it sees what its forerunners on the same word released. reads: whether what
  * was there counts. */
 KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at, bool reads,
@@ -248,11 +267,13 @@ KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *a
     if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
         ks_tell(KS_READS_UNWRITTEN_LDS, code);
     ks_release();
+    ks_note_atomic(thread);
     *ks_page(address) = ks_block_number;
     KsWord *word = ks_word(address / 4, true);
     if (!word) return;
     if (word->block >= ks_first_block && ks_foreign(word, thread))
         ks_acquired[thread] = ks_block_acquired = ks_time;
+    if (word->block == ks_block_number && word->thread != thread) ks_seen_time[thread] = ks_time;
     *word = {address / 4, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time - 1, 0,
              0, (unsigned short)thread, 0, 15, 15, true, false};
 }
