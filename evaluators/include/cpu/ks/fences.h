@@ -13,7 +13,7 @@ struct KsReach {
     unsigned time, turn, epoch, seen;
 };
 
-enum { KS_REACHES = 1 << 19 }; /* beyond so many threads of a launch, atomic operations suffice */
+enum { KS_REACHES = 1 << 16 }; /* of the blocks that run later, atomic operations suffice */
 static KsReach ks_fenced[KS_MAX_THREADS]; /* by each thread's last fence */
 static unsigned ks_seen_time[KS_MAX_THREADS]; /* when it last saw its own block's atomics */
 static unsigned ks_atomic_turn[KS_MAX_THREADS / WAVEFRONT]; /* of its last atomic operation */
