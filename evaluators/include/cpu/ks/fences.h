@@ -20,7 +20,7 @@ static unsigned ks_atomic_turn[KS_MAX_THREADS / WAVEFRONT]; /* of its last atomi
 static unsigned ks_atomic_epoch;                            /* the block's */
 static unsigned ks_announced_time[KS_MAX_THREADS], ks_announced_turn[KS_MAX_THREADS / WAVEFRONT];
 static unsigned ks_announced_epoch, ks_announced_seen;
-static KsReach ks_announced[KS_REACHES]; /* by the threads of the launch's blocks that are through */
+static KsReach ks_announced[KS_REACHES]; /* by threads of the launch's blocks that are through */
 
 KS_QUIET static inline void ks_raise(unsigned &limit, unsigned to) {
     if (limit < to) limit = to;
