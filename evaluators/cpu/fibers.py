@@ -26,7 +26,7 @@ SAMPLING = "cpu-fibers-sampling"
 SAMPLE_ACCESSES = 6_000_000
 """Of a launch: some 0.3 s on a core of 2.4 GHz; at most three times as many (see ks/sample.h)."""
 
-STATIC_BYTES = 95 << 20
+STATIC_BYTES = 88 << 20
 """At least so much do stacks and the tables of writes take (ks/fibers.h, ks/races.h)."""
 
 _BUILTIN_ATOMICS = re.compile(r"_[aA]tomic|__sync_")

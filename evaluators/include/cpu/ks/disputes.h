@@ -15,12 +15,12 @@ struct KsDispute {
     bool across;               /* the other thread is of another block */
 };
 
-enum { KS_DISPUTES = 1 << 14, KS_DISPUTE_PROBES = 4 };
+enum { KS_DISPUTES = 1 << 13, KS_DISPUTE_PROBES = 4 };
 static KsDispute ks_disputes[KS_DISPUTES];
 static unsigned ks_dispute_count; /* or more */
 
 KS_QUIET static KsDispute *ks_dispute_slot(unsigned long long place, int probe) {
-    return &ks_disputes[((place * 0x9E3779B97F4A7C15ull >> 50) + probe) % KS_DISPUTES];
+    return &ks_disputes[((place * 0x9E3779B97F4A7C15ull >> 51) + probe) % KS_DISPUTES];
 }
 
 KS_QUIET static KsDispute *ks_dispute_at(unsigned long long place) {

@@ -13,14 +13,14 @@ struct KsReach {
     unsigned time, turn, epoch, seen;
 };
 
-enum { KS_REACHES = 1 << 19 }; /* beyond so many threads of a launch, atomic operations suffice */
+enum { KS_REACHES = 1 << 16 }; /* of the blocks that run later, atomic operations suffice */
 static KsReach ks_fenced[KS_MAX_THREADS]; /* by each thread's last fence */
 static unsigned ks_seen_time[KS_MAX_THREADS]; /* when it last saw its own block's atomics */
 static unsigned ks_atomic_turn[KS_MAX_THREADS / WAVEFRONT]; /* of its last atomic operation */
 static unsigned ks_atomic_epoch;                            /* the block's */
 static unsigned ks_announced_time[KS_MAX_THREADS], ks_announced_turn[KS_MAX_THREADS / WAVEFRONT];
 static unsigned ks_announced_epoch, ks_announced_seen;
-static KsReach ks_announced[KS_REACHES]; /* by the threads of the launch's blocks that are through */
+static KsReach ks_announced[KS_REACHES]; /* by threads of the launch's blocks that are through */
 
 KS_QUIET static inline void ks_raise(unsigned &limit, unsigned to) {
     if (limit < to) limit = to;
