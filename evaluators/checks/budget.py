@@ -24,8 +24,6 @@ UNUSUAL_TIMES = 10.0
 another one. Values that a kernel cannot bear are out by factors of thousands."""
 FEW_ELEMENTS = 64
 """Errors of fewer elements of an output tell little."""
-FEW_TIMES = 2.0
-"""More than that for them: one of 50,000 sums of random numbers went beyond without it."""
 LEAST = 1e-30
 """Of tolerance: where the reference is nothing but zeros."""
 FLOAT32_ULP = 2.0**-23
@@ -111,12 +109,13 @@ def limit_of(honest: Sequence[Error], *, few: bool = False, unusual: bool = Fals
     the largest of the seed's rms errors their range is added. Never below as many units of
     rounding: a seed may be exact where others need not be. few: see has_few(); there what goes
     beyond an ulp is often nothing and seldom much (a sum near zero of large parts), so whole
-    errors count. unusual: draws of a special class of values.
+    errors count: of honest sums held to twelve others one of some 50,000 is refused. unusual:
+    draws of a special class of values.
     """
     found = [error.largest if few else error.rms for error in honest]
     rms = max(2 * max(found) - min(found), *(error.ulp for error in honest), LEAST)
     largest = max(3 * rms, *(error.largest for error in honest))
-    wider = (UNUSUAL_TIMES if unusual else 1.0) * (FEW_TIMES if few else 1.0)
+    wider = UNUSUAL_TIMES if unusual else 1.0
     return Limit(rms=RMS_TIMES * wider * rms, largest=LARGEST_TIMES * wider * largest, wider=wider)
 
 

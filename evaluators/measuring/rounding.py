@@ -13,7 +13,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
-from evaluators.checks.shapes import shapes_for
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for
 from evaluators.checks.values import UnusualDraws, on_values
 from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
@@ -24,8 +24,9 @@ from evaluators.measuring.trusted_kernels import Naive, compiled_naive
 from evaluators.tasks.arguments import SUITES, TaskError, Workload
 from evaluators.tasks.task import Task
 
-MORE_DRAWS, DRAWS = 6, 3
-"""Where an output has few elements (see budget.has_few), and usually."""
+MOST_DRAWS, MORE_DRAWS, DRAWS = 12, 6, 3
+"""Where an output has few elements (see budget.has_few), on small shapes, whose errors vary most,
+and on others; and usually."""
 MANY_ELEMENTS = 4096
 """Errors of so many elements of one draw tell what those of others are."""
 HOPELESS = 2.0**20
@@ -144,7 +145,7 @@ class Rounding:
 
     def _count(self, workload: Workload) -> int:
         if any(has_few(output, workload) for output in self._task.outputs):
-            return MORE_DRAWS
+            return MOST_DRAWS if self._task.nbytes(workload) <= SMALL_BYTES else MORE_DRAWS
         least = min(math.prod(output.shape(workload.dims)) for output in self._task.outputs)
         return DRAWS if least < MANY_ELEMENTS else 1
 

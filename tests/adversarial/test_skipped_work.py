@@ -65,11 +65,12 @@ def test_a_kernel_that_skips_is_wrong(what: str, contest: Contest) -> None:
 
 
 def test_a_count_kept_in_scratch_is_lost_before_the_next_application(contest: Contest) -> None:
-    """Nothing can be skipped by it: what is measured is the honest time."""
+    """Nothing can be skipped by it: what is measured is the honest time. As threads read what one
+    of them counts, it may be told to be WRONG."""
     evaluation = contest.measure(COUNTING_IN_SCRATCH)
-    assert evaluation.passed, evaluation.reason
-    assert evaluation.speedup is not None
-    assert evaluation.speedup < 1.5
+    if evaluation.status is not Status.WRONG:
+        assert evaluation.speedup is not None, evaluation.reason
+        assert evaluation.speedup < 1.5
 
 
 COUNTING = "if (i == 0) ++calls;"

@@ -9,25 +9,22 @@ import pytest
 from evaluators.checks.budget import Error, limit_of
 from evaluators.checks.compare import compare
 
-RTOL, ATOL = 1e-5, 1.5e-5
-"""As a sum of 64 random numbers has them."""
-
 
 def of_a_sum(rng: np.random.Generator, count: int) -> Error:
-    """Of adding float32 numbers one after another."""
+    """Of adding float32 numbers one after another, in units of sum_reduction's tolerance."""
     x = rng.uniform(-1, 1, count).astype(np.float32)
     made = np.cumsum(x, dtype=np.float32)[-1:]
     exact = x.astype(np.float64).sum(keepdims=True)
-    compared = compare(made, exact, rtol=RTOL, atol=ATOL)
+    compared = compare(made, exact, rtol=1e-5, atol=1e-5 + 8e-8 * count)
     return Error(largest=compared.error, rms=compared.rms, ulp=compared.ulp)
 
 
 @pytest.mark.parametrize("count", [3, 64, 1000])
-def test_single_sums_keep_within_the_limit_of_six_others(count: int) -> None:
-    """What goes beyond an ulp of one says little: limits of that refused two or three of these."""
+def test_single_sums_keep_within_the_limit_of_twelve_others(count: int) -> None:
+    """What goes beyond an ulp of one says little: limits of six of those refused two of these."""
     rng = np.random.default_rng(2)
     for _ in range(2000):
-        limit = limit_of([of_a_sum(rng, count) for _ in range(6)], few=True)
+        limit = limit_of([of_a_sum(rng, count) for _ in range(12)], few=True)
         found = of_a_sum(rng, count)
         assert found.rms <= limit.rms and found.largest <= limit.largest
 
@@ -37,7 +34,7 @@ def test_a_sum_that_was_rounded_to_14_bits_does_not() -> None:
     limit = limit_of([of_a_sum(rng, 64) for _ in range(6)], few=True)
     exact = np.array([3.7])
     coarse = np.round(exact * 2.0**12) / 2.0**12 + 2.0**-13
-    compared = compare(coarse.astype(np.float32), exact, rtol=RTOL, atol=ATOL)
+    compared = compare(coarse.astype(np.float32), exact, rtol=1e-5, atol=1.5e-5)
     assert compared.rms > limit.rms
 
 
