@@ -8,7 +8,7 @@ enum { KS_SELDOM = 16 }; /* later ones: one in so many */
 enum { KS_OVERTAKINGS = 64 }; /* of blocks of a launch, at random */
 /* Accesses before others go on, and atomic operations, which count as more: what waits makes them
  * over and over. More from time to time, for a block that does not wait but works. */
-enum { KS_PATIENCE = 1 << 14, KS_MOST_PATIENCE = 1 << 18, KS_ATOMIC = 1 << 6 };
+enum { KS_PATIENCE = 1 << 17, KS_MOST_PATIENCE = 1 << 20, KS_ATOMIC = 1 << 6 };
 
 static bool ks_overlap;                        /* may blocks of this launch? */
 static bool ks_suspended, ks_other_suspended;  /* the block that runs, and the other one */
@@ -31,7 +31,9 @@ KS_QUIET static unsigned ks_any_size(unsigned most) { return ks_dice(1 + (most >
 KS_QUIET static void ks_draw_overtaking() {
     if (ks_atomics) ks_usual_atomics = ks_atomics;
     ks_atomics = ks_overtaken_at = 0;
-    if (!ks_overlap || !ks_overtakings || ks_dice(4) < (ks_other_suspended ? 3 : 1)) return;
+    ks_patience = ks_whole_patience;
+    if (!ks_overlap || !ks_overtakings || (ks_other_suspended && ks_blocks_meanwhile)) return;
+    if (ks_dice(4) < (ks_other_suspended ? 3 : 1)) return;
     const bool usual = ks_usual_atomics && ks_dice(4);
     ks_overtaken_at = 1 + (usual ? ks_dice(ks_usual_atomics) : ks_any_size(255));
 }
@@ -62,7 +64,8 @@ KS_QUIET static void ks_interrupt(bool global) {
     ks_be_patient(KS_ATOMIC);
     if (global && ++ks_atomics == ks_overtaken_at) {
         --ks_overtakings;
-        ks_blocks_meanwhile = ks_any_size(gridDim.x * gridDim.y * gridDim.z);
+        const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
+        ks_blocks_meanwhile = ks_dice(4) ? ks_any_size(blocks) : blocks; /* all: it ends last */
         ks_patience = ks_whole_patience = KS_PATIENCE;
         ks_suspend_block();
     } else if (!ks_dice(ks_self->atomics++ < KS_OFTEN ? 2 : KS_SELDOM)) {
