@@ -28,7 +28,7 @@ SAMPLE_ACCESSES = 6_000_000
 """Of a launch: some 0.3 s on a core of 2.4 GHz."""
 
 STATIC_BYTES = 154 << 20
-"""At least so much do stacks and the tables of writes take (ks/fibers.h, ks/races.h), of two blocks."""
+"""At least so much do two blocks' stacks and the tables of writes take (ks/fibers.h, races.h)."""
 
 _BUILTIN_ATOMICS = re.compile(r"_[aA]tomic|__sync_")
 """Or names like theirs; see ks/access_hooks.h."""
