@@ -13,14 +13,19 @@ struct KsReach {
     unsigned time, turn, epoch, seen;
 };
 
+/* A block's fences, and what they announce. */
+struct KsFences {
+    KsReach last[KS_MAX_THREADS];  /* each thread's */
+    unsigned seen[KS_MAX_THREADS]; /* when a thread last saw its own block's atomic operations */
+    unsigned atomic_turn[KS_MAX_THREADS / WAVEFRONT]; /* of its last atomic operation */
+    unsigned atomic_epoch;                            /* of the block's */
+    unsigned time[KS_MAX_THREADS], turn[KS_MAX_THREADS / WAVEFRONT]; /* announced, as a KsReach */
+    unsigned epoch, seen_time;
+};
+
 enum { KS_REACHES = 1 << 16 }; /* of the blocks that run later, atomic operations suffice */
-static KsReach ks_fenced[KS_MAX_THREADS]; /* by each thread's last fence */
-static unsigned ks_seen_time[KS_MAX_THREADS]; /* when it last saw its own block's atomics */
-static unsigned ks_atomic_turn[KS_MAX_THREADS / WAVEFRONT]; /* of its last atomic operation */
-static unsigned ks_atomic_epoch;                            /* the block's */
-static unsigned ks_announced_time[KS_MAX_THREADS], ks_announced_turn[KS_MAX_THREADS / WAVEFRONT];
-static unsigned ks_announced_epoch, ks_announced_seen;
-static KsReach ks_announced[KS_REACHES]; /* by threads of the launch's blocks that are through */
+static KsFences ks_fences;               /* of the block that runs */
+static KsReach ks_announced[KS_REACHES]; /* by threads of the launch's blocks that don't run */
 
 KS_QUIET static inline void ks_raise(unsigned &limit, unsigned to) {
     if (limit < to) limit = to;
@@ -28,43 +33,43 @@ KS_QUIET static inline void ks_raise(unsigned &limit, unsigned to) {
 
 /* What a thread's last fence covers is announced. */
 KS_QUIET static void ks_announce(int thread) {
-    const KsReach &fenced = ks_fenced[thread];
-    ks_raise(ks_announced_time[thread], fenced.time);
-    ks_raise(ks_announced_turn[thread / WAVEFRONT], fenced.turn);
-    ks_raise(ks_announced_epoch, fenced.epoch);
-    ks_raise(ks_announced_seen, fenced.seen);
+    const KsReach &last = ks_fences.last[thread];
+    ks_raise(ks_fences.time[thread], last.time);
+    ks_raise(ks_fences.turn[thread / WAVEFRONT], last.turn);
+    ks_raise(ks_fences.epoch, last.epoch);
+    ks_raise(ks_fences.seen_time, last.seen);
 }
 
 /* If another thread has made an atomic operation since, ordered behind the fence. */
 KS_QUIET static void ks_announce_by_others(int thread) {
-    const KsReach &fenced = ks_fenced[thread];
-    if (ks_atomic_turn[thread / WAVEFRONT] > fenced.turn || ks_atomic_epoch > fenced.epoch)
+    const KsReach &last = ks_fences.last[thread];
+    if (ks_fences.atomic_turn[thread / WAVEFRONT] > last.turn || ks_fences.atomic_epoch > last.epoch)
         ks_announce(thread);
 }
 
 /* A fence of the device, at a time of its own. */
 KS_QUIET static void ks_note_fence(int thread) {
     ks_announce_by_others(thread);
-    ks_fenced[thread] = {ks_time, ks_turns[thread / WAVEFRONT], ks_epoch, ks_seen_time[thread]};
+    ks_fences.last[thread] = {ks_time, ks_turns[thread / WAVEFRONT], ks_epoch,
+                              ks_fences.seen[thread]};
 }
 
 KS_QUIET static void ks_note_atomic(int thread) {
     ks_announce(thread);
-    ks_atomic_turn[thread / WAVEFRONT] = ks_turns[thread / WAVEFRONT];
-    ks_atomic_epoch = ks_epoch;
+    ks_fences.atomic_turn[thread / WAVEFRONT] = ks_turns[thread / WAVEFRONT];
+    ks_fences.atomic_epoch = ks_epoch;
 }
 
-/* The present block is through, if it is one of this launch: keep what it has announced. */
-KS_QUIET static void ks_end_block() {
-    if (ks_block_number < ks_first_block) return;
+/* The block is through or suspended: keep what it has announced by now. */
+KS_QUIET static void ks_keep_announced() {
     for (int t = 0; t < ks_threads; ++t) ks_announce_by_others(t);
     const unsigned long long first = 1ull * (ks_block_number - ks_first_block) * ks_threads;
     for (int t = 0; t < ks_threads && first + t < KS_REACHES; ++t)
-        ks_announced[first + t] = {ks_announced_time[t], ks_announced_turn[t / WAVEFRONT],
-                                   ks_announced_epoch, ks_announced_seen};
+        ks_announced[first + t] = {ks_fences.time[t], ks_fences.turn[t / WAVEFRONT],
+                                   ks_fences.epoch, ks_fences.seen_time};
 }
 
-/* Whether a write of a block of this launch that is through was announced behind a fence. */
+/* Whether a write of a block of this launch was announced behind a fence. */
 KS_QUIET static bool ks_was_fenced(const KsWord *word) {
     const unsigned long long at =
         1ull * (word->block - ks_first_block) * ks_threads + word->thread;

@@ -1,11 +1,13 @@
 /* Every GPU thread as a fiber: barriers and wavefront operations switch. For correctness only.
  *
  * Blocks, and the threads of a block, take turns in random orders: a kernel without data races
- * gives the same, one that lacks a barrier or an atomic operation does not. */
+ * gives the same, one that lacks a barrier or an atomic operation does not. Nor does one whose
+ * atomic operations are right one by one only: others come between them, see interrupts.h. */
 #ifndef KS_FIBERS_H
 #define KS_FIBERS_H
 
 #include "entry.h"
+#include "fiber_switch.h"
 #include "masks.h"
 #include "random_order.h"
 
@@ -23,52 +25,41 @@ struct KsFiber {
     KsMask mask;              /* of the _sync operation that it waits for */
     KsIndex index;
     bool vote;
+    int atomics; /* how many it has made */
 };
 
-static KsFiber ks_fibers[KS_MAX_THREADS];
-alignas(4096) static unsigned char ks_stacks[KS_MAX_THREADS][KS_STACK];
+/* Those of two blocks: one may be suspended while another one runs. */
+static KsFiber ks_all_fibers[2][KS_MAX_THREADS];
+alignas(4096) static unsigned char ks_all_stacks[2][KS_MAX_THREADS][KS_STACK];
+static KsFiber *ks_fibers; /* those of the block that runs */
+static unsigned char *ks_stacks;
 static unsigned long long ks_lanes[KS_MAX_THREADS]; /* shown, when the operation took place */
 static KsFiber *ks_self;
 static void *ks_scheduler;
 static int ks_threads, ks_votes;
 
-extern "C" void ks_switch(void **save, void *next);
-#if defined(__x86_64__)
-asm(".text\n.p2align 4\n.local ks_switch\nks_switch:\n"
-    "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
-    "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
-    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
-enum { KS_SAVED = 7, KS_RETURN = 6, KS_PUSHED = 1 };
-#elif defined(__aarch64__)
-asm(".text\n.p2align 4\n.local ks_switch\nks_switch:\n"
-    "sub sp, sp, #160\n"
-    "stp x19, x20, [sp]\nstp x21, x22, [sp, #16]\nstp x23, x24, [sp, #32]\n"
-    "stp x25, x26, [sp, #48]\nstp x27, x28, [sp, #64]\nstp x29, x30, [sp, #80]\n"
-    "stp d8, d9, [sp, #96]\nstp d10, d11, [sp, #112]\nstp d12, d13, [sp, #128]\n"
-    "stp d14, d15, [sp, #144]\n"
-    "mov x9, sp\nstr x9, [x0]\nmov sp, x1\n"
-    "ldp x19, x20, [sp]\nldp x21, x22, [sp, #16]\nldp x23, x24, [sp, #32]\n"
-    "ldp x25, x26, [sp, #48]\nldp x27, x28, [sp, #64]\nldp x29, x30, [sp, #80]\n"
-    "ldp d8, d9, [sp, #96]\nldp d10, d11, [sp, #112]\nldp d12, d13, [sp, #128]\n"
-    "ldp d14, d15, [sp, #144]\n"
-    "add sp, sp, #160\nret\n");
-enum { KS_SAVED = 20, KS_RETURN = 11, KS_PUSHED = 0 };
-#endif
-
 KS_INLINE int ks_own_thread() { return (int)(ks_self - ks_fibers); }
+
+/* Give way to the scheduler until it lets this fiber go on. */
+KS_QUIET static __attribute__((noinline)) void ks_give_way() {
+    KsFiber *self = ks_self;
+    ks_switch(&self->stack_pointer, ks_scheduler);
+    asm volatile("" : "+m"(threadIdx) : : "memory");
+    threadIdx = self->index;
+}
+
+#include "interrupts.h"
 
 #include "access_hooks.h"
 
-/* Give way to the scheduler until it lets this fiber go on. */
+/* Give way until what it waits for has come. */
 KS_QUIET static __attribute__((noinline)) void ks_wait(KsState state, int site, int line) {
     ks_settle();
     KsFiber *self = ks_self;
     self->state = state;
     self->path[self->depth] = site;
     self->line = line;
-    ks_switch(&self->stack_pointer, ks_scheduler);
-    asm volatile("" : "+m"(threadIdx) : : "memory");
-    threadIdx = self->index;
+    ks_give_way();
 }
 
 /* Wait until the other lanes of the wavefront are here or elsewhere. */
@@ -172,9 +163,10 @@ KS_QUIET static bool ks_release_block() {
     return first;
 }
 
-/* A wavefront's lanes in a random order, each until it waits. */
-KS_QUIET static void ks_run_lanes(int first, int end) {
+/* A wavefront's lanes in a random order, each until it waits or is interrupted; whether one was. */
+KS_QUIET static bool ks_run_lanes(int first, int end) {
     const KsOrder order(WAVEFRONT);
+    bool interrupted = false;
     for (int k = 0; k < WAVEFRONT; ++k) {
         const int t = first + (int)order[k];
         if (t >= end || ks_fibers[t].state != KS_READY) continue;
@@ -183,7 +175,9 @@ KS_QUIET static void ks_run_lanes(int first, int end) {
         asm volatile("" : "+m"(threadIdx) : : "memory");
         ks_accesses += KS_SWITCH;
         ks_switch(&ks_scheduler, ks_self->stack_pointer);
+        interrupted |= ks_fibers[t].state == KS_READY;
     }
+    return interrupted;
 }
 
 /* A wavefront to the block's next barrier, as far as it goes; whether it wants another go. The
@@ -193,8 +187,11 @@ KS_QUIET static bool ks_run_wave(int first, unsigned long long seed) {
     for (int t = end; t < whole && t < KS_MAX_THREADS; ++t) ks_lanes[t] = 0;
     for (int turn = 0; turn < KS_TURNS_IN_A_ROW; ++turn) {
         ks_random_state = seed + turn; /* the same lanes' orders, whichever wavefront is first */
-        ks_run_lanes(first, end);
-        if (!ks_release_wave(first, end)) return false;
+        if (!ks_run_lanes(first, end)) {
+            if (!ks_release_wave(first, end)) return false;
+        } else if (ks_dice(2)) {
+            return true;
+        }
     }
     return true;
 }
@@ -225,17 +222,14 @@ KS_QUIET static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
     KsFiber &fiber = ks_fibers[thread];
     fiber = {};
     fiber.index = {x, y, z};
-    /* few threads have more stack each; a function finds it aligned as after a call */
-    const size_t bytes = sizeof ks_stacks / ks_threads / 4096 * 4096;
-    void **top = (void **)(&ks_stacks[0][0] + (thread + 1) * bytes - 64) - KS_SAVED - KS_PUSHED;
-    for (int i = 0; i < KS_SAVED; ++i) top[i] = nullptr;
-    top[KS_RETURN] = (void *)&ks_fiber_main;
-    fiber.stack_pointer = top;
+    const size_t bytes = sizeof *ks_all_stacks / ks_threads / 4096 * 4096; /* few have more each */
+    fiber.stack_pointer = ks_new_stack(ks_stacks + (thread + 1) * bytes, ks_fiber_main);
 }
 
+#include "overlap.h"
+
 KS_QUIET static void ks_start_block() {
-    ks_end_block();
-    ++ks_block_number;
+    ks_block_number = ++ks_blocks_begun;
     ks_block_acquired = 0;
     __builtin_memset(ks_acquired, 0, sizeof ks_acquired);
 }
@@ -259,16 +253,15 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
         orders.begin();
         ks_launch = launch;
         ks_accesses = 0;
-        ks_first_block = ks_block_number + 1;
+        ks_first_block = ks_blocks_begun + 1;
         KsBlocks blocks;
-        for (unsigned b; blocks.next(b);) {
+        ks_run_blocks(blocks, [](unsigned b) KS_QUIET {
             ks_poison(launch);
             blockIdx = {b % gridDim.x, b / gridDim.x % gridDim.y, b / gridDim.x / gridDim.y};
             orders.of_block(b);
             ks_start_block();
             for (unsigned t = 0; t < X * Y * Z; ++t) ks_start(t % X, t / X % Y, t / X / Y, (int)t);
-            ks_schedule();
-        }
+        });
         ks_end_launch();
     }
 };

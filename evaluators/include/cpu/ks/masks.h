@@ -19,7 +19,7 @@ KS_INLINE KsMask ks_mask(unsigned long long lanes) {
 }
 
 /* As HIP 7 checks it before it traps: a mask names all lanes that pass it, and no others. */
-static __attribute__((noinline)) void ks_check_masks(const KsMask *masks, int line) {
+KS_QUIET static __attribute__((noinline)) void ks_check_masks(const KsMask *masks, int line) {
     unsigned long long left = 0;
     for (int lane = 0; lane < WAVEFRONT; ++lane)
         left |= (unsigned long long)masks[lane].given << lane;

@@ -6,8 +6,6 @@
 #ifndef KS_RACES_H
 #define KS_RACES_H
 
-#define KS_QUIET __attribute__((no_sanitize("thread")))
-
 /* Reading one of these addresses, plus where in the library the access stands, tells the parent. */
 #define KS_LOST_UPDATE 0x1D1A00000000ull
 #define KS_READS_LDS 0x1D1B00000000ull
@@ -37,11 +35,13 @@ struct KsWord {
 enum { KS_WORDS = 1 << 19, KS_PROBES = 16, KS_PAGES = 1 << 12, KS_BLOCKS = 1 << 16 };
 enum { KS_LDS_WORDS = 1 << 16 };
 static KsWord ks_words[KS_WORDS];
-static KsWord ks_lds_words[KS_LDS_WORDS]; /* those in LDS, each in a place of its own */
+static KsWord ks_all_lds_words[2][KS_LDS_WORDS]; /* those in LDS, each in a place of its own */
+static KsWord *ks_lds_words; /* of the block that runs */
 static const KsLaunch *ks_launch;         /* the present one, with the spans of LDS */
 static unsigned ks_pages[KS_PAGES];    /* the last block that wrote to a page, by a hash of it */
 static unsigned ks_released[KS_BLOCKS]; /* time of a block's last atomic operation or fence */
 static unsigned ks_block_number, ks_first_block; /* of this launch */
+static unsigned ks_blocks_begun;       /* by now: the last one's number */
 static unsigned ks_time;               /* counts atomic operations and fences */
 static unsigned ks_epoch;              /* counts the block's barriers */
 static unsigned ks_turns[KS_MAX_THREADS / WAVEFRONT]; /* counts a wavefront's operations */
@@ -118,8 +118,8 @@ KS_QUIET static inline bool ks_foreign(const KsWord *word, int thread) {
 
 /* What is a thread's own: its stack, and what the fibers keep of it. */
 KS_QUIET static inline bool ks_private(unsigned long long address) {
-    return address - (unsigned long long)ks_stacks < sizeof ks_stacks ||
-           address - (unsigned long long)ks_fibers < sizeof ks_fibers;
+    return address - (unsigned long long)ks_all_stacks < sizeof ks_all_stacks ||
+           address - (unsigned long long)ks_all_fibers < sizeof ks_all_fibers;
 }
 
 /* Whether another block made an atomic operation after a write, and this one saw it or another. */
@@ -186,6 +186,7 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
     ks_settle();
     if (ks_private(address)) return;
     ks_count(code);
+    ks_be_patient(1);
     if (ks_in_lds(address / 4) && !ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
     if (ks_dispute_count)
         ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
@@ -262,6 +263,7 @@ KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *a
                                                           const char *code) {
     ks_settle();
     const unsigned long long address = (unsigned long long)at;
+    ks_interrupt(!ks_in_lds(address / 4));
     const int thread = ks_own_thread();
     ks_count(code);
     if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
@@ -273,7 +275,7 @@ KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *a
     if (!word) return;
     if (word->block >= ks_first_block && ks_foreign(word, thread))
         ks_acquired[thread] = ks_block_acquired = ks_time;
-    if (word->block == ks_block_number && word->thread != thread) ks_seen_time[thread] = ks_time;
+    if (word->block == ks_block_number && word->thread != thread) ks_fences.seen[thread] = ks_time;
     *word = {address / 4, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time - 1, 0,
              0, (unsigned short)thread, 0, 15, 15, true, false};
 }

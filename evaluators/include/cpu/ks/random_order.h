@@ -6,8 +6,9 @@ static unsigned long long ks_random_state = KS_SEED; /* chosen by the parent */
 static bool ks_backwards;
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
-__attribute__((no_sanitize("thread"))) static unsigned long long ks_random() {
-    unsigned long long z = ks_random_state += 0x9E3779B97F4A7C15ull;
+__attribute__((no_sanitize("thread"))) static unsigned long long
+ks_random(unsigned long long &state = ks_random_state) {
+    unsigned long long z = state += 0x9E3779B97F4A7C15ull;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ z >> 27) * 0x94D049BB133111EBull;
     return z ^ z >> 31;
