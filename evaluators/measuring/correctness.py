@@ -155,8 +155,12 @@ class Correctness:
             f"{what} may never have run: no test or benchmark asks for it, nor any shape near them"
             for what in unmet_conditions(kernel, self._task, self._backend)
         ]
-        watched = self._watch.everywhere(kernel, self._watched(kernel))
-        return "\n".join(filter(None, (*untried, watched)))
+        return "\n".join(filter(None, (*untried, self.races(kernel))))
+
+    def races(self, kernel: KernelSource, most_bytes: float = math.inf) -> str:
+        """See Watch.everywhere(); on shapes within so many bytes."""
+        shapes = [w for w in self._watched(kernel) if self._task.nbytes(w) <= most_bytes]
+        return self._watch.everywhere(kernel, shapes)
 
     def _watched(self, kernel: KernelSource) -> list[Workload]:
         """Every stated shape but the tests', and large ones derived for the kernel that are much

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 import numpy as np
@@ -148,11 +148,11 @@ class Evaluator:
 
     def watch(self, kernel: KernelSource) -> Verdict:
         """Whether the backend's oracle sees a race on any shape; its log: what was not tried."""
-        try:
-            untried = despite_kills(lambda: self.correctness.watch(kernel))
-        except Rejected as rejected:
-            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
-        return Verdict(status=Status.PASSED, log=untried)
+        return _told(lambda: self.correctness.watch(kernel))
+
+    def races(self, kernel: KernelSource, *, most_bytes: float) -> Verdict:
+        """The same, on shapes within so many bytes; no word of conditions that never held."""
+        return _told(lambda: self.correctness.races(kernel, most_bytes))
 
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
@@ -256,6 +256,14 @@ class Evaluator:
             yield race
             if anchor is not None:
                 self._anchor_us[anchor.kernel_id] = race.medians_us(1)
+
+
+def _told(check: Callable[[], str]) -> Verdict:
+    """What a check raises, or its log."""
+    try:
+        return Verdict(status=Status.PASSED, log=despite_kills(check))
+    except Rejected as rejected:
+        return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
 
 
 @contextmanager
