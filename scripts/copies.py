@@ -57,11 +57,13 @@ def told(store: Path) -> dict[str, Any]:
     """What a campaign of copies made of them. announced: kernels that became the best."""
     whole = replay(store)
     titles, scores = whole.scores.titles, whole.scores
-    speedups = [one.speedup for one in scores.evaluations.values() if one.speedup]
+    made = list(scores.evaluations.values())
+    speedups = [one.speedup for one in made if one.speedup]
     best = scores.best
     return {
         "evaluations": scores.by_status.total(),
         "passed": scores.by_status["PASSED"],
+        "refused": [f"{one.status}: {one.reason}" for one in made if not one.passed],
         "luckiest": max(speedups, default=None),
         "contests": titles.contests,
         "announced": [one for one in titles.holders if one != whole.campaign.baseline_id],

@@ -122,11 +122,11 @@ class Correctness:
             first = self._pool.fresh(workload, self._rng)
         return first, second
 
-    def check_further(self, kernel: KernelSource, compiled: Compiled, *, ahead: bool) -> str:
+    def check_further(self, kernel: KernelSource, compiled: Compiled) -> str:
         """For a kernel that would win. Returns what was not tried."""
         self._further.endurance(kernel, compiled)
         self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
-        return self._watch.order(kernel) if ahead else ""
+        return self._watch.order(kernel)
 
     def check_suite(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite

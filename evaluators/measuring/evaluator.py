@@ -75,7 +75,8 @@ class Evaluator:
     ) -> Evaluation:
         """Check, then time against the anchor; without one, the kernel is the naive seed.
 
-        best: ln(anchor time / best time) by benchmark label; without it nothing stops early.
+        best: ln(anchor time / best time) by benchmark label; without it nothing stops early. Who
+        seems to be faster than it is checked further, as all are where the policy is thorough.
         Raises AnchorFailed and what broken infrastructure raises; never Rejected.
         """
         seconds = {"compile": compiled.seconds}
@@ -142,8 +143,9 @@ class Evaluator:
             ahead = anchor is not None and race.ahead()
             if ahead:
                 race.check_memory()
-        further = ahead or self.policy.thorough
-        untried = self.correctness.check_further(kernel, compiled, ahead=ahead) if further else ""
+            wins = ahead and best is not None and race.ahead(best)
+        further = wins or self.policy.thorough
+        untried = self.correctness.check_further(kernel, compiled) if further else ""
         return errors, race, untried
 
     def watch(self, kernel: KernelSource) -> Verdict:

@@ -289,9 +289,17 @@ class Race:
         if min(bounds.values()) > self.policy.slower:
             raise StoppedEarly(bounds)
 
-    def ahead(self) -> bool:
-        """Whether the candidate seems to be faster than the anchor, or runs alone."""
-        means = [np.mean(values) for values in self.blocks.values() if values]
+    def ahead(self, best: Mapping[str, float] | None = None) -> bool:
+        """Whether the candidate seems to be faster than the anchor, or runs alone.
+
+        best: of a kernel that it should be faster than in the anchor's place; see Evaluator.
+        """
+        known = best or {}
+        means = [
+            np.mean(values) - known.get(label, 0.0)
+            for label, values in self.blocks.items()
+            if values
+        ]
         return not means or float(np.mean(means)) > 0
 
     def medians_us(self, lane: int = 0) -> dict[str, float]:

@@ -83,7 +83,7 @@ AFTER_MANY = {
 @pytest.mark.parametrize("when", AFTER_MANY)
 def test_a_kernel_that_skips_after_many_runs_is_wrong(when: str, contest: Contest) -> None:
     evaluation = contest.measure(
-        kernel(preamble="__device__ int calls;", before=AFTER_MANY[when] + FASTER)
+        kernel(preamble="__device__ int calls;", before=AFTER_MANY[when] + FASTER), crowning=True
     )
     assert evaluation.status is Status.WRONG, (evaluation.status, evaluation.speedup)
     assert "is state kept between launches?" in evaluation.reason

@@ -126,7 +126,7 @@ def test_so_it_is_on_benchmark_shapes_where_it_would_win(what: str, tmp_path: Pa
     device = backend("cpu").open_device(0)
     contest = Contest(write_task(tmp_path / "task"), device)
     before = f"if (i < N) {{ y[i] = steps(N > 1000 ? {AHEAD[what]} : x[i], 4); return; }}"
-    evaluation = contest.measure(timed_kernel(before=before))
+    evaluation = contest.measure(timed_kernel(before=before), crowning=True)
     device.close()
     assert evaluation.status is Status.WRONG
     assert "large inputs on N=" in evaluation.reason or "with spikes in its" in evaluation.reason
