@@ -15,9 +15,8 @@ from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.stand_in import watched_elsewhere
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from tests.adversarial.test_races import RACES
 from tests.evaluators import without_oracle
-from tests.evaluators.small_task import FRONT, write_task
+from tests.evaluators.small_task import FRONT, kernel, write_task
 
 MIRRORED = """
 __global__ void go(const float* w, const float* x, int* t, float* y, int N) {
@@ -55,9 +54,10 @@ def watched(text: str, task: Task, info: DeviceInfo) -> Verdict:
     return watched_elsewhere(parse_kernel(text), task, info, 0)
 
 
-def test_a_race_is_told_with_where_it_was_found(blind: str) -> None:
-    file = RACES / "wrong" / "transpose.neighbours_element.hip"
-    found = evaluate_file(file, "transpose", blind, seconds=0)
+def test_a_race_is_told_with_where_it_was_found(blind: str, task: Task) -> None:
+    file = task.folder / "wrong.hip"
+    file.write_text(kernel(before="if (i + 1 < N) y[i + 1] = 0.0f;"))
+    found = evaluate_file(file, task, blind, seconds=0)
     assert found.status is Status.WRONG
     assert found.reason.startswith("on the cpu, "), found.reason
 
