@@ -68,7 +68,7 @@ static union {
         unsigned char *arena;
         const unsigned char *script;
         unsigned char *stack_top;
-        uint64_t arena_bytes, script_bytes;
+        uint64_t arena_bytes, script_bytes, variable_bytes;
         int command_fd, reply_fd, arena_fd, data_fd, remaps;
     };
     unsigned char pages[64 << 10];
@@ -146,6 +146,7 @@ static void load(char **argv, Entry *entries) {
     if (dlinfo(library, RTLD_DI_LINKMAP, &found)) broken("dlinfo");
     unsigned char *start = (unsigned char *)found->l_addr + number(argv[START]);
     share(start, number(argv[FILLED]), number(argv[BYTES]), number(argv[OFFSET]));
+    fixed.variable_bytes += number(argv[BYTES]);
     reply(LOADED, (int64_t)found->l_addr, 0, 0, NULL);
 }
 
@@ -267,7 +268,7 @@ int main(int argc, char **argv) {
     load_all((argc - LIBRARIES) / FIELDS, argv + LIBRARIES);
     for (int fd = 0; fd < 3; fd++) close(fd);
     catch_signals(on_fault, on_forbidden);
-    set_limits(fixed.arena_bytes + fixed.script_bytes);
+    set_limits(fixed.arena_bytes + fixed.script_bytes + fixed.variable_bytes);
     reply(READY, (int64_t)(intptr_t)fixed.arena, 0, 0, NULL);
     serve();
 }
