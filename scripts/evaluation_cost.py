@@ -111,6 +111,8 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--anchor", choices=("catalogue", "naive"), default="catalogue")
     chosen = options.parse_args()
+    if not (chosen.other / "evaluators").is_dir():
+        options.error(f"--other {chosen.other}: no checkout of this repository is there")
     with tempfile.TemporaryDirectory() as folder:
         rows = list(_measured(chosen, Path(folder)))
     json.dump(_report(rows), sys.stdout, indent=1)
