@@ -16,6 +16,7 @@ from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.values import on_values
 from evaluators.device import Compiled, Compiler
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
@@ -209,16 +210,16 @@ def check_order(
 
 
 def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> str:
-    """Two runs of some blocks of each launch, the second one in orders the other way round.
+    """Three runs of some blocks of each launch, in the orders of ks/random_order.h.
 
     Where all blocks of all launches were run, what they made is judged; else nothing but races.
     Returns why they told nothing, empty where they are through: a block may wait for one that is
     not run, or use what none has made. Raises Rejected(WRONG).
     """
     judge = HostJudge()
-    for prepared in (False, True):
+    for turn in range(3):
         try:
-            if not prepared:
+            if not turn:
                 judge.place_shared(memory, draw, rng)
                 memory.prepare(deadline_s=SAMPLE_DEADLINE_S)
             judge.place(memory, {0: draw}, rng)
@@ -262,10 +263,14 @@ def _shape_for_orders(kernel: KernelSource, task: Task, backend: str) -> tuple[W
     """The largest small test shape, if possible one with several blocks; the most in a launch."""
     sized = []
     for shape in task.workloads("tests", backend):
-        launches = kernel.plan(task, shape.dims).launches
-        blocks = max((math.prod(step.grid) for step in launches), default=0)
+        blocks = most_blocks(kernel.plan(task, shape.dims))
         nbytes = sum(a.nbytes(shape.dims) for a in task.arguments)
         small = nbytes <= SMALL_BYTES
         sized.append(((small, small and blocks > 1, nbytes if small else -nbytes), shape, blocks))
     _, shape, blocks = max(sized, key=lambda one: one[0])
     return shape, blocks
+
+
+def most_blocks(plan: Plan) -> int:
+    """Of its launches."""
+    return max((math.prod(step.grid) for step in plan.launches), default=0)

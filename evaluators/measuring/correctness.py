@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from evaluators.checks.arena import Arena
-from evaluators.checks.check import check_workload
+from evaluators.checks.check import check_workload, most_blocks
 from evaluators.checks.compare import check_limits
 from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on
@@ -163,13 +163,19 @@ class Correctness:
         return self._watch.everywhere(kernel, shapes)
 
     def _watched(self, kernel: KernelSource) -> list[Workload]:
-        """Every stated shape but the tests', and large ones derived for the kernel that are much
-        smaller: there an oracle may get through with all blocks."""
+        """Every stated shape but the tests', and those derived for the kernel that are much
+        smaller, the large ones and of the small ones that with the most blocks: there an oracle
+        may get through with all blocks."""
         nbytes = self._task.nbytes
         stated = workloads_of(self._task, ("benchmarks", "held_out"), self._backend)
         most = min(map(nbytes, stated), default=0) // 2
-        derived = shapes_for(kernel, self._task, "held_out", self._backend)
-        return [*stated, *self._borne([w for w in derived if SMALL_BYTES < nbytes(w) <= most])]
+        derived = self._borne(
+            [w for w in shapes_for(kernel, self._task, "held_out", self._backend) if w not in stated]
+        )
+        large = [w for w in derived if SMALL_BYTES < nbytes(w) <= most]
+        small = [w for w in derived if nbytes(w) <= SMALL_BYTES]
+        small.sort(key=lambda w: most_blocks(kernel.plan(self._task, w.dims)))
+        return [*stated, *large, *small[-1:]]
 
     @contextmanager
     def telling_races(self, kernel: KernelSource) -> Iterator[None]:

@@ -32,7 +32,7 @@ KS_QUIET static void ks_draw_overtaking() {
     if (ks_atomics) ks_usual_atomics = ks_atomics;
     ks_atomics = ks_overtaken_at = 0;
     ks_patience = ks_whole_patience;
-    if (!ks_overlap || !ks_overtakings || (ks_other_suspended && ks_blocks_meanwhile)) return;
+    if (ks_in_order || !ks_overlap || !ks_overtakings || (ks_other_suspended && ks_blocks_meanwhile)) return;
     if (ks_dice(4) < (ks_other_suspended ? 3 : 1)) return;
     const bool usual = ks_usual_atomics && ks_dice(4);
     ks_overtaken_at = 1 + (usual ? ks_dice(ks_usual_atomics) : ks_any_size(255));
@@ -68,7 +68,7 @@ KS_QUIET static void ks_interrupt(bool global) {
         ks_blocks_meanwhile = ks_dice(4) ? ks_any_size(blocks) : blocks; /* all: it ends last */
         ks_patience = ks_whole_patience = KS_PATIENCE;
         ks_suspend_block();
-    } else if (!ks_dice(ks_self->atomics++ < KS_OFTEN ? 2 : KS_SELDOM)) {
+    } else if (!ks_in_order && !ks_dice(ks_self->atomics++ < KS_OFTEN ? 2 : KS_SELDOM)) {
         ks_give_way();
     }
 }

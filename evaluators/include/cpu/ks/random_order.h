@@ -1,9 +1,9 @@
-/* In which order blocks and threads take turns: random ones, each followed by its reverse. */
+/* In which order blocks and threads take turns: a random one, its reverse, that of their numbers. */
 #ifndef KS_RANDOM_ORDER_H
 #define KS_RANDOM_ORDER_H
 
 static unsigned long long ks_random_state = KS_SEED; /* chosen by the parent */
-static bool ks_backwards;
+static bool ks_backwards, ks_in_order; /* in_order: of their numbers, as if nothing came between */
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 __attribute__((no_sanitize("thread"))) static unsigned long long
@@ -20,7 +20,7 @@ struct KsOrder {
 
     __attribute__((no_sanitize("thread"))) explicit KsOrder(unsigned count)
         : count(count), factor(1), shift(0) {
-        if (count < 2) return;
+        if (count < 2 || ks_in_order) return;
         do factor = 1 + ks_random() % (count - 1);
         while (common_factor(factor, count) != 1);
         shift = ks_random() % count;
@@ -40,17 +40,20 @@ struct KsOrder {
     }
 };
 
-/* Of a kernel's launches every second one runs the orders of the one before the other way: so one
- * of the two has any two threads in the order that shows their race. */
+/* Of a kernel's launches the second one runs the orders of the first the other way: so one of the
+ * two has any two threads in the order that shows their race. The third one is as no GPU would be
+ * relied on to be: what a kernel does only as long as blocks and threads come in the order of their
+ * numbers is done then, and watched. */
 struct KsOrders {
     unsigned long long drawn;
-    bool backwards;
+    int turn;
 
     __attribute__((no_sanitize("thread"))) void begin() {
-        if (!backwards) drawn = ks_random();
+        if (turn == 0) drawn = ks_random();
         ks_random_state = drawn;
-        ks_backwards = backwards;
-        backwards = !backwards;
+        ks_backwards = turn == 1;
+        ks_in_order = turn == 2;
+        turn = (turn + 1) % 3;
     }
     /* Each block draws the orders of its threads anew, the same ones whenever it comes. */
     __attribute__((no_sanitize("thread"))) void of_block(unsigned block) {

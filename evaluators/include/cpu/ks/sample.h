@@ -19,7 +19,8 @@ class KsBlocks {
     /* Whether there is one more, and which. */
     KS_QUIET bool next(unsigned &block) {
 #if KS_SAMPLE
-        for (; at <= count; ++at, member = 0) {
+        if (ks_in_order && !spent() && taken < count) return block = taken++, true;
+        for (; !ks_in_order && at <= count; ++at, member = 0) {
             if (member == 0 && (spent() || taken + MEMBERS > MOST)) break;
             while (member < MEMBERS)
                 if (take(block = near(ks_backwards ? MEMBERS - 1 - member++ : member++)))
