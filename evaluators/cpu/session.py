@@ -179,9 +179,10 @@ class CpuSession:
             self._played = None
             steps = plan.prepare if prepare else plan.steps
             self._write_script(
-                self._packer.step(plan.defines, step, buffers)
+                record
                 for buffers in bindings
                 for step in steps
+                for record in self._records_of(plan, step, buffers)
             )
             self._played = wanted
         try:
@@ -199,11 +200,7 @@ class CpuSession:
         child, variables = self._child, self._variables
         library = self._packer.library(plan.defines)
         lds_bytes = step.lds_bytes if isinstance(step, LaunchStep) else 0
-        records = [self._packer.step(plan.defines, step, inside)]
-        if isinstance(step, LaunchStep):
-            lds = variables.spans(child, library, lds_bytes)
-            records.insert(0, self._packer.spans(lds, self._outputs(plan, inside)))
-        self._write_script(records)
+        self._write_script(self._records_of(plan, step, inside, outputs=self._outputs(plan, inside)))
         try:
             variables.arm(child, library, lds_bytes, deadline_s)
             taken_us = child.run(self._records, deadline_s)
@@ -212,6 +209,23 @@ class CpuSession:
             raise self._told(fault, places) from None
         variables.check(library, lds_bytes)
         return taken_us
+
+    def _records_of(
+        self,
+        plan: Plan,
+        step: Step,
+        buffers: Mapping[str, Buffer],
+        *,
+        outputs: Sequence[Span] | None = None,
+    ) -> Iterator[bytes]:
+        """outputs: in a check, those that are judged."""
+        if isinstance(step, LaunchStep):
+            library = self._packer.library(plan.defines)
+            spans = self._variables.spans(self._child, library, step.lds_bytes)
+            lds = [span for span in spans if span[1]]
+            if lds or outputs:
+                yield self._packer.spans(lds, outputs or (), timed=outputs is None)
+        yield self._packer.step(plan.defines, step, buffers)
 
     def _outputs(self, plan: Plan, buffers: Mapping[str, Buffer]) -> list[Span]:
         return [

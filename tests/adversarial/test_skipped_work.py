@@ -8,7 +8,7 @@ import pytest
 from evaluators.device import backend
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Status
-from tests.adversarial.timed_task import COUNTED, Contest, kernel, write_task
+from tests.adversarial.timed_task import COUNTED, FRONT, Contest, kernel, write_task
 
 SKIPPING = {
     "an element that looks written": kernel(before="if (i < N && y[i] == y[i]) return;"),
@@ -124,3 +124,29 @@ def test_the_honest_twin_passes(scratch: bool, contest: Contest) -> None:
     text = kernel(scratch=scratch, after="if (i < N) kept[i] = y[i];" if scratch else "")
     evaluation = contest.measure(text)
     assert evaluation.passed, evaluation.reason
+
+
+TABLE = """
+__global__ void go(const float* x, float* y, int N) {
+    __shared__ float table[65];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool made = MADE;
+    __syncthreads();
+    if (!made) {
+        float busy = x[0] * 0.0f;
+        for (int k = 0; k < 100; ++k) busy = busy * 0.5f + 1.0f;
+        table[threadIdx.x] = busy * 0.03125f;
+        if (threadIdx.x == 0) table[64] = 77.0f + N;
+    }
+    __syncthreads();
+    if (i < N) y[i] = x[i] * table[threadIdx.x] + 1.875f;
+}
+"""
+"""Of sixteenths, that each block makes in LDS, or the first one for all."""
+
+
+def test_what_another_block_left_in_lds_is_not_there_when_it_is_timed(contest: Contest) -> None:
+    """Checks fill LDS with NaNs before each block, which such a kernel sees."""
+    evaluation = contest.measure(FRONT + TABLE.replace("MADE", "table[64] == 77.0f + N"))
+    assert evaluation.status is Status.WRONG, (evaluation.status, evaluation.speedup)
+    assert contest.measure(FRONT + TABLE.replace("MADE", "false")).passed

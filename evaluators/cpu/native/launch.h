@@ -17,8 +17,9 @@ typedef struct KsLaunch {
     unsigned block[3];
     unsigned long long lds_bytes; /* dynamic */
     unsigned long long args[KS_MAX_ARGS];
-    const KsSpan *lds; /* what every block finds filled with NaNs; in checks only */
+    const KsSpan *lds; /* where no block finds what another one left: in checks it is full of NaNs */
     unsigned long long spans;
+    unsigned long long timed; /* some words are changed then, and the rest is left */
     const KsSpan *outputs; /* what is judged in the end; in checks only */
     unsigned long long output_count;
 } KsLaunch;

@@ -191,6 +191,7 @@ static void seal(void) {
 
 static void forget_spans(KsLaunch *launch) {
     launch->lds = launch->outputs = NULL, launch->spans = launch->output_count = 0;
+    launch->timed = 0;
 }
 
 static void play(uint64_t records) {
@@ -209,6 +210,7 @@ static void play(uint64_t records) {
             launch.lds = (const KsSpan *)r->values, launch.spans = r->lds_bytes;
             launch.outputs = launch.lds + launch.spans;
             launch.output_count = count / 2 - launch.spans;
+            launch.timed = r->entry;
             continue;
         }
         for (unsigned k = 0; k < count; k++)
