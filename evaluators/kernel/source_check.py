@@ -46,10 +46,15 @@ _FORBIDDEN_WORDS = {
         clock: f"{clock} is not allowed: a kernel is the same whenever it is compiled"
         for clock in ("__DATE__", "__TIME__", "__TIMESTAMP__")
     },
+    **{
+        name: f"{name} is not allowed: engines and compilers spell a function differently"
+        for name in ("__PRETTY_FUNCTION__", "__FUNCTION__", "__func__", "__FUNCSIG__")
+    },
 }
 _FORBIDDEN_BUILTIN = re.compile(
     r"__builtin_(ia32_|apply|return_address|frame_address|extract_return|longjmp|setjmp|eh_|"
-    r"unwind|init_|dwarf|__clear_cache|cpu_|dynamic_object)|__ks_|__sync_synchronize_"
+    r"unwind|init_|dwarf|__clear_cache|cpu_|dynamic_object|object_size|constant_p|"
+    r"is_constant_evaluated|FUNCTION|source_location)|__ks_|__sync_synchronize_"
 )
 _INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
 

@@ -78,6 +78,25 @@ def test_a_kernel_is_the_same_whenever_it_is_compiled(clock: str) -> None:
         assert clock in found.rejected.reason
 
 
+TELLING = (
+    "sizeof(__PRETTY_FUNCTION__) < 60",
+    "sizeof(__func__) < 60",
+    "__builtin_strlen(__builtin_FUNCTION()) < 9",
+    "__builtin_constant_p(n)",
+    "__builtin_object_size(x, 0) == 4",
+)
+"""One engine could be told from another by them: that which watches from that which times."""
+
+
+@pytest.mark.parametrize("what", TELLING)
+def test_engines_cannot_be_told_apart_by_their_names(what: str) -> None:
+    code = f"__global__ void k(float* x, int n) {{ if ({what}) x[0] = n; }}\n"
+    found = outcome(CpuCompiler(), ABOUT + code).rejected
+    assert found is not None
+    assert found.status is Status.INVALID
+    assert "not allowed" in found.reason
+
+
 def test_nothing_that_a_compiler_or_a_process_says_moves_the_cursor() -> None:
     code = 'static_assert(false, "\\033[2JPASSED\\rPASSED");\n__global__ void k() {}\n'
     said = outcome(CpuCompiler(), ABOUT + code).said
