@@ -112,10 +112,12 @@ def check_endurance(
     deadline_s: float,
     most_at_once: int,
     judge: Judge | None = None,
+    near: Draw | None = None,
 ) -> None:
     """Launch over and over in one session, that does not check bounds, and judge at times.
 
-    endured_us: how long, about. most_at_once: launches that one call may hold.
+    endured_us: how long, about. most_at_once: launches that one call may hold. near: a draw that
+    comes last, right after the first one, and over its outputs.
     Raises Rejected: WRONG, or what the run met.
     """
     judge = judge or HostJudge()
@@ -136,6 +138,11 @@ def check_endurance(
             with _after(1, ""):
                 judge.judge(memory, {0: draw})
             before, left = draw, left - at_once - 1
+        for draw in (draws[0], near) if near else ():
+            judge.place(memory, {0: draw}, rng, stale={0} if draw is near else ())
+            memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+            with _after(1, ""):
+                judge.judge(memory, {0: draw})
 
 
 def _burst(

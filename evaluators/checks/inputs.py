@@ -16,6 +16,10 @@ Array = np.ndarray[Any, Any]
 Inputs = Callable[[Workload, int], Mapping[str, Array]]
 
 
+CHANGED = 3
+"""Elements of an input at most, in a draw near another one."""
+
+
 class Draw:
     """One set of inputs and what must come out, made when first asked for.
 
@@ -97,6 +101,21 @@ class InputPool:
     def fresh(self, workload: Workload, rng: np.random.Generator) -> Draw:
         """One that never was and never comes again."""
         return self._draw(workload, int(rng.integers(self.size, 2**62)))
+
+    def near(self, workload: Workload, draw: Draw, rng: np.random.Generator) -> Draw:
+        """A draw of the pool anew, but for a few elements of each input that is no constant: who
+        knows it again by a part of its elements takes it for the same."""
+        other = self.fresh(workload, rng)
+
+        def changed(_: Workload, __: int) -> dict[str, Array]:
+            found = dict(draw.inputs)
+            for name in found.keys() - set(self._constants):
+                found[name] = found[name].copy()
+                places = rng.integers(found[name].size, size=CHANGED)
+                found[name].flat[places] = other.inputs[name].flat[places]
+            return found
+
+        return Draw(self.task, workload, other.index, changed, draw.standard)
 
     def get(self, workload: Workload, index: int) -> Draw:
         """One of the pool."""

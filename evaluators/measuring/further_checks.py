@@ -127,6 +127,8 @@ class FurtherChecks:
         plan = kernel.plan(self._task, workload.dims)
         arena = Arena(self._task, [workload], [plan])
         draws = self._pool.draws(workload, self._rng, 2)
+        # a judge on the device draws for itself, from numbers alone
+        near = self._pool.near(workload, draws[0], self._rng) if self._judge is None else None
         with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
             (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
             check_endurance(
@@ -137,4 +139,5 @@ class FurtherChecks:
                 deadline_s=self._policy.deadline_cap_s,
                 most_at_once=self._policy.max_launches,
                 judge=self._judge,
+                near=near,
             )

@@ -1,6 +1,7 @@
 """Kernels that keep results, or bring them along, and copy them instead of computing."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,25 @@ def test_the_honest_twin_passes(contest: Contest) -> None:
     keep = "if (i < N && i < 64 * 8192) kept[i] = y[i];"
     evaluation = contest.measure(kernel(preamble=IN_GLOBALS, after=keep))
     assert evaluation.passed, evaluation.reason
+
+
+SLOWLY = FOUND.replace(
+    "if (i < N) y[i] = kept[at * 8192 + i];",
+    """
+    float busy = x[i < N ? i : 0];
+    for (int k = 0; k < 6; ++k) busy = steps(busy, 16) - 1.0f;
+    if (i < N) y[i] = busy == 1234.5f ? busy : kept[at * 8192 + i];
+    """,
+)
+
+
+def test_inputs_known_again_by_a_part_of_them_are_taken_for_others(tmp_path: Path) -> None:
+    """It gains nothing, and is wrong for who changes an element. Some few times in a thousand the
+    part is changed, too."""
+    device = backend("cpu").open_device(0)
+    contest = Contest(write_task(tmp_path / "t"), device, policy=replace(POLICY, thorough=True))
+    text = kernel(preamble=IN_GLOBALS, before=SLOWLY, after=KEEP.replace("ROOM", "63"))
+    found = [contest.measure(text) for _ in range(2)]
+    device.close()
+    assert Status.WRONG in {one.status for one in found}
+    assert any("is state kept between launches?" in one.reason for one in found)
