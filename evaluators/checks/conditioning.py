@@ -41,12 +41,13 @@ class Moving:
         moved = dict(self.inputs)
         with np.errstate(invalid="ignore", over="ignore"):
             for name, sign in signs.items():
-                wide = self.inputs[name].astype(np.float64)
-                moved[name] = wide * (1.0 + times * ROUNDING * sign)
+                factors = np.asarray(times * ROUNDING * sign)
+                factors += 1.0
+                moved[name] = np.multiply(self.inputs[name], factors, out=factors, dtype=np.float64)
             after = self._reference(self.workload, moved)
+            apart = {n: np.asarray(after[n] - r, np.float64) for n, r in self.reference.items()}
             return {
-                n: np.nan_to_num((after[n] - r).astype(np.float64), posinf=0.0, neginf=0.0)
-                for n, r in self.reference.items()
+                n: np.nan_to_num(a, copy=False, posinf=0.0, neginf=0.0) for n, a in apart.items()
             }
 
 
@@ -115,5 +116,7 @@ def _is_float(array: Array) -> bool:
 
 def random_signs(values: Array, rng: np.random.Generator) -> Array:
     """1 or -1 for each."""
-    signs: Array = np.asarray(1.0 - 2.0 * rng.integers(0, 2, values.shape, dtype=np.int8))
+    signs: Array = np.asarray(rng.integers(0, 2, values.shape, dtype=np.int8), np.float64)
+    signs *= -2.0
+    signs += 1.0
     return signs

@@ -70,19 +70,21 @@ class Distribution:
         p = self.parameters
         match self.kind:
             case "normal":
-                values: Array = rng.standard_normal(shape, dtype=np.float32)
-                values = values * np.float32(p.get("scale", 1)) + np.float32(p.get("mean", 0))
+                values: Array = np.asarray(rng.standard_normal(shape, dtype=np.float32))
+                values *= np.float32(p.get("scale", 1))
+                values += np.float32(p.get("mean", 0))
             case "uniform":
                 low, high = p.get("low", 0.0), p.get("high", 1.0)
-                values = rng.random(shape, dtype=np.float32) * np.float32(high - low)
-                values = values + np.float32(low)
+                values = np.asarray(rng.random(shape, dtype=np.float32))
+                values *= np.float32(high - low)
+                values += np.float32(low)
             case "integers":
                 values = rng.integers(int(p.get("low", 0)), int(p.get("high", 2)), shape)
             case _:
                 values = np.full(shape, float(self.kind == "ones"), dtype=np.float32)
         if self.through is not None:
             values = values.astype(DTYPES[self.through])
-        return values.astype(dtype)
+        return values.astype(dtype, copy=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

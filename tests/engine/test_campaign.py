@@ -80,15 +80,6 @@ def config(task: Path, folder: Path, **changes: Any) -> Any:
     return parse_config({**values, **changes}, where="test")
 
 
-def count(run_dir: Path, kind: str) -> int:
-    connection = sqlite3.connect(run_dir / "store.sqlite")
-    try:
-        query = "SELECT count(*) FROM events WHERE kind = ?"
-        return int(connection.execute(query, (kind,)).fetchone()[0])
-    finally:
-        connection.close()
-
-
 def evaluated_ids(run_dir: Path) -> list[str]:
     """In order, as often as each was evaluated."""
     connection = sqlite3.connect(run_dir / "store.sqlite")
@@ -185,17 +176,6 @@ def test_a_campaign_from_start_to_end(
 
     with pytest.raises(ConfigError, match="a campaign of this name exists"):
         run_campaign(config(task, tmp_path))
-
-
-@pytest.mark.long
-def test_ctrl_c_finishes_what_is_measured(driver: "subprocess.Popen[str]", tmp_path: Path) -> None:
-    os.killpg(driver.pid, signal.SIGINT)  # as a terminal does: to the whole group
-    output, _ = driver.communicate(timeout=580)
-    assert driver.returncode == 0, output
-    assert output.splitlines()[-1] == "ended: interrupted"
-    summary = json.loads((tmp_path / "it" / "summary.json").read_text())
-    assert summary["evaluations"]["total"] == count(tmp_path / "it", "evaluated")
-    assert count(tmp_path / "it", "session_finished") == 1
 
 
 @pytest.mark.long

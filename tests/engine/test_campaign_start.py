@@ -1,13 +1,16 @@
 """A campaign that is cut off, or can't begin, while its Ray starts: what is said, what is left."""
 
+import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,7 @@ class Started:
         config.write_text(
             f"task: {task}\nname: it\nruns_dir: {folder / 'runs'}\n"
             "tracking: none\nbudgets: {evaluations: 500}\nfinal: {seconds: 0}\n"
+            "islands: {count: 1}\n"
         )
         name, _, value = self.mark.partition("=")
         self.process = subprocess.Popen(
@@ -105,6 +109,13 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Started]]:
             one.process.communicate()
 
 
+def count(store: Path, kind: str) -> int:
+    """How many events of a kind are stored."""
+    with closing(sqlite3.connect(store)) as connection:
+        query = "SELECT count(*) FROM events WHERE kind = ?"
+        return int(connection.execute(query, (kind,)).fetchone()[0])
+
+
 def rays(started: Started) -> int:
     """How many of Ray's processes run."""
     return len(started.processes()) - 1
@@ -126,8 +137,17 @@ def test_a_driver_killed_while_ray_starts_leaves_a_store_and_no_process(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("moment", ["starting Ray", "opening the device", "measuring the naive"])
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    ("moment", "times"),
+    [
+        ("starting Ray", 1),
+        ("starting Ray", 2),
+        pytest.param("opening the device", 1, marks=pytest.mark.soak),
+        ("opening the device", 2),
+        ("measuring the naive", 1),
+        pytest.param("measuring the naive", 2, marks=pytest.mark.soak),
+    ],
+)
 def test_ctrl_c_before_the_search_ends_with_the_command_that_goes_on(
     moment: str, times: int, start: Callable[..., Started]
 ) -> None:
@@ -146,12 +166,20 @@ def test_ctrl_c_before_the_search_ends_with_the_command_that_goes_on(
 
 @pytest.mark.long
 def test_ctrl_c_in_the_search_ends_in_order_with_results(start: Callable[..., Started]) -> None:
+    """What is measured is finished, and counted."""
     campaign = start()
     campaign.wait_for(" evaluations (")
+    store = campaign.run_dir / STORE
+    while count(store, "evaluated") < 4:
+        assert campaign.process.poll() is None
+        time.sleep(0.05)
     campaign.ctrl_c()
     code, output = campaign.end()
     assert code == 0, campaign.lines
     assert output.startswith("it: interrupted; ")
+    summary = json.loads((campaign.run_dir / "summary.json").read_text())
+    assert summary["evaluations"]["total"] == count(store, "evaluated")
+    assert count(store, "session_finished") == 1
     [go_on] = [line for line in output.splitlines() if line.startswith("go on ")]
     assert go_on.endswith(f"kernel-scientist resume {campaign.run_dir}")
     assert campaign.is_left_by_all()

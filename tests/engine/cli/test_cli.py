@@ -146,7 +146,7 @@ def test_run_to_the_end_without_tracking(
         "sys.exit(code)\n"
     )
     overrides = [f"task={task}", "name=once", "tracking=none", "budgets.evaluations=2"]
-    overrides.append("final.seconds=0")
+    overrides += ["final.seconds=0", "islands.count=1"]
     arguments = ["run", "configs/quickstart.yaml", f"runs_dir={tmp_path}", *overrides]
     result = subprocess.run(
         [sys.executable, "-c", script, *arguments],
@@ -178,9 +178,11 @@ def test_run_to_the_end_without_tracking(
 # --- evaluate ---------------------------------------------------------------------------------
 
 
-def test_evaluate_prints_the_verdict_as_json_and_exits_0_when_it_passed() -> None:
+def test_evaluate_prints_the_verdict_as_json_and_exits_0_when_it_passed(tmp_path: Path) -> None:
+    task = write_task(tmp_path / "mine", seed=SPACIOUS)
+    (seed,) = (task / "seeds").glob("*.hip")
     result = kernel_scientist(
-        *("evaluate", NAIVE, "--task", "sum_reduction", "--backend", "cpu"),
+        *("evaluate", seed, "--task", task, "--backend", "cpu"),
         *("--seconds", "0", "--json"),
     )
     assert (result.returncode, result.stderr) == (0, ""), result.stdout

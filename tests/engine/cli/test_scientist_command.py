@@ -17,7 +17,7 @@ from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import MODEL, Script
 from tests.engine.local_ray import local_ray
 
-BUDGET_DOLLARS = 0.06
+BUDGET_DOLLARS = 0.04
 
 
 @pytest.fixture

@@ -242,8 +242,9 @@ def submit(head: Head, *arguments: str, **environment: str) -> subprocess.Comple
 def test_a_campaign_runs_as_a_job_on_a_head_that_asks_for_a_token(
     head: Head, tmp_path: Path
 ) -> None:
-    arguments = ["configs/quickstart.yaml", "task=sum_reduction", "name=job", "tracking=none"]
+    arguments = ["configs/quickstart.yaml", "task=softmax", "name=job", "tracking=none"]
     arguments += [f"runs_dir={tmp_path}", "budgets.evaluations=2", "final.seconds=0"]
+    arguments += ["islands.count=1"]
 
     refused = submit(head, *arguments, RAY_AUTH_TOKEN="0" * 32)
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -1,6 +1,7 @@
 """Judging on the device and a child that faults, on the HIP runtime double."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.checks.gpu_work import ENTRIES
 from evaluators.cuda.nvrtc import NvrtcChild
-from evaluators.device import backend
+from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Status
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
+from evaluators.kernel.plan import Plan
+from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.hip import test_hip_double
 from tests.evaluators.test_evaluate import WRONG_KERNELS
@@ -106,13 +109,32 @@ def test_a_machine_without_headers_is_not_taken_for_a_sick_device(
     assert "file not found" in said
 
 
-@pytest.mark.parametrize("task", shipped_tasks())
-def test_what_is_trusted_compiles_for_nvidia(task: str) -> None:
+class Once:
+    """A compiler that remembers: the harness is the same for every task."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        self._compiler = compiler
+        self._made: dict[str, Compiled] = {}
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        asked = repr((kernel, plans))
+        if asked not in self._made:
+            self._made[asked] = self._compiler.compile(kernel, plans)
+        return self._made[asked]
+
+
+@pytest.fixture(scope="module")
+def for_nvidia() -> Compiler:
     try:
         with NvrtcChild() as child:
             assert child.version
     except BackendMissing as missing:
         pytest.skip(str(missing))
-    trusted = compile_trusted(load_task(task), backend("cuda").compiler(arch="sm_90"), "cuda")
+    return Once(backend("cuda").compiler(arch="sm_90"))
+
+
+@pytest.mark.parametrize("task", shipped_tasks())
+def test_what_is_trusted_compiles_for_nvidia(for_nvidia: Compiler, task: str) -> None:
+    trusted = compile_trusted(load_task(task), for_nvidia, "cuda")
     assert len(trusted.harness.resources) == len(ENTRIES)
     assert trusted.reference is not None

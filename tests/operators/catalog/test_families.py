@@ -1,5 +1,7 @@
 """Families: every one renders, plans, and computes the right result on ragged shapes."""
 
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -56,19 +58,22 @@ def test_a_point_is_recognised_as_its_familys(name: str) -> None:
     assert known.of(parse_kernel(task.naive)) is None
 
 
+@pytest.fixture(scope="module")
+def evaluator_of() -> Iterator[Callable[[str], Evaluator]]:
+    """By task, whose seed's rounding is measured once for all its families."""
+    device = backend("cpu").open_device(0)
+    yield cache(lambda task: Evaluator(task=load_task(task), device=device, secret=5))
+    device.close()
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_points_are_right_on_cpu(name: str) -> None:
-    task = load_task(TASKS[KIND[name]])
-    module = backend("cpu")
-    compiler, device = module.compiler(), module.open_device(0)
-    try:
-        evaluator = Evaluator(task=task, device=device, secret=5)
-        for kernel in sample(name, 4):
-            _, compiled = compile_kernel(kernel.text, task, compiler, "cpu")
-            verdict = evaluator.verify(kernel, compiled, "tests")
-            assert verdict.passed, f"{name} {dict(kernel.params)}: {verdict.reason}"
-    finally:
-        device.close()
+def test_points_are_right_on_cpu(name: str, evaluator_of: Callable[[str], Evaluator]) -> None:
+    evaluator = evaluator_of(TASKS[KIND[name]])
+    compiler = backend("cpu").compiler()
+    for kernel in sample(name, 4):
+        _, compiled = compile_kernel(kernel.text, evaluator.task, compiler, "cpu")
+        verdict = evaluator.verify(kernel, compiled, "tests")
+        assert verdict.passed, f"{name} {dict(kernel.params)}: {verdict.reason}"
 
 
 @pytest.mark.parametrize("name", NAMES)
