@@ -200,7 +200,8 @@ class CpuSession:
         child, variables = self._child, self._variables
         library = self._packer.library(plan.defines)
         lds_bytes = step.lds_bytes if isinstance(step, LaunchStep) else 0
-        self._write_script(self._records_of(plan, step, inside, outputs=self._outputs(plan, inside)))
+        outputs = self._outputs(plan, inside)
+        self._write_script(self._records_of(plan, step, inside, outputs=outputs))
         try:
             variables.arm(child, library, lds_bytes, deadline_s)
             taken_us = child.run(self._records, deadline_s)
