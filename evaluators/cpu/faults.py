@@ -73,7 +73,7 @@ def _written(address: int, places: Iterable[Place]) -> str | None:
     for place in places:
         into = address - place.address
         if place.read_only and 0 <= into < place.nbytes:
-            return f"changed its input {place.name} (byte {into})"
+            return f"wrote to its input {place.name} (byte {into})"
     return None
 
 

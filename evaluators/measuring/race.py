@@ -290,17 +290,11 @@ class Race:
             raise StoppedEarly(bounds)
 
     def ahead(self, best: Mapping[str, float] | None = None) -> bool:
-        """Whether the candidate seems to be faster than the anchor, or runs alone.
-
-        best: of a kernel that it should be faster than in the anchor's place; see Evaluator.
-        """
-        known = best or {}
-        means = [
-            np.mean(values) - known.get(label, 0.0)
-            for label, values in self.blocks.items()
-            if values
-        ]
-        return not means or float(np.mean(means)) > 0
+        """Whether the candidate seems to be faster than the anchor, or runs alone; than the best,
+        where that is given."""
+        ratios = {label: np.mean(values) for label, values in self.blocks.items() if values}
+        leads = [ratio - (best[label] if best else 0.0) for label, ratio in ratios.items()]
+        return not leads or float(np.mean(leads)) > 0
 
     def medians_us(self, lane: int = 0) -> dict[str, float]:
         return {label: median(times) for label, times in self.times_us[lane].items()}

@@ -32,7 +32,7 @@ BUSY = 0.2
 
 ELSEWHERE = (
     "it is right on every benchmark shape and fails on a held-out shape, of which no more is told: "
-    "make it right for every size"
+    "make it right, and as exact as the naive seed, for every size"
 )
 
 

@@ -25,8 +25,8 @@ BEYOND = {
     "writes past an output": ("if (i == 0) y[N + 300] = 1.0f;", "wrote past the end of y"),
     "writes just past an output": ("if (i == 0) y[N] = 1.0f;", "wrote past the end of y"),
     "writes before an output": ("if (i == 0) t[-1] = 1;", "wrote before the start of t"),
-    "restores an input": (RESTORED.format("x"), "changed its input x (byte 0)"),
-    "restores a constant": (RESTORED.format("w"), "changed its input w (byte 0)"),
+    "restores an input": (RESTORED.format("x"), "wrote to its input x (byte 0)"),
+    "restores a constant": (RESTORED.format("w"), "wrote to its input w (byte 0)"),
     "reads past scratch": (READ.format("s", "N + 64"), "read past the end of s"),
 }
 
