@@ -35,6 +35,7 @@ _TOLD = {
         "a thread reads what its block wrote where another block of the same launch writes too: "
         "give each block memory of its own, such as LDS"
     ),
+    0x1D2600000000: "a thread writes behind the end of a buffer, or before its start",
     0x1D2000000000: (
         "a thread reads LDS that no thread of its block has written (is a barrier missing?)"
     ),

@@ -202,7 +202,8 @@ class CpuSession:
         records = [self._packer.step(plan.defines, step, inside)]
         if isinstance(step, LaunchStep):
             lds = variables.spans(child, library, lds_bytes)
-            records.insert(0, self._packer.spans(lds, self._outputs(plan, inside)))
+            outputs, margins = self._outputs(plan, inside), self._margins()
+            records.insert(0, self._packer.spans(lds, outputs, margins))
         self._write_script(records)
         try:
             variables.arm(child, library, lds_bytes, deadline_s)
@@ -219,6 +220,9 @@ class CpuSession:
             for name, buffer in buffers.items()
             if name not in plan.scratch and not buffer.read_only
         ]
+
+    def _margins(self) -> list[Span]:
+        return [] if self._fence is None else [*self._fence.margins(self._child)]
 
     def _told(self, fault: Fault, places: Iterable[Place]) -> Rejected:
         return race(fault.address, self._libraries) or rejected(fault, [*places])

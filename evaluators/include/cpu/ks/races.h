@@ -19,6 +19,7 @@
 #define KS_READS_UNFENCED 0x1D2300000000ull
 #define KS_WRITES_ANOTHER_VALUE 0x1D2400000000ull
 #define KS_READS_DISPUTED 0x1D2500000000ull
+#define KS_WRITES_BESIDE 0x1D2600000000ull
 
 /* The last write of four bytes. Blocks count through all launches, so that old words are known. */
 struct KsWord {
@@ -164,6 +165,17 @@ KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
     return &ks_pages[address >> 12 & (KS_PAGES - 1)];
 }
 
+/* Does a thread write beside a buffer, in its pages? No page that is hidden ends it there, and who
+ * puts back what lay there is found by no comparison. */
+KS_QUIET static inline void ks_check_inside(unsigned long long address, size_t size,
+                                            const char *code) {
+    for (unsigned long long i = 0; i < ks_launch->margin_count; ++i) {
+        const KsSpan &margin = ks_launch->margins[i];
+        if (address - margin.at < margin.bytes || address + size - 1 - margin.at < margin.bytes)
+            ks_tell(KS_WRITES_BESIDE, code);
+    }
+}
+
 #include "disputes.h"
 
 /* A sample of blocks ends after so many accesses; a block may wait for one that does not run. */
@@ -224,6 +236,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
     ks_settle();
     if (ks_private(address)) return;
     ks_count(code);
+    ks_check_inside(address, size, code);
     *ks_page(address) = *ks_page(address + size) = ks_block_number;
     const int thread = ks_own_thread();
     bool lost = false;
@@ -268,6 +281,7 @@ KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *a
     ks_count(code);
     if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
         ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    ks_check_inside(address, 4, code);
     ks_release();
     ks_note_atomic(thread);
     *ks_page(address) = ks_block_number;
