@@ -20,6 +20,7 @@
 #define KS_WRITES_ANOTHER_VALUE 0x1D2400000000ull
 #define KS_READS_DISPUTED 0x1D2500000000ull
 #define KS_WRITES_BESIDE 0x1D2600000000ull
+#define KS_READS_EARLY 0x1D2700000000ull
 
 /* The last write of four bytes. Blocks count through all launches, so that old words are known. */
 struct KsWord {
@@ -165,18 +166,9 @@ KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
     return &ks_pages[address >> 12 & (KS_PAGES - 1)];
 }
 
-/* Does a thread write beside a buffer, in its pages? No page that is hidden ends it there, and who
- * puts back what lay there is found by no comparison. */
-KS_QUIET static inline void ks_check_inside(unsigned long long address, size_t size,
-                                            const char *code) {
-    for (unsigned long long i = 0; i < ks_launch->margin_count; ++i) {
-        const KsSpan &margin = ks_launch->margins[i];
-        if (address - margin.at < margin.bytes || address + size - 1 - margin.at < margin.bytes)
-            ks_tell(KS_WRITES_BESIDE, code);
-    }
-}
-
 #include "disputes.h"
+#include "early_reads.h"
+#include "margins.h"
 
 /* A sample of blocks ends after so many accesses; a block may wait for one that does not run. */
 KS_QUIET static inline void ks_count(const char *code) {
@@ -199,7 +191,13 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
     if (ks_private(address)) return;
     ks_count(code);
     ks_be_patient(1);
-    if (ks_in_lds(address / 4) && !ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    if (ks_in_lds(address / 4)) {
+        if (!ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    } else if (ks_atomics) {
+        ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+            ks_note_read(place, bytes, code);
+        });
+    }
     if (ks_dispute_count)
         ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
             if (ks_reads_luck(place, bytes)) ks_tell(KS_READS_DISPUTED, code);
@@ -246,6 +244,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
         if (word->block >= ks_first_block && word->bytes & bytes && ks_foreign(word, thread))
             lost |= word->reader == thread && word->reader_block == ks_block_number &&
                     !ks_ordered(word, thread);
+        ks_check_early_reads(place, bytes);
         ks_dispute(word, place, bytes, size, thread, code);
         ks_record(word, place, bytes, thread);
     });
