@@ -39,9 +39,7 @@ class Script:
         """Which of the child's libraries was built with these."""
         return self._libraries[defines]
 
-    def spans(
-        self, lds: Sequence[Span], outputs: Sequence[Span], margins: Sequence[Span]
-    ) -> bytes:
+    def spans(self, lds: Sequence[Span], outputs: Sequence[Span], margins: Sequence[Span]) -> bytes:
         """lds: what each block of the next launch shall find full of NaNs. outputs: what is judged
         in the end. margins: where an oracle lets no thread write."""
         values = b"".join(struct.pack("=QQ", *span) for span in (*lds, *outputs, *margins))
