@@ -144,6 +144,12 @@ class CpuSession:
     def forget(self) -> None:
         self._variables.forget()
 
+    def variables(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return self._variables.values().copy()
+
+    def set_variables(self, values: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        self._variables.values()[:] = values
+
     def ran_whole(self) -> bool:
         return self._variables.ran_whole()
 
