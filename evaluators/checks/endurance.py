@@ -24,7 +24,7 @@ least and at most so many, in so many bursts at least, after each of which one i
 AGES = ((7, 12), (12, 18), (18, 24), (24, 24))
 """Further launches, as powers of two, after which one is judged by the state that they leave."""
 
-KEEPS_COUNT = "it keeps state between launches: variables of its count them"
+KEEPS_COUNT = "the kernel keeps state between launches: some of its variables count them"
 
 
 def check_endurance(

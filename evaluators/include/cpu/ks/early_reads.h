@@ -2,7 +2,7 @@
  *
  * Blocks come in both orders, so a read that comes always is seen behind the write. One that comes
  * only where its block has given up waiting is not: it is noted here, with the last reader's block
- * for each place. Who has made no atomic operation has not waited. */
+ * for each place. Who waits makes atomic operations, or meets in a barrier who does. */
 #ifndef KS_EARLY_READS_H
 #define KS_EARLY_READS_H
 
@@ -13,12 +13,19 @@ struct KsEarlyRead {
     unsigned char bytes; /* which of the four */
 };
 
-enum { KS_EARLY_READS = 1 << 16 };
+enum { KS_EARLY_READS = 1 << 14 };
 static KsEarlyRead ks_early_reads[KS_EARLY_READS];
 static unsigned ks_early_block; /* the last one that made such a read */
 
 KS_QUIET static inline KsEarlyRead *ks_early_read(unsigned long long place) {
-    return &ks_early_reads[place * 0x9E3779B97F4A7C15ull >> 48];
+    return &ks_early_reads[place * 0x9E3779B97F4A7C15ull >> 50];
+}
+
+/* Whether a thread may have waited for another block: by itself, or behind a barrier. */
+KS_QUIET static inline bool ks_may_have_waited(int thread) {
+    const int wave = thread / WAVEFRONT;
+    return ks_atomics && (ks_self->atomics || ks_fences.atomic_epoch < ks_epoch ||
+                          ks_fences.atomic_turn[wave] < ks_turns[wave]);
 }
 
 KS_QUIET static void ks_note_read(unsigned long long place, unsigned char bytes, const char *code) {

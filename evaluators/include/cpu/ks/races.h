@@ -193,7 +193,7 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
     ks_be_patient(1);
     if (ks_in_lds(address / 4)) {
         if (!ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
-    } else if (ks_atomics) {
+    } else if (ks_may_have_waited(ks_own_thread())) {
         ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
             ks_note_read(place, bytes, code);
         });
