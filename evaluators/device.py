@@ -121,6 +121,13 @@ class Session(Protocol):
         Or, where a plan's prepare steps were run, as those left it; they too start from there.
         """
 
+    def variables(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """A copy of what kernels keep outside of buffers, as far as the driver names it, in whole
+        words of 8 bytes."""
+
+    def set_variables(self, values: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        """Put back what variables() gave, or what became of it."""
+
     def ran_whole(self) -> bool:
         """Whether a kernel that an oracle compiled is known to have run all blocks of all launches
         since loading; it may run samples of them only."""

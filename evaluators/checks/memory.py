@@ -1,13 +1,13 @@
-"""One workload's memory in a session: each binding's own regions and the one they share."""
+"""A session's memory in which workloads take turns: regions of each binding, and a shared one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from evaluators.checks.budget import Error, Standard
 from evaluators.checks.compare import check_agreement, check_output
-from evaluators.checks.region import SCRATCH_POISON, Image, Region, poison_byte, same
+from evaluators.checks.region import ALIGNMENT, SCRATCH_POISON, Image, Region, poison_byte, same
 from evaluators.device import Buffer, Session
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload
@@ -103,6 +103,23 @@ class WorkloadMemory:
                 whole = self._read(buffer)
                 region.inspect_guards(region.guarded(whole, noise), whole)
 
+    def kept(self) -> Image:
+        """What outlasts an application: variables, and scratch that prepare launches were given."""
+        prepared = [self._read(buffer) for buffer in self._prepared()]
+        return np.concatenate([self.session.variables(), *(_padded(data) for data in prepared)])
+
+    def keep(self, state: Image) -> None:
+        """Put back what kept() gave, or what became of it."""
+        at = state.nbytes
+        for buffer in reversed(self._prepared()):
+            at -= -(-buffer.nbytes // 8) * 8
+            self.session.write(buffer, state[at : at + buffer.nbytes])
+        self.session.set_variables(state[:at])
+
+    def _prepared(self) -> list[Buffer]:
+        buffers = self.shared.buffers(self.shared_buffer)
+        return [buffers[span.name] for span in self.shared.spans if span.written]
+
     def elements(self, copy: int, output: str, places: Array) -> Array:
         """Some elements of an output, by their flat places."""
         (span,) = (span for span in self.region.spans if span.name == output)
@@ -149,3 +166,55 @@ class WorkloadMemory:
 
 def _split(buffer: Buffer, nbytes: int) -> tuple[Buffer, ...]:
     return tuple(buffer.view(i * nbytes, nbytes) for i in range(buffer.nbytes // nbytes))
+
+
+def _padded(data: Image) -> Image:
+    """To whole words of 8 bytes."""
+    return np.pad(data, (0, -data.nbytes % 8))
+
+
+SHIFTS = 64
+"""A workload's arguments begin at a random one of so many places, ALIGNMENT bytes apart."""
+
+
+class Arena:
+    """Memory for one binding of any of the workloads. nbytes: what a session is to be opened for.
+
+    plans: one a workload. smallest: the workload with the smallest arguments.
+    """
+
+    def __init__(self, task: Task, workloads: Sequence[Workload], plans: Sequence[Plan]) -> None:
+        self._task = task
+        pairs = list(zip(workloads, plans, strict=True))
+        each = [Region.of_arguments(task, w).nbytes for w in workloads]
+        self.smallest = workloads[each.index(min(each))]
+        shared = max(Region.of_shared(task, w, plan).nbytes for w, plan in pairs)
+        scratch = max(Region.of_scratch(plan).nbytes for plan in plans)
+        self._sizes = (max(each) + SHIFTS * ALIGNMENT, shared, scratch)
+        self.nbytes = sum(self._sizes)
+
+    def in_turn(
+        self,
+        session: Session,
+        workloads: Sequence[Workload],
+        plans: Sequence[Plan],
+        rng: np.random.Generator,
+    ) -> list[WorkloadMemory]:
+        """The memory of each workload, to be used one after the other."""
+        arguments, shared, scratch = (session.alloc(nbytes) for nbytes in self._sizes)
+        memories = []
+        for workload, plan in zip(workloads, plans, strict=True):
+            nbytes = Region.of_arguments(self._task, workload).nbytes
+            place = arguments.view(int(rng.integers(SHIFTS)) * ALIGNMENT, nbytes)
+            memories.append(
+                WorkloadMemory(
+                    session,
+                    self._task,
+                    workload,
+                    plan,
+                    copies=place,
+                    shared=shared,
+                    scratch=scratch,
+                )
+            )
+        return memories

@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluators.cpu.faults import Place
 from evaluators.cpu.run_child import RunChild
+from evaluators.cpu.script import Span
 from evaluators.cpu.toolchain import PAGE
 from evaluators.device import ALIGNMENT, Buffer
 from evaluators.evaluation import Status
@@ -104,6 +105,13 @@ class Fence:
                 outside=Status.WRONG,
                 read_only=copy.buffer.read_only,
             )
+
+    def margins(self, child: RunChild) -> Iterator[Span]:
+        """What lies round the buffers that kernels may write to, in the same pages."""
+        for copy in self._copies.values():
+            for part in () if copy.buffer.read_only else copy.around():
+                if part.start < part.stop:
+                    yield child.arena + copy.start + part.start, part.stop - part.start
 
     def _lay_out(self, buffers: Mapping[str, Buffer], child: RunChild, deadline_s: float) -> None:
         if self._end > self._start:

@@ -31,10 +31,15 @@ _TOLD = {
         "a thread reads a place to which two threads wrote different values, with no barrier "
         "between: which of the two it finds is luck; let one thread write each place"
     ),
+    0x1D2700000000: (
+        "a thread reads what another block of the same launch writes later: it must wait until "
+        "that is there, however long it takes"
+    ),
     0x1D1F00000000: (
         "a thread reads what its block wrote where another block of the same launch writes too: "
         "give each block memory of its own, such as LDS"
     ),
+    0x1D2600000000: "a thread writes behind the end of a buffer, or before its start",
     0x1D2000000000: (
         "a thread reads LDS that no thread of its block has written (is a barrier missing?)"
     ),

@@ -39,12 +39,20 @@ class Script:
         """Which of the child's libraries was built with these."""
         return self._libraries[defines]
 
-    def spans(self, lds: Sequence[Span], outputs: Sequence[Span], *, timed: bool) -> bytes:
+    def spans(
+        self,
+        lds: Sequence[Span],
+        outputs: Sequence[Span] = (),
+        margins: Sequence[Span] = (),
+        *,
+        timed: bool,
+    ) -> bytes:
         """lds: what each block of the next launch shall find full of NaNs; where it is timed, with
-        a few words changed. outputs: what is judged in the end."""
-        values = b"".join(struct.pack("=QQ", *span) for span in (*lds, *outputs))
+        a few words changed. outputs: what is judged in the end. margins: where an oracle lets no
+        thread write."""
+        values = b"".join(struct.pack("=QQ", *span) for span in (*lds, *outputs, *margins))
         head = (_SPANS, _RECORD.size + len(values), 0, int(timed))
-        return _RECORD.pack(*head, *(0,) * 6, len(lds), 0) + values
+        return _RECORD.pack(*head, *(0,) * 6, len(lds), len(outputs)) + values
 
     def step(self, defines: Defines, step: Step, buffers: Mapping[str, Buffer]) -> bytes:
         """Raises Rejected(LAUNCH_ERROR) for a launch that the kernel or the device can't take."""

@@ -144,6 +144,12 @@ class CpuSession:
     def forget(self) -> None:
         self._variables.forget()
 
+    def variables(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return self._variables.values().copy()
+
+    def set_variables(self, values: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        self._variables.values()[:] = values
+
     def ran_whole(self) -> bool:
         return self._variables.ran_whole()
 
@@ -200,8 +206,7 @@ class CpuSession:
         child, variables = self._child, self._variables
         library = self._packer.library(plan.defines)
         lds_bytes = step.lds_bytes if isinstance(step, LaunchStep) else 0
-        outputs = self._outputs(plan, inside)
-        self._write_script(self._records_of(plan, step, inside, outputs=outputs))
+        self._write_script(self._records_of(plan, step, inside, checked=True))
         try:
             variables.arm(child, library, lds_bytes, deadline_s)
             taken_us = child.run(self._records, deadline_s)
@@ -212,20 +217,17 @@ class CpuSession:
         return taken_us
 
     def _records_of(
-        self,
-        plan: Plan,
-        step: Step,
-        buffers: Mapping[str, Buffer],
-        *,
-        outputs: Sequence[Span] | None = None,
+        self, plan: Plan, step: Step, buffers: Mapping[str, Buffer], *, checked: bool = False
     ) -> Iterator[bytes]:
-        """outputs: in a check, those that are judged."""
         if isinstance(step, LaunchStep):
             library = self._packer.library(plan.defines)
             spans = self._variables.spans(self._child, library, step.lds_bytes)
             lds = [span for span in spans if span[1]]
-            if lds or outputs:
-                yield self._packer.spans(lds, outputs or (), timed=outputs is None)
+            if checked:
+                outputs, margins = self._outputs(plan, buffers), self._margins()
+                yield self._packer.spans(lds, outputs, margins, timed=False)
+            elif lds:
+                yield self._packer.spans(lds, timed=True)
         yield self._packer.step(plan.defines, step, buffers)
 
     def _outputs(self, plan: Plan, buffers: Mapping[str, Buffer]) -> list[Span]:
@@ -234,6 +236,9 @@ class CpuSession:
             for name, buffer in buffers.items()
             if name not in plan.scratch and not buffer.read_only
         ]
+
+    def _margins(self) -> list[Span]:
+        return [] if self._fence is None else [*self._fence.margins(self._child)]
 
     def _told(self, fault: Fault, places: Iterable[Place]) -> Rejected:
         return race(fault.address, self._libraries) or rejected(fault, [*places])

@@ -54,6 +54,10 @@ class Variables:
         for start, data in self._kept:
             self._view(start, start + len(data))[:] = np.frombuffer(data, np.uint8)
 
+    def values(self) -> Bytes:
+        """All of them, without the stack, as they are now."""
+        return self._view(0, self._nbytes - STACK_BYTES)
+
     def hide_zones(self, child: RunChild, deadline_s: float) -> None:
         """Let every access to the page inside of a zone fault."""
         for library, memory in enumerate(self._memories):

@@ -1,14 +1,15 @@
 """What a session needs of a GPU's driver, and what a launch must fulfil."""
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
+from evaluators.device import Buffer
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.resources import Resources
-from evaluators.kernel.plan import LaunchStep
+from evaluators.kernel.plan import LaunchStep, Scalar
 
 Number = type[ctypes.c_int32] | type[ctypes.c_int64] | type[ctypes.c_float]
 SCALARS: dict[str, Number] = {
@@ -92,3 +93,14 @@ def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, thre
             f": {total} bytes of LDS ({resources.lds_bytes} static, {step.lds_bytes} dynamic), "
             f"at most {lds_bytes} are allowed"
         )
+
+
+def argument_value(argument: str | Scalar, buffers: Mapping[str, Buffer]) -> Any:
+    """What a launch passes for an argument: a buffer's address, or a number."""
+    if isinstance(argument, str):
+        return ctypes.c_void_p(buffers[argument].offset)
+    return (
+        ctypes.c_float(argument.value)
+        if argument.type == "float32"
+        else SCALARS[argument.type](int(argument.value))
+    )

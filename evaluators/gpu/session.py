@@ -14,10 +14,10 @@ import numpy as np
 from evaluators.device import Buffer, Compiled
 from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.driver import SCALARS, Driver, check_launch
+from evaluators.gpu.driver import Driver, argument_value, check_launch
 from evaluators.gpu.resources import Resources, read_resources
-from evaluators.gpu.variables import Variables
-from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Scalar, Step
+from evaluators.gpu.variables import Variables, set_values, values_of
+from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Step
 
 _GRAPHS_KEPT = 16
 _LOST: WeakSet[Driver] = WeakSet()
@@ -156,6 +156,14 @@ class GpuSession:
                 else:
                     self._unload(defines)
 
+    def variables(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        with self._until_fault():
+            return values_of(module.variables for module in self._modules.values())
+
+    def set_variables(self, values: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        with self._until_fault():
+            set_values((module.variables for module in self._modules.values()), values)
+
     def ran_whole(self) -> bool:
         return False
 
@@ -236,7 +244,7 @@ class GpuSession:
             if step.cooperative:
                 self._check_cooperative(entry, step)
             # The driver copies the values before launch() returns.
-            values = [_value(argument, buffers) for argument in step.args]
+            values = [argument_value(argument, buffers) for argument in step.args]
             addresses = [ctypes.addressof(value) for value in values]
             self._driver.launch(entry.function, step, (ctypes.c_void_p * len(values))(*addresses))
 
@@ -283,13 +291,3 @@ class GpuSession:
                 self._driver.release_graph(self._graphs.pop(next(iter(self._graphs)))[1])
             self._graphs[key] = (plan, graph)  # with the plan, so that its id stays its own
         return self._graphs[key][1]
-
-
-def _value(argument: str | Scalar, buffers: Mapping[str, Buffer]) -> Any:
-    if isinstance(argument, str):
-        return ctypes.c_void_p(buffers[argument].offset)
-    return (
-        ctypes.c_float(argument.value)
-        if argument.type == "float32"
-        else SCALARS[argument.type](int(argument.value))
-    )

@@ -1,7 +1,7 @@
 """A loaded module's variables: what they hold after loading, or prepare, and its restoration."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,3 +66,26 @@ class Variables:
                 self.driver.copy_in(address, data)
             else:
                 self.driver.fill(address, 0, nbytes)
+
+
+def values_of(modules: Iterable[Variables]) -> Bytes:
+    """Copies of all that the driver names, each padded to words of 8 bytes."""
+    found = [np.empty(0, np.uint8)]
+    for module in modules:
+        for address, nbytes in module.places:
+            found.append(np.zeros(_padded(nbytes), np.uint8))
+            module.driver.copy_out(found[-1][:nbytes], address)
+    return np.concatenate(found)
+
+
+def set_values(modules: Iterable[Variables], values: Bytes) -> None:
+    """values: what values_of() gave for the same modules, or what became of it."""
+    at = 0
+    for module in modules:
+        for address, nbytes in module.places:
+            module.driver.copy_in(address, values[at : at + nbytes])
+            at += _padded(nbytes)
+
+
+def _padded(nbytes: int) -> int:
+    return -(-nbytes // 8) * 8

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from evaluators.checks.arena import Arena
 from evaluators.checks.check import check_workload, most_blocks
 from evaluators.checks.compare import check_limits
 from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
+from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import SMALL_BYTES, shapes_for, unmet_conditions
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
@@ -123,10 +123,10 @@ class Correctness:
         return first, second
 
     def check_further(self, kernel: KernelSource, compiled: Compiled) -> str:
-        """For a kernel that would win. Returns what was not tried."""
-        self._further.endurance(kernel, compiled)
+        """For a kernel that would win. Returns what was not tried, and what it keeps."""
+        kept = self._further.endurance(kernel, compiled)
         self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
-        return self._watch.order(kernel)
+        return "\n".join(filter(None, (kept, self._watch.order(kernel))))
 
     def check_suite(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite

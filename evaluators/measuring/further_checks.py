@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluators.checks.arena import Arena
-from evaluators.checks.check import check_endurance, check_workload
+from evaluators.checks.check import check_workload
+from evaluators.checks.endurance import check_endurance
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
+from evaluators.checks.memory import Arena
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
@@ -108,22 +109,24 @@ class FurtherChecks:
                 count += 1
         return chosen
 
-    def endurance(self, kernel: KernelSource, compiled: Compiled) -> None:
+    def endurance(self, kernel: KernelSource, compiled: Compiled) -> str:
         """On the smallest shape of the tests; where the policy is thorough, also on a random one of
-        the benchmarks. Raises Rejected."""
+        the benchmarks. Returns what check_endurance() tells. Raises Rejected."""
+        told = ""
         backend = self._device.info.backend
         tests = self._task.workloads("tests", backend)
         if tests:
             smallest = min(tests, key=self._task.nbytes)
-            self._endure(kernel, compiled, smallest, ENDURED_US)
+            told = self._endure(kernel, compiled, smallest, ENDURED_US)
         benchmarks = self._task.workloads("benchmarks", backend)
         if self._policy.thorough and benchmarks:
             large = benchmarks[int(self._rng.integers(len(benchmarks)))]
-            self._endure(kernel, compiled, large, ENDURED_LARGE_US)
+            told = self._endure(kernel, compiled, large, ENDURED_LARGE_US) or told
+        return told
 
     def _endure(
         self, kernel: KernelSource, compiled: Compiled, workload: Workload, endured_us: float
-    ) -> None:
+    ) -> str:
         plan = kernel.plan(self._task, workload.dims)
         arena = Arena(self._task, [workload], [plan])
         draws = self._pool.draws(workload, self._rng, 2)
@@ -131,7 +134,7 @@ class FurtherChecks:
         near = self._pool.near(workload, draws[0], self._rng) if self._judge is None else None
         with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
             (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
-            check_endurance(
+            return check_endurance(
                 memory,
                 draws,
                 self._rng,

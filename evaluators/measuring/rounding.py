@@ -7,12 +7,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from evaluators.checks.arena import Arena
 from evaluators.checks.budget import Error, Limit, has_few, limit_of
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
-from evaluators.checks.memory import WorkloadMemory
+from evaluators.checks.memory import Arena, WorkloadMemory
 from evaluators.checks.shapes import SMALL_BYTES, shapes_for
 from evaluators.checks.values import UnusualDraws, on_values
 from evaluators.device import Device

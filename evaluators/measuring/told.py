@@ -67,6 +67,12 @@ class ToldSession:
     def forget(self) -> None:
         self.inner.forget()
 
+    def variables(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return self.inner.variables()
+
+    def set_variables(self, values: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+        self.inner.set_variables(values)
+
     def ran_whole(self) -> bool:
         return self.inner.ran_whole()
 

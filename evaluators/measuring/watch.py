@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluators.checks.arena import Arena
 from evaluators.checks.check import Check, check_order, run_sampled, unordered_read
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import InputPool
+from evaluators.checks.memory import Arena
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan

@@ -22,6 +22,8 @@ typedef struct KsLaunch {
     unsigned long long timed; /* some words are changed then, and the rest is left */
     const KsSpan *outputs; /* what is judged in the end; in checks only */
     unsigned long long output_count;
+    const KsSpan *margins; /* what lies round buffers in pages that a kernel may write to */
+    unsigned long long margin_count;
 } KsLaunch;
 
 #endif

@@ -57,7 +57,7 @@ typedef struct {
     uint32_t library, entry;
     uint32_t grid[3], block[3];
     uint64_t lds_bytes; /* SPANS: how many are LDS, before the outputs */
-    uint64_t pointers; /* bit i: argument i is a pointer */
+    uint64_t pointers; /* bit i: argument i is a pointer. SPANS: how many are outputs, before margins */
     uint64_t values[]; /* FILL: offset, bytes, byte value. SPANS: for the next launch */
 } Record;
 
@@ -190,7 +190,8 @@ static void seal(void) {
 }
 
 static void forget_spans(KsLaunch *launch) {
-    launch->lds = launch->outputs = NULL, launch->spans = launch->output_count = 0;
+    launch->lds = launch->outputs = launch->margins = NULL;
+    launch->spans = launch->output_count = launch->margin_count = 0;
     launch->timed = 0;
 }
 
@@ -209,7 +210,9 @@ static void play(uint64_t records) {
         if (r->kind == SPANS) {
             launch.lds = (const KsSpan *)r->values, launch.spans = r->lds_bytes;
             launch.outputs = launch.lds + launch.spans;
-            launch.output_count = count / 2 - launch.spans;
+            launch.output_count = r->pointers;
+            launch.margins = launch.outputs + launch.output_count;
+            launch.margin_count = count / 2 - launch.spans - launch.output_count;
             launch.timed = r->entry;
             continue;
         }

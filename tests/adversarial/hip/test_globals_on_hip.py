@@ -41,6 +41,10 @@ for name, keeper in KEEPERS.items():
             said += [once(prepared, prepare=True), once(prepared)]
             session.forget()
             said += [once(prepared)]
+            kept = session.variables()
+            said += [once(prepared)]
+            session.set_variables(kept)
+            said += [once(prepared)]
         print(*said)
 device.close()
 """
@@ -56,4 +60,8 @@ def test_a_session_forgets_what_its_modules_keep(double: pytest.MonkeyPatch) -> 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["40 41 40 40 41 41", "40 41 40 40 41 41", "40 41 40"]
+    assert done.stdout.splitlines() == [
+        "40 41 40 40 41 41 42 42",
+        "40 41 40 40 41 41 42 42",
+        "40 41 40",
+    ]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.checks.arena import Arena
 from evaluators.checks.compare import compare
 from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.inputs import InputPool
+from evaluators.checks.memory import Arena
 from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip

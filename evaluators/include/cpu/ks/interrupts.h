@@ -9,6 +9,8 @@ enum { KS_OVERTAKINGS = 64 }; /* of blocks of a launch, at random */
 /* Accesses before others go on, and atomic operations, which count as more: what waits makes them
  * over and over. More from time to time, for a block that does not wait but works. */
 enum { KS_PATIENCE = 1 << 17, KS_MOST_PATIENCE = 1 << 20, KS_ATOMIC = 1 << 6 };
+/* As many of those seldom, and so often a launch: what gives up waiting does so then. */
+enum { KS_STARVING = 1 << 23, KS_STARVINGS = 1 };
 
 static bool ks_overlap;                        /* may blocks of this launch? */
 static bool ks_suspended, ks_other_suspended;  /* the block that runs, and the other one */
@@ -17,6 +19,7 @@ static unsigned ks_blocks_meanwhile;           /* that end before the suspended 
 static unsigned ks_overtakings;                /* left to this launch */
 static unsigned ks_atomics, ks_usual_atomics;  /* of a block on global memory; of one before it */
 static unsigned ks_overtaken_at;               /* which of them is late; 0 for none */
+static unsigned ks_starvings;                  /* left to this launch */
 static int ks_patience, ks_whole_patience;
 
 /* A number below sides. Orders are drawn from other numbers: they must come again. */
@@ -46,8 +49,18 @@ KS_QUIET static void ks_suspend_block() {
     threadIdx = ks_self->index;
 }
 
+/* For blocks that run while another one is suspended. */
+KS_QUIET static void ks_draw_patience() {
+    const bool starving = ks_starvings && ks_dice(2);
+    ks_starvings -= starving;
+    ks_patience = ks_whole_patience = starving ? KS_STARVING : KS_PATIENCE;
+}
+
 KS_QUIET static __attribute__((noinline)) void ks_lose_patience() {
-    if (ks_other_suspended && ks_whole_patience < KS_MOST_PATIENCE) ks_whole_patience *= 2;
+    if (ks_whole_patience == KS_STARVING)
+        ks_whole_patience = KS_PATIENCE;
+    else if (ks_other_suspended && ks_whole_patience < KS_MOST_PATIENCE)
+        ks_whole_patience *= 2;
     ks_patience = ks_whole_patience;
     if (ks_other_suspended) {
         ks_blocks_meanwhile = 0;
@@ -66,7 +79,7 @@ KS_QUIET static void ks_interrupt(bool global) {
         --ks_overtakings;
         const unsigned blocks = gridDim.x * gridDim.y * gridDim.z;
         ks_blocks_meanwhile = ks_dice(4) ? ks_any_size(blocks) : blocks; /* all: it ends last */
-        ks_patience = ks_whole_patience = KS_PATIENCE;
+        ks_draw_patience();
         ks_suspend_block();
     } else if (!ks_in_order && !ks_dice(ks_self->atomics++ < KS_OFTEN ? 2 : KS_SELDOM)) {
         ks_give_way();

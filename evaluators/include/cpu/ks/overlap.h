@@ -101,6 +101,7 @@ template <typename Begin> KS_QUIET static void ks_run_blocks(KsBlocks &blocks, B
     ks_take_place(false);
     ks_overlap = ks_lds_can_be_kept();
     ks_overtakings = KS_OVERTAKINGS;
+    ks_starvings = KS_STARVINGS;
     ks_patience = ks_whole_patience = KS_PATIENCE;
     for (unsigned b;;) {
         if (!ks_suspended && blocks.next(b)) {

@@ -19,6 +19,8 @@
 #define KS_READS_UNFENCED 0x1D2300000000ull
 #define KS_WRITES_ANOTHER_VALUE 0x1D2400000000ull
 #define KS_READS_DISPUTED 0x1D2500000000ull
+#define KS_WRITES_BESIDE 0x1D2600000000ull
+#define KS_READS_EARLY 0x1D2700000000ull
 
 /* The last write of four bytes. Blocks count through all launches, so that old words are known. */
 struct KsWord {
@@ -165,6 +167,8 @@ KS_QUIET static inline unsigned *ks_page(unsigned long long address) {
 }
 
 #include "disputes.h"
+#include "early_reads.h"
+#include "margins.h"
 
 /* A sample of blocks ends after so many accesses; a block may wait for one that does not run. */
 KS_QUIET static inline void ks_count(const char *code) {
@@ -187,7 +191,13 @@ KS_QUIET static void ks_reads(unsigned long long address, size_t size, const cha
     if (ks_private(address)) return;
     ks_count(code);
     ks_be_patient(1);
-    if (ks_in_lds(address / 4) && !ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    if (ks_in_lds(address / 4)) {
+        if (!ks_written(address, size)) ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    } else if (ks_may_have_waited(ks_own_thread())) {
+        ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
+            ks_note_read(place, bytes, code);
+        });
+    }
     if (ks_dispute_count)
         ks_each_word(address, size, [&](unsigned long long place, unsigned char bytes) KS_QUIET {
             if (ks_reads_luck(place, bytes)) ks_tell(KS_READS_DISPUTED, code);
@@ -224,6 +234,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
     ks_settle();
     if (ks_private(address)) return;
     ks_count(code);
+    ks_check_inside(address, size, code);
     *ks_page(address) = *ks_page(address + size) = ks_block_number;
     const int thread = ks_own_thread();
     bool lost = false;
@@ -233,6 +244,7 @@ KS_QUIET static void ks_writes(unsigned long long address, size_t size, const ch
         if (word->block >= ks_first_block && word->bytes & bytes && ks_foreign(word, thread))
             lost |= word->reader == thread && word->reader_block == ks_block_number &&
                     !ks_ordered(word, thread);
+        ks_check_early_reads(place, bytes);
         ks_dispute(word, place, bytes, size, thread, code);
         ks_record(word, place, bytes, thread);
     });
@@ -268,6 +280,7 @@ KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *a
     ks_count(code);
     if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
         ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    ks_check_inside(address, 4, code);
     ks_release();
     ks_note_atomic(thread);
     *ks_page(address) = ks_block_number;

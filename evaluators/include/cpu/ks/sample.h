@@ -44,7 +44,7 @@ class KsBlocks {
     }
 
     KS_QUIET unsigned near(unsigned which) const {
-        if (at == 0) return which % 2 ? count - 1 : 0;
+        if (at == 0) return which ? count - 1 : 0;
         const unsigned b = order[at - 1], x = gridDim.x, plane = x * gridDim.y;
         const unsigned group[MEMBERS] = {b, (b + 1) % count, (b + x) % count, b / x * x,
                                          b / plane * plane + b % x};
