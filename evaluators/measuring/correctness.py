@@ -170,7 +170,11 @@ class Correctness:
         stated = workloads_of(self._task, ("benchmarks", "held_out"), self._backend)
         most = min(map(nbytes, stated), default=0) // 2
         derived = self._borne(
-            [w for w in shapes_for(kernel, self._task, "held_out", self._backend) if w not in stated]
+            [
+                w
+                for w in shapes_for(kernel, self._task, "held_out", self._backend)
+                if w not in stated
+            ]
         )
         large = [w for w in derived if SMALL_BYTES < nbytes(w) <= most]
         small = [w for w in derived if nbytes(w) <= SMALL_BYTES]
