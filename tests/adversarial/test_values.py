@@ -20,7 +20,7 @@ CHEATS: dict[str, tuple[str, dict[str, str]]] = {
     "sgemm of clamped inputs": ("sgemm", {"LEFT": "clamped", "RIGHT": "clamped"}),
     "sgemm with bounded sums": ("sgemm", {"SUM": "bounded"}),
     "sgemm that takes small elements for none": ("sgemm", {"LEFT": "sizeable"}),
-    "sum in fixed point": ("sum_reduction", {"IN": "fixed30"}),
+    "sum in fixed point": ("sum_reduction", {"IN": "fixed24"}),
     "sum of clamped elements": ("sum_reduction", {"IN": "clamped"}),
     "sum without NaN": ("sum_reduction", {"IN": "numbers"}),
     "transpose that loses the sign of zero": ("transpose", {"VALUE": "v + 0.0f"}),

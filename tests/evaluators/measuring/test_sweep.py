@@ -106,7 +106,9 @@ def test_dynamic_lds_is_nothing_to_compile() -> None:
 
 def test_a_kernel_that_cannot_be_planned_there_is_told_nothing(tmp_path: Path) -> None:
     task = load_task(write_task(tmp_path / "a"))
-    grid = kernel().replace('"ceil_div(N, 64)"', '"ceil_div(N, 64) * (N % 128 < 36 or N % 128 > 39)"')
+    grid = kernel().replace(
+        '"ceil_div(N, 64)"', '"ceil_div(N, 64) * (N % 128 < 36 or N % 128 > 39)"'
+    )
     with pytest.raises(Rejected) as caught:
         swept(grid, task)
     assert caught.value.status is Status.WRONG
