@@ -32,7 +32,6 @@ MANY_ELEMENTS = 4096
 """Errors of so many elements of one draw tell what those of others are."""
 HOPELESS = 2.0**20
 """In float32 roundings of the inputs: no type's rounding, but another result."""
-
 BARELY = 0.5
 """Of the tolerance: beyond it the seed is right by luck, and an honest kernel may be wrong."""
 SWEEP_S, SWEEP_LEAST = 3.0, 16

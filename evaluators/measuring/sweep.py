@@ -41,14 +41,13 @@ class Sweep:
         self._rng = rng
         self._judge = judge
 
-    def check(self, kernel: KernelSource, compiled: Compiled) -> int:
-        """Returns on how many shapes. Raises Rejected, as on any held-out shape; AnchorFailed."""
+    def check(self, kernel: KernelSource, compiled: Compiled) -> None:
+        """Raises Rejected, as on any held-out shape; AnchorFailed where the seed spoils the device."""
         shapes = swept_shapes(kernel, self._task, self._device.info.backend, self._rng)
         draws = [(shape, self._pool.fresh(shape, self._rng)) for shape in shapes]
         borne = self._rounding.swept(draws) if draws else []
         if borne:
             self._run(kernel, compiled, borne)
-        return len(borne)
 
     def _run(
         self, kernel: KernelSource, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]

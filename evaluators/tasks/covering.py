@@ -20,7 +20,6 @@ EDGES = (-1, 0, 1)
 POWERS = (4, 8, 14)
 """The small shapes' dims are about 2 to the power of the first to the second, a lonely one up to
 that of the third."""
-
 CYCLE = 128
 """A swept dim meets the remainders modulo it evenly, in units of what divides its stated values."""
 GOLDEN = (math.sqrt(5) - 1) / 2
