@@ -20,7 +20,6 @@ from evaluators.kernel.source import KernelSource
 from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
-from evaluators.measuring.sweep import Sweep
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.measuring.watch import Watch
 from evaluators.tasks.arguments import SUITES, Suite, Workload
@@ -65,7 +64,6 @@ class Correctness:
         self._further = FurtherChecks(
             task, device, pool, self._unusual, self._rounding, policy, rng, judge=judge
         )
-        self._sweep = Sweep(task, device, pool, self._rounding, policy, rng, judge=judge)
         self._watch = Watch(task, device, pool, rng, self.check)
 
     def check(
@@ -141,7 +139,7 @@ class Correctness:
         if suite == "tests":
             return errors  # with their own unusual values
         if suite == "held_out" and self._policy.thorough:
-            self._sweep.check(kernel, compiled)
+            self._further.sweep(kernel, compiled)
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
         further = self._further.unusual_values(
             kernel, compiled, large, most=self._pairs, each=self._policy.thorough
