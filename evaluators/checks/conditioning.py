@@ -20,6 +20,10 @@ FLUSHED = 2.0**-126
 AMD's and NVIDIA's instructions: no fault, unless a task states denormals."""
 SCALED = ("spikes", "large", "offset")
 """Classes of values that are so much larger than usual ones as a shape admits."""
+ROOM_BELOW = 64.0
+"""Most elements are no smaller than that part of their root mean square."""
+PROPORTIONAL = 2.0**-8
+"""Of the largest element: narrow types round small values otherwise than usual ones."""
 NEGLIGIBLE = FLOAT32_ULP**2
 """Of an output's largest element: kernels bound exponents where little is left of a result."""
 
@@ -103,6 +107,34 @@ def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
             if not np.all(np.abs(reference[output.name]) <= most):
                 return False
     return True
+
+
+def is_normal(task: Task, reference: Mapping[str, Array]) -> bool:
+    """Whether outputs are far above the denormals of their types, on the whole."""
+    floating = [output for output in task.outputs if output.floating]
+    return all(
+        root_mean_square(reference[o.name]) >= ROOM_BELOW * float(float_info(o.np_dtype).tiny)
+        for o in floating
+    )
+
+
+def proportional(usual: Mapping[str, Array], reference: Mapping[str, Array], factor: float) -> bool:
+    """Whether each output shrinks as the inputs do that were multiplied by the factor, or as
+    products of two of them."""
+    return all(
+        any(_nearly(reference[name], array * factor**degree) for degree in (1, 2))
+        for name, array in usual.items()
+    )
+
+
+def _nearly(array: Array, expected: Array) -> bool:
+    most = float(np.abs(expected).max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(np.abs(array - expected) <= PROPORTIONAL * most))
+
+
+def root_mean_square(values: Array) -> float:
+    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64))))
 
 
 def is_finite(reference: Mapping[str, Array]) -> bool:

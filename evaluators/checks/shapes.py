@@ -3,11 +3,14 @@
 import functools
 import hashlib
 
+import numpy as np
+
 from evaluators.checks.disclosure import on
 from evaluators.checks.windows import Windows, find_windows
 from evaluators.evaluation import Rejected
-from evaluators.kernel.plan import Defines
+from evaluators.kernel.plan import Defines, Symbol
 from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.tasks import covering
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
 from evaluators.tasks.covering import below, covering_shapes, related
 from evaluators.tasks.task import Task, TaskContent
@@ -18,6 +21,8 @@ LARGE_BYTES = 1 << 23
 """Of one derived from the smallest benchmark."""
 WINDOW_BYTES = 1 << 25
 """Of one on which a condition of the kernel holds that holds on no other."""
+SWEPT, SWEPT_BYTES, SWEPT_FLOPS = 96, 1 << 20, 8e6
+"""Random shapes of one evaluation, and what each is of at most."""
 SHOWN: tuple[Suite, ...] = ("tests", "benchmarks")
 FURTHER_BUILDS = 2
 """Derived shapes for which a kernel that has sizes compiled in is compiled once more."""
@@ -67,6 +72,52 @@ def _windows(text: str, content: TaskContent, backend: str) -> Windows:
         return related(workload, shown) and _takes(task, workload, WINDOW_BYTES)
 
     return find_windows(kernel, task, shown, _held_out(kernel, task, backend), admits)
+
+
+def swept_shapes(
+    kernel: KernelSource, task: Task, backend: str, rng: np.random.Generator
+) -> tuple[Workload, ...]:
+    """Random held-out shapes, none known before, for which neither the kernel nor the naive seed
+    must be compiled once more; none for a task whose shapes are what it states.
+
+    Raises Rejected: the kernel can't be planned on one of them.
+    """
+    if not derived_shapes(task, backend):
+        return ()
+    naive = parse_kernel(task.naive)
+    known = _shapes(kernel, task, backend)
+    labels = {workload.label for workload in known}
+    built, naive_built = (compiled_for(one, task, backend) for one in (kernel, naive))
+
+    def admits(workload: Workload) -> bool:
+        if workload.label in labels or not _is_quick(task, workload):
+            return False
+        if not naive_built.issuperset(naive.plan(task, workload.dims).symbols):
+            return False
+        with on(workload):
+            return built.issuperset(kernel.plan(task, workload.dims).symbols)
+
+    stated = [w for suite in SUITES for w in task.workloads(suite, backend)]
+    pinned = [{name: w.dims[name] for name in kernel.specialize} for w in known]
+    return tuple(covering.swept_shapes(stated, rng, admits, count=SWEPT, pinned=pinned))
+
+
+def compiled_for(kernel: KernelSource, task: Task, backend: str) -> frozenset[Symbol]:
+    """What of a kernel is compiled, for the shapes of all suites. Raises Rejected."""
+    shapes = _shapes(kernel, task, backend)
+    plans = [kernel.plan(task, workload.dims) for workload in shapes]
+    return frozenset(symbol for plan in plans for symbol in plan.symbols)
+
+
+def _shapes(kernel: KernelSource, task: Task, backend: str) -> list[Workload]:
+    return [w for suite in SUITES for w in shapes_for(kernel, task, suite, backend)]
+
+
+def _is_quick(task: Task, workload: Workload) -> bool:
+    """Whether the task takes it, and takes little for it."""
+    if not _takes(task, workload, SWEPT_BYTES):
+        return False
+    return task.flops is None or float(task.flops.evaluate(workload.dims)) <= SWEPT_FLOPS
 
 
 def derived_shapes(task: Task, backend: str) -> tuple[Workload, ...]:

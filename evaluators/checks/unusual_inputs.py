@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.checks.conditioning import SCALED, random_signs
+from evaluators.checks.conditioning import (
+    ROOM_BELOW,
+    SCALED,
+    random_signs,
+    root_mean_square,
+)
 from evaluators.tasks.arguments import DTYPES, Argument, float_info
 
 Array = np.ndarray[Any, Any]
@@ -14,6 +19,24 @@ Array = np.ndarray[Any, Any]
 FACTORS = (2.0**12, 2.0**9, 2.0**6, 2.0**3)
 """How much larger spikes and large values are, and how large offsets at most: the first factor that
 a shape admits."""
+
+SMALLER, LEAST_SMALLER = (12, 40), 4
+"""Small values are usual ones divided by 2 to the power of the first two: products of two of them,
+and their sums, are normal float32 numbers. In narrow types by less, at least by the third."""
+
+
+def small_factors(
+    arguments: tuple[Argument, ...], usual: Mapping[str, Array], rng: np.random.Generator
+) -> tuple[float, ...]:
+    """One power of two for all of the arguments, with which most of their values stay normal
+    numbers of their types; none where there is no such."""
+    room = SMALLER[1]
+    for argument in arguments:
+        size = root_mean_square(usual[argument.name]) / (ROOM_BELOW * _least_normal(argument))
+        room = min(room, math.floor(math.log2(max(size, 1.0))))
+    if room < LEAST_SMALLER:
+        return ()
+    return (2.0 ** -int(rng.integers(max(LEAST_SMALLER, min(SMALLER[0], room // 2)), room + 1)),)
 
 
 def unusual(
@@ -39,6 +62,10 @@ def unusual(
                 wide = np.where(_some(wide, rng, 100), wide * factor, wide)
             case "large":
                 wide = wide * factor
+            case "small":
+                size = np.abs(wide)
+                size = np.maximum(size * factor, np.minimum(size, _least_normal(argument)))
+                wide = np.copysign(size, wide)
             case "cancellation":
                 wide = _cancelling(wide, rng, first=i == 0)
             case "denormals":
@@ -58,6 +85,12 @@ def unusual(
         if values == "nan":
             inputs[argument.name] = _with_nan(inputs[argument.name], rng, signs=nan_signs)
     return inputs
+
+
+def _least_normal(argument: Argument) -> float:
+    """Of the types that its values are drawn through."""
+    dtypes = {argument.distribution.through or argument.dtype, argument.dtype}
+    return max(float(float_info(DTYPES[dtype]).tiny) for dtype in dtypes)
 
 
 def _some(values: Array, rng: np.random.Generator, each: int) -> Array:

@@ -2,22 +2,31 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
 from evaluators.checks.budget import Limit, Standard, has_few
-from evaluators.checks.conditioning import SCALED, Moving, Reference, conditioning, is_finite
+from evaluators.checks.conditioning import (
+    SCALED,
+    Moving,
+    Reference,
+    conditioning,
+    is_finite,
+    is_normal,
+    proportional,
+)
 from evaluators.checks.inputs import Draw, InputPool
-from evaluators.checks.unusual_inputs import FACTORS, unusual
+from evaluators.checks.unusual_inputs import FACTORS, small_factors, unusual
 from evaluators.evaluation import Rejected
-from evaluators.tasks.arguments import Workload
+from evaluators.tasks.arguments import Argument, Array, Workload
 from evaluators.tasks.task import Task
 
 WORDS = {
     "spikes": "with spikes in its inputs",
     "large": "with large inputs",
+    "small": "with small inputs",
     "cancellation": "with inputs that cancel out",
     "denormals": "with denormal inputs",
     "signed_zeros": "with zeros of both signs in its inputs",
@@ -131,6 +140,7 @@ class UnusualDraws:
         if values in NOT_FINITE and self._few(workload):
             return self._task.nbytes(workload)
         references = 2 + self._directions(workload) if self._rounded(workload) else 1
+        references += values == "small" and self._task.values is None
         return self._task.nbytes(workload) * self._count(workload) * references
 
     def _rounded(self, workload: Workload) -> bool:
@@ -191,9 +201,11 @@ class UnusualDraws:
         usual = self._pool.fresh(workload, self._rng).inputs
         directions = self._directions(workload)
         exact = not self._rounded(workload)
-        for factor in FACTORS if values in SCALED else FACTORS[:1]:
+        for factor in self._factors(arguments, usual, values):
             inputs = unusual(arguments, usual, values, factor, self._rng, nan_signs=exact)
             moving = Moving(self._task, workload, inputs, self._reference)
+            if values == "small" and not self._takes_small(moving, usual, factor):
+                return None
             scales = conditioning(moving, values, directions, self._rng)
             if scales is not None:
                 index = -1 - i - KEPT * list(WORDS).index(values)
@@ -203,3 +215,19 @@ class UnusualDraws:
                 draw.reference = moving.reference
                 return draw
         return None
+
+    def _factors(
+        self, arguments: tuple[Argument, ...], usual: Mapping[str, Array], values: str
+    ) -> tuple[float, ...]:
+        if values == "small":
+            return small_factors(arguments, usual, self._rng)
+        return FACTORS if values in SCALED else FACTORS[:1]
+
+    def _takes_small(self, moving: Moving, usual: Mapping[str, Array], factor: float) -> bool:
+        """Where nothing is said an honest kernel may end at the tolerance, as one of a tanh by
+        exponentials does near zero; not so where small inputs are as good as others."""
+        if not is_normal(self._task, moving.reference):
+            return False
+        if self._task.values is not None:
+            return True
+        return proportional(self._reference(moving.workload, usual), moving.reference, factor)

@@ -8,6 +8,9 @@ Dim3 = tuple[int, int, int]
 Defines = tuple[tuple[str, int], ...]
 """-D names and values in sorted order; one compilation each."""
 
+Symbol = tuple[Defines, str, Dim3]
+"""A compiled kernel: its defines, its name expression, the block that it is launched with."""
+
 ScalarType = Literal["int32", "int64", "float32"]
 
 
@@ -59,3 +62,8 @@ class Plan:
     def builds(self) -> frozenset[tuple[Defines, str, Dim3, int]]:
         """What a compiler, and what it tells of resources, depends on."""
         return frozenset((self.defines, s.entry, s.block, s.lds_bytes) for s in self.launches)
+
+    @property
+    def symbols(self) -> frozenset[Symbol]:
+        """What must have been compiled to run it."""
+        return frozenset((self.defines, s.entry, s.block) for s in self.launches)

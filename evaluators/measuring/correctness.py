@@ -138,6 +138,8 @@ class Correctness:
         errors, _ = self.check(kernel, compiled, shapes, {})
         if suite == "tests":
             return errors  # with their own unusual values
+        if suite == "held_out" and self._policy.thorough:
+            self._further.sweep(kernel, compiled)
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
         further = self._further.unusual_values(
             kernel, compiled, large, most=self._pairs, each=self._policy.thorough

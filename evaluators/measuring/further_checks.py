@@ -5,10 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluators.checks.check import check_workload
+from evaluators.checks.compare import check_limits
+from evaluators.checks.disclosure import on
 from evaluators.checks.endurance import check_endurance
-from evaluators.checks.inputs import InputPool
-from evaluators.checks.judge import Judge
+from evaluators.checks.inputs import Draw, InputPool
+from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import Arena
+from evaluators.checks.shapes import swept_shapes
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
@@ -26,7 +29,7 @@ ENDURED_US, ENDURED_LARGE_US = 1e5, 5e5
 
 
 class FurtherChecks:
-    """Unusual values on shapes of any size, and many launches in a row."""
+    """Unusual values on shapes of any size, random shapes, and many launches in a row."""
 
     def __init__(
         self,
@@ -108,6 +111,32 @@ class FurtherChecks:
                 chosen.setdefault(workload.label, []).append(values)
                 count += 1
         return chosen
+
+    def sweep(self, kernel: KernelSource, compiled: Compiled) -> None:
+        """Once on each of many small random shapes, on one draw that never comes again.
+
+        Raises Rejected, as on any held-out shape; AnchorFailed: the seed spoils the device.
+        """
+        shapes = swept_shapes(kernel, self._task, self._device.info.backend, self._rng)
+        draws = [(shape, self._pool.fresh(shape, self._rng)) for shape in shapes]
+        borne = self._rounding.swept(draws) if draws else []
+        if borne:
+            self._run_swept(kernel, compiled, borne)
+
+    def _run_swept(
+        self, kernel: KernelSource, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]
+    ) -> None:
+        shapes = [shape for shape, _ in draws]
+        plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
+        for shape, plan in zip(shapes, plans, strict=True):
+            with on(shape):
+                check_limits(plan, self._device.info)
+        arena, judge = Arena(self._task, shapes, plans), self._judge or HostJudge()
+        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+            memories = arena.in_turn(session, shapes, plans, self._rng)
+            for memory, (_, draw) in zip(memories, draws, strict=True):
+                deadline_s = self._policy.deadline_cap_s
+                check_workload(memory, [draw], self._rng, deadline_s=deadline_s, judge=judge)
 
     def endurance(self, kernel: KernelSource, compiled: Compiled) -> str:
         """On the smallest shape of the tests; where the policy is thorough, also on a random one of

@@ -27,8 +27,9 @@ class TimingPolicy:
     verify_bytes: how much of a call's memory is judged in full, chosen at random; of the rest
         each output is judged by elements picked at random.
     fresh_bytes: shapes up to this size are checked on inputs that never come again.
-    thorough: benchmark and held-out shapes are tried with every class of unusual values, and what
-        only kernels that are ahead must bear is asked of others too.
+    thorough: benchmark and held-out shapes are tried with every class of unusual values, random
+        shapes are held-out ones too, and what only kernels that are ahead must bear is asked of
+        others.
     """
 
     min_blocks: int = 3

@@ -1,6 +1,7 @@
 """The error that honest rounding leaves: that of a task's naive seed, measured on a device."""
 
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
@@ -12,7 +13,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import Arena, WorkloadMemory
-from evaluators.checks.shapes import SMALL_BYTES, shapes_for
+from evaluators.checks.shapes import SMALL_BYTES, compiled_for
 from evaluators.checks.values import UnusualDraws, on_values
 from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
@@ -20,7 +21,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import Naive, compiled_naive
-from evaluators.tasks.arguments import SUITES, TaskError, Workload
+from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.task import Task
 
 MOST_DRAWS, MORE_DRAWS, DRAWS = 12, 6, 3
@@ -30,6 +31,12 @@ MANY_ELEMENTS = 4096
 """Errors of so many elements of one draw tell what those of others are."""
 HOPELESS = 2.0**20
 """In float32 roundings of the inputs: no type's rounding, but another result."""
+BARELY = 0.5
+"""Of the tolerance: beyond it the seed is right by luck, and an honest kernel may be wrong."""
+SWEEP_S, SWEEP_LEAST = 3.0, 16
+"""Seconds for the seed's part of a sweep, with references, and shapes that are met in any case."""
+
+Swept = tuple[Workload, Draw]
 
 
 class Rounding:
@@ -121,14 +128,8 @@ class Rounding:
     def _is_compiled(self, workload: Workload) -> bool:
         """Whether the seed is, for what it launches on the shape."""
         kernel, _ = self._compiled()
-        shapes = [
-            shape
-            for suite in SUITES
-            for shape in shapes_for(kernel, self._task, suite, self._device.info.backend)
-        ]
-        plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
-        known = {build for plan in plans for build in plan.builds}
-        return known.issuperset(kernel.plan(self._task, workload.dims).builds)
+        known = compiled_for(kernel, self._task, self._device.info.backend)
+        return known.issuperset(kernel.plan(self._task, workload.dims).symbols)
 
     def _spoils(self, rejected: Rejected) -> bool:
         return rejected.status is not Status.WRONG and self._device.info.private_process
@@ -148,23 +149,56 @@ class Rounding:
         least = min(math.prod(output.shape(workload.dims)) for output in self._task.outputs)
         return DRAWS if least < MANY_ELEMENTS else 1
 
+    def swept(self, draws: Sequence[Swept]) -> list[Swept]:
+        """Those draws, one a shape, on whose shapes the seed is right, and not barely.
+
+        One draw tells little of a shape's rounding: all are held to the errors of all together.
+        """
+        found = list(self._swept_errors(draws))
+        for (workload, draw), _ in found:
+            draw.standard.limits.update(
+                {
+                    output.name: limit_of(
+                        [errors[output.name] for _, errors in found],
+                        few=has_few(output, workload),
+                    )
+                    for output in self._task.outputs
+                    if output.rounded(workload.dims)
+                }
+            )
+        return [one for one, _ in found]
+
+    def _swept_errors(self, draws: Sequence[Swept]) -> Iterator[tuple[Swept, dict[str, Error]]]:
+        """The seed's, by output, until it has taken SWEEP_S, or its session has ended with it."""
+        until = time.monotonic() + SWEEP_S
+        judge = self._judge or HostJudge()
+        with self._memories([workload for workload, _ in draws]) as memories:
+            for i, (memory, one) in enumerate(zip(memories, draws, strict=True)):
+                if i >= SWEEP_LEAST and time.monotonic() > until:
+                    return
+                try:
+                    errors = self._errors(memory, [one[1]], judge)
+                except TaskError:
+                    continue
+                except Rejected as rejected:
+                    if rejected.status is Status.WRONG:
+                        continue
+                    self._end_sweep(rejected)
+                    return
+                if all(error.largest <= BARELY for (error,) in errors.values()):
+                    yield one, {name: error for name, (error,) in errors.items()}
+
+    def _end_sweep(self, rejected: Rejected) -> None:
+        """Raises what _blame() does where the device may be spoilt for the kernel that comes."""
+        refused = rejected.status is Status.LAUNCH_ERROR
+        if rejected.killed or (self._spoils(rejected) and not refused):
+            self._blame("", rejected)
+
     def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
         """By output. Raises Rejected: the seed is wrong, or fails."""
-        judge = self._judge or HostJudge()
-        deadline_s = self._policy.deadline_cap_s
-        errors: dict[str, list[Error]] = {output.name: [] for output in self._task.outputs}
         values = draws[0].standard.values
-        with on(workload), on_values(values), self._memory(workload) as memory:
-            judge.place_shared(memory, draws[0], self._rng)
-            memory.prepare(deadline_s=deadline_s)
-            for draw in draws:
-                judge.place(memory, {0: draw}, self._rng)
-                memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
-                for key, error in judge.judge(memory, {0: draw}).items():
-                    name = key.rpartition("/")[2]
-                    if values and error.rms > HOPELESS:
-                        raise Rejected(Status.WRONG, f"{name} is far from its reference")
-                    errors[name].append(error)
+        with on(workload), on_values(values), self._memories([workload]) as (memory,):
+            errors = self._errors(memory, draws, self._judge or HostJudge())
         return {
             output.name: limit_of(
                 errors[output.name], few=has_few(output, workload), unusual=bool(values)
@@ -173,11 +207,29 @@ class Rounding:
             if output.rounded(workload.dims)
         }
 
+    def _errors(
+        self, memory: WorkloadMemory, draws: Sequence[Draw], judge: Judge
+    ) -> dict[str, list[Error]]:
+        """The seed's, by output, one a draw. Raises Rejected: it is wrong, or fails."""
+        deadline_s = self._policy.deadline_cap_s
+        errors: dict[str, list[Error]] = {output.name: [] for output in self._task.outputs}
+        judge.place_shared(memory, draws[0], self._rng)
+        memory.prepare(deadline_s=deadline_s)
+        for draw in draws:
+            judge.place(memory, {0: draw}, self._rng)
+            memory.session.run(memory.plan, memory.bindings[0], deadline_s=deadline_s)
+            for key, error in judge.judge(memory, {0: draw}).items():
+                name = key.rpartition("/")[2]
+                if draw.standard.values and error.rms > HOPELESS:
+                    raise Rejected(Status.WRONG, f"{name} is far from its reference")
+                errors[name].append(error)
+        return errors
+
     @contextmanager
-    def _memory(self, workload: Workload) -> Iterator[WorkloadMemory]:
+    def _memories(self, workloads: Sequence[Workload]) -> Iterator[list[WorkloadMemory]]:
+        """The seed's, in one session, one after the other."""
         kernel, compiled = self._compiled()
-        plan = kernel.plan(self._task, workload.dims)
-        arena = Arena(self._task, [workload], [plan])
+        plans = [kernel.plan(self._task, workload.dims) for workload in workloads]
+        arena = Arena(self._task, workloads, plans)
         with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
-            (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
-            yield memory
+            yield arena.in_turn(session, workloads, plans, self._rng)

@@ -25,6 +25,7 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
 VALUES = (
     "spikes",
     "large",
+    "small",
     "cancellation",
     "denormals",
     "signed_zeros",
@@ -33,9 +34,9 @@ VALUES = (
     "offset",
 )
 """Classes of values that a task may admit beyond what its distributions draw."""
-UNSAID = ("spikes", "large")
+UNSAID = ("spikes", "large", "small")
 """Those of a task that says nothing, on inputs whose distribution has no bounds (normal), as far
-as its naive seed and its types bear them."""
+as its naive seed and its types bear them; small ones only where outputs shrink as inputs do."""
 KINDS: Mapping[str, tuple[str, ...]] = {
     "normal": ("mean", "scale"),
     "uniform": ("low", "high"),

@@ -4,7 +4,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
@@ -20,6 +20,16 @@ EDGES = (-1, 0, 1)
 POWERS = (4, 8, 14)
 """The small shapes' dims are about 2 to the power of the first to the second, a lonely one up to
 that of the third."""
+CYCLE = 128
+"""A swept dim meets the remainders modulo it evenly, in units of what divides its stated values."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+"""Its multiples leave no wide gap modulo 1, however many they are (Knuth, TAOCP 3, 6.4)."""
+SPREAD = (2, 2, 2, 0)
+"""So many dims of a swept shape, in turn, meet the next remainder; the others have any size."""
+SWEPT_POWERS = (12, 17)
+"""A swept dim is at most 2 to the power of the first, a lonely one of the second."""
+SWEPT_TRIES, LESS = 24, 8
+"""For one swept shape; after so many of them one dim less meets its next remainder."""
 
 Dims = dict[str, int]
 Cell = tuple[str, str, int]
@@ -96,16 +106,50 @@ def below(
     return tuple(found)
 
 
+def swept_shapes(
+    stated: Sequence[Workload],
+    rng: np.random.Generator,
+    admits: Callable[[Workload], bool],
+    *,
+    count: int,
+    pinned: Sequence[Mapping[str, int]] = (),
+) -> Iterator[Workload]:
+    """Random shapes, count at most, whose dims keep to what covering_shapes keeps to.
+
+    A dim's values meet the remainders modulo CYCLE evenly, beyond the first CYCLE as far as its
+    range goes, or are of all sizes alike. pinned: values of some dims, each shape has one of them.
+    """
+    ranges = _ranges(stated)
+    free = [name for name, one in ranges.items() if not one.fixed]
+    most = 1 << SWEPT_POWERS[len(free) == 1]
+    places = {name: float(rng.random()) for name in free}
+    met: set[str] = set()
+    for turn, attempt in product(range(count if free else 0), range(SWEPT_TRIES)):
+        if len(met) > turn:
+            continue
+        few = max(0, SPREAD[turn % len(SPREAD)] - attempt // LESS)
+        spread = rng.permutation(free).tolist()[:few]
+        dims = {
+            name: _spread(one, most, places[name], rng)
+            if name in spread
+            else _sized(one, most, rng)
+            for name, one in ranges.items()
+        }
+        dims |= pinned[int(rng.integers(len(pinned)))] if pinned else {}
+        shape = _shape(dims, stated, ranges)
+        if shape.label not in met and related(shape, stated) and admits(shape):
+            met.add(shape.label)
+            places |= {name: (places[name] + GOLDEN) % 1 for name in spread}
+            yield shape
+
+
 def between(
     stated: Sequence[Workload], rng: np.random.Generator, numbers: Sequence[int]
 ) -> Workload:
     """A random shape whose dims lie between their stated values, all sizes alike; often one dim
     lies near one of the numbers."""
     ranges = _ranges(stated)
-    dims = {
-        name: one.step * round(2 ** rng.uniform(math.log2(one.least), math.log2(one.most)))
-        for name, one in ranges.items()
-    }
+    dims = {name: _sized(one, one.most * one.step, rng) for name, one in ranges.items()}
     if numbers and rng.integers(2):
         name = [*dims][int(rng.integers(len(dims)))]
         near = numbers[int(rng.integers(len(numbers)))] + int(rng.integers(-1, 2 * REMAINDERS))
@@ -166,6 +210,21 @@ def _drawn(
     else:
         times = size + (place - size) % REMAINDERS
     return one.step * max(one.least, min(one.most, times))
+
+
+def _sized(one: Range, most: int, rng: np.random.Generator) -> int:
+    """A value up to most, all sizes alike."""
+    times = max(one.least, min(one.most, most // one.step))
+    return one.step * round(2 ** rng.uniform(math.log2(one.least), math.log2(times)))
+
+
+def _spread(one: Range, most: int, place: float, rng: np.random.Generator) -> int:
+    """A value up to most at that place of a cycle, which is one after the first if there is any."""
+    room = max(one.least, min(one.most, most // one.step)) - one.least + 1
+    times = int(place * min(CYCLE, room))
+    if room > CYCLE:
+        times += CYCLE * int(2 ** rng.uniform(0, math.log2(room / CYCLE)))
+    return one.step * (one.least + (times if times < room else times - CYCLE))
 
 
 def _at_most(times: int, remainder: int, one: Range) -> int:

@@ -29,6 +29,8 @@ __device__ float tf32(float x) { return kept(x, 13); }
 __device__ float bits14(float x) { return kept(x, 9); }
 __device__ float bits16(float x) { return kept(x, 7); }
 __device__ float fixed16(float x) { return rintf(x * 32768.0f) * (1.0f / 32768.0f); }
+__device__ float fixed24(float x) { return rintf(x * 16777216.0f) * (1.0f / 16777216.0f); }
+__device__ float sizeable(float x) { return fabsf(x) < 1e-5f ? 0.0f * x : x; }
 __device__ float clamped(float x) { return fminf(fmaxf(x, -1.0f), 1.0f); }
 __device__ float bounded(float x) { return fminf(fmaxf(x, -64.0f), 64.0f); }
 __device__ float numbers(float x) { return x == x ? x : 0.0f; }

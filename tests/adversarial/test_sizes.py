@@ -1,12 +1,14 @@
 """Kernels that are right on sizes of the remainders that a task states, and wrong on others."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
+from evaluators.checks.disclosure import WITHHELD
 from evaluators.device import backend
-from evaluators.evaluate import Evaluator, compile_kernel
+from evaluators.evaluate import Evaluator, TimingPolicy, compile_kernel
 from evaluators.evaluation import Status, Verdict
 from evaluators.tasks.task_file import load_task
 from tests.adversarial.arithmetic import kernel
@@ -118,4 +120,66 @@ def test_a_variant_for_sizes_that_no_checked_shape_has_is_met(judge: Judge) -> N
 @pytest.mark.soak
 def test_the_honest_variant_is_right_there(judge: Judge) -> None:
     verdict = judge("sum_reduction", WINDOW.replace("TAIL", "N % U > 0"))
+    assert verdict.passed, verdict.reason
+
+
+# --- holes between all stated and derived sizes ---------------------------------------------------
+
+HOLES = {
+    "transpose that leaves the last rows of some sizes": (
+        "transpose",
+        TRANSPOSE.replace(
+            "row < R &&",
+            "row < R && !(R > 128 && R % 128 / 4 == 25 && row >= R / 128 * 128 + 96) &&",
+        ),
+    ),
+    "softmax that leaves the last of some long rows": (
+        "softmax",
+        SOFTMAX.replace(
+            "for (int i = 0; i < C; ++i) {",
+            "for (int i = 0; i < C - (C > 128 && C % 64 / 4 == 13); ++i) {",
+        ),
+    ),
+    "sum that leaves the last of some vectors": (
+        "sum_reduction",
+        SUM.replace("i < N;", "i < N - (N > 128 && N % 128 / 8 == 9);"),
+    ),
+    "sgemm that leaves the last of some sums": (
+        "sgemm",
+        SGEMM.replace("k < K;", "k < K - (K > 130 && K % 128 / 8 == 3);"),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def sweep() -> Iterator[Judge]:
+    """The held-out shapes of a thorough evaluation, without unusual values."""
+    device = backend("cpu").open_device(0)
+    policy = TimingPolicy(thorough=True)
+
+    @cache
+    def evaluator(name: str) -> Evaluator:
+        task = replace(load_task(name), values=())
+        return Evaluator(task=task, device=device, secret=5, policy=policy)
+
+    def verdict(name: str, text: str) -> Verdict:
+        built = compile_kernel(text, load_task(name), backend("cpu").compiler(), "cpu")
+        return evaluator(name).verify(*built, "held_out")
+
+    yield verdict
+    device.close()
+
+
+@pytest.mark.parametrize("what", HOLES)
+def test_a_hole_between_the_sizes_is_met(what: str, sweep: Judge) -> None:
+    name, text = HOLES[what]
+    assert text != kernel(name)
+    verdict = sweep(name, text)
+    assert verdict.status is Status.WRONG
+    assert verdict.reason == WITHHELD
+
+
+@pytest.mark.parametrize("name", ["sgemm", "softmax", "transpose", "sum_reduction"])
+def test_the_honest_twin_has_none(name: str, sweep: Judge) -> None:
+    verdict = sweep(name, kernel(name))
     assert verdict.passed, verdict.reason

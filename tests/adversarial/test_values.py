@@ -19,6 +19,8 @@ CHEATS: dict[str, tuple[str, dict[str, str]]] = {
     "sgemm with clamped products": ("sgemm", {"PRODUCT": "clamped"}),
     "sgemm of clamped inputs": ("sgemm", {"LEFT": "clamped", "RIGHT": "clamped"}),
     "sgemm with bounded sums": ("sgemm", {"SUM": "bounded"}),
+    "sgemm that takes small elements for none": ("sgemm", {"LEFT": "sizeable"}),
+    "sum in fixed point": ("sum_reduction", {"IN": "fixed24"}),
     "sum of clamped elements": ("sum_reduction", {"IN": "clamped"}),
     "sum without NaN": ("sum_reduction", {"IN": "numbers"}),
     "transpose that loses the sign of zero": ("transpose", {"VALUE": "v + 0.0f"}),
@@ -31,6 +33,10 @@ CHEATS: dict[str, tuple[str, dict[str, str]]] = {
         {"VALUE": "v == v ? v : __int_as_float(__float_as_int(v) & 0x7fffffff)"},
     ),
     "transpose that flushes denormals": ("transpose", {"VALUE": "fabsf(v) < 1.2e-38f ? 0 * v : v"}),
+    "transpose that takes small elements for none": (
+        "transpose",
+        {"VALUE": "fabsf(v) > 1e-30f ? sizeable(v) : v"},
+    ),
     "transpose that bounds its elements": ("transpose", {"VALUE": "v != v ? v : bounded(v)"}),
 }
 

@@ -63,6 +63,21 @@ def verdicts(folder: Path) -> Any:
     return found
 
 
+def swept(folder: Path) -> Any:
+    """What a thorough evaluator says of held-out shapes: of a right kernel, and one with a hole."""
+    task = replace(load_task(write_task(folder / "small")), values=())
+    compiler = with_twins(hip.compiler())
+    thorough = replace(POLICY, thorough=True)
+    found = []
+    with ChildEvaluator(
+        task=task, backend_name="hip", secret=3, policy=thorough, compiler=compiler
+    ) as child:
+        for before in ("", "if (N % 128 / 4 == 9 && i > 2) return;"):
+            made = child.verify(*compile_kernel(kernel(before=before), task, compiler, "hip"))
+            found.append((made.status, made.reason))
+    return found
+
+
 def faults(folder: Path) -> Any:
     """A fault of the device at the n-th launch, whoever launched it; then once more, without."""
     task = load_task(write_task(folder / "small"))

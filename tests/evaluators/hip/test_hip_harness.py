@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evaluators.checks.disclosure import WITHHELD
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.checks.gpu_work import ENTRIES
 from evaluators.cuda.nvrtc import NvrtcChild
@@ -43,6 +44,13 @@ def test_every_wrong_kernel_is_told_in_the_same_words(
         assert status == wanted, f"{name}: {reason}"
         if wanted is Status.WRONG:
             assert words in reason
+
+
+@pytest.mark.long
+def test_a_hole_between_the_sizes_is_met(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    right, hole = asked("swept", tmp_path)
+    assert right == ["PASSED", ""]
+    assert hole == ["WRONG", WITHHELD]
 
 
 def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -72,6 +72,24 @@ def test_a_silent_task_is_tried_with_what_its_seed_bears(tmp_path: Path, device:
     assert verdict(nothing, NOT_FAR, device).passed
 
 
+PROPORTIONAL = "\ndef reference(x, N):\n    return {'y': x * abs(x)}\n"
+SQUARES = KERNEL.replace("VALUE", "x[i] * fabsf(x[i])")
+NOT_SMALL = KERNEL.replace("VALUE", "fabsf(x[i]) < 1e-4f ? 0.0f : x[i] * fabsf(x[i])")
+NEAR_ONE = KERNEL.replace("VALUE", "fabsf(x[i]) < 1e-4f ? 1.0f : expf(-x[i] * x[i])")
+
+
+def test_small_values_come_to_silent_tasks_whose_outputs_follow_the_size_of_inputs(
+    tmp_path: Path, device: Device
+) -> None:
+    task = write_task(tmp_path / "a", naive=SQUARES)
+    (task.folder / "reference.py").write_text(PROPORTIONAL)
+    small = verdict(task, NOT_SMALL, device)
+    assert small.status is Status.WRONG
+    assert " with small inputs on N=" in small.reason
+    assert verdict(task, SQUARES + "// again", device).passed
+    assert verdict(write_task(tmp_path / "b"), NEAR_ONE, device).passed
+
+
 def test_less_exact_than_the_seed_is_told_by_how_much(tmp_path: Path, device: Device) -> None:
     told = verdict(write_task(tmp_path / "a"), LESS_EXACT, device)
     assert told.status is Status.WRONG

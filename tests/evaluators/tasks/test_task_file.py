@@ -80,6 +80,7 @@ def test_a_task_states_the_classes_of_values_that_kernels_are_tried_with(folder:
     assert {c: [a.name for a in on] for c, on in silent.unusual().items()} == {
         "spikes": ["h"],  # normal; x is uniform, which says that nothing else comes
         "large": ["h"],
+        "small": ["h"],
     }
     (folder / "task.yaml").write_text(TASK + "values: [nan]\n")
     assert {c: [a.name for a in on] for c, on in load_task(folder).unusual().items()} == {
