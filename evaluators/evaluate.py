@@ -13,7 +13,6 @@ from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.intervals import Sittings, Spread
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
@@ -28,8 +27,9 @@ from evaluators.measuring.sittings import (
     spread_of,
     watched,
 )
-from evaluators.measuring.stand_by import StandBy
 from evaluators.measuring.trusted_kernels import compiled_naive
+from evaluators.processes.child_evaluator import ChildEvaluator
+from evaluators.processes.stand_by import StandBy
 from evaluators.tasks.arguments import SUITES, Suite, TaskError
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task

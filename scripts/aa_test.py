@@ -22,9 +22,9 @@ import numpy as np
 from evaluators.device import backend
 from evaluators.device_info import BACKENDS, BackendMissing
 from evaluators.evaluation import Evaluation
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.intervals import speedup, tight, wins
 from evaluators.measuring.policy import TimingPolicy, policy_of
+from evaluators.processes.child_evaluator import ChildEvaluator
 from scripts.lab import FAULTS, Lab, write_task
 
 TRUE_GAIN = 0.02

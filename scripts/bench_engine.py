@@ -21,8 +21,8 @@ from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
-from evaluators.measuring.child_evaluator import RemoteDevice
 from evaluators.measuring.policy import Anchor
+from evaluators.processes.child_evaluator import RemoteDevice
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
 

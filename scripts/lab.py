@@ -8,8 +8,8 @@ from evaluators.device import Compiled, Compiler
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import Anchor
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 

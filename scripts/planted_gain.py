@@ -19,7 +19,7 @@ from typing import Any
 from evaluators.device import backend
 from evaluators.device_info import BACKENDS, BackendMissing
 from evaluators.evaluation import Evaluation
-from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.profile.profiler import profile_source
 from scripts.lab import Built, Lab, write_task
 

@@ -13,11 +13,11 @@ from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
 from evaluators.kernel.source import KernelSource, kernel_id
-from evaluators.measuring.child_evaluator import DeviceSick
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import brief, elsewhere
-from evaluators.measuring.stand_by import StandBy
+from evaluators.processes.child_evaluator import DeviceSick
+from evaluators.processes.stand_by import StandBy
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task

@@ -13,8 +13,8 @@ from evaluators.device import Compiled
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import TimingPolicy
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task_file import load_task
 
 TASK = "transpose"

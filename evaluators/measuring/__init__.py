@@ -1,1 +1,1 @@
-"""How fast is a kernel? Paired races, intervals, and the process that measures."""
+"""How fast is a kernel? Paired races and intervals; first of all, is it right?"""

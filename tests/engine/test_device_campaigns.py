@@ -22,7 +22,7 @@ from engine.store.store import read_events
 from engine.store.summary import summarise
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
-from evaluators.measuring.child_evaluator import DeviceSick
+from evaluators.processes.child_evaluator import DeviceSick
 from scripts.bench_engine import InstantEvaluator
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer

@@ -28,9 +28,9 @@ from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import HARNESS_VERSION, Evaluation, Rejected, Status
 from evaluators.kernel.source import KernelSource, kernel_id
-from evaluators.measuring.child_evaluator import RemoteDevice
 from evaluators.measuring.policy import Anchor
 from evaluators.measuring.race import AnchorFailed
+from evaluators.processes.child_evaluator import RemoteDevice
 from evaluators.tasks.task_file import load_task
 from scripts.bench_engine import INFO, InstantEvaluator, InstantWorkbench
 

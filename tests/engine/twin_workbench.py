@@ -10,7 +10,7 @@ from evaluators.evaluate import compile_kernel, failed
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.hip import device as hip
 from evaluators.kernel.source import kernel_id
-from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task_file import load_task
 from tests.hip_double.twins import with_twins
 

@@ -19,9 +19,9 @@ from evaluators.device import Buffer, Session, backend, register
 from evaluators.device_info import DeviceFault
 from evaluators.evaluate import compile_kernel
 from evaluators.gpu.device import GpuDevice
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.trusted_kernels import compile_naive
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.adversarial.gpu_memory import told_hip

@@ -5,7 +5,7 @@ import pytest
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.device import Compiler
 from evaluators.evaluation import Status
-from evaluators.measuring.process import _last_words
+from evaluators.processes.process import _last_words
 from evaluators.sandbox.child import Died
 from evaluators.sandbox.log_lines import shown
 from tests.adversarial.text.planted import ABOUT, outcome

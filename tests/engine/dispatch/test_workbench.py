@@ -16,9 +16,9 @@ from engine.dispatch.workbench import (
     verified,
 )
 from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.measuring.child_evaluator import DeviceSick
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
+from evaluators.processes.child_evaluator import DeviceSick
 from tests.evaluators.small_task import kernel, write_task
 
 ROOT = Path(__file__).parents[3]

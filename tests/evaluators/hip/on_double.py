@@ -20,8 +20,8 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
-from evaluators.measuring.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.measuring.policy import GPU_POLICY, Anchor
+from evaluators.processes.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.tasks.arguments import DTYPES
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task

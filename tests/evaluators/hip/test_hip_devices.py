@@ -29,7 +29,7 @@ print(info.device_class, info.peak_flops.get("float16"), info.cache_bytes, sep="
 GIVEN = """
 import sys
 from pathlib import Path
-from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.hip import device as hip
 from evaluators.tasks.task_file import load_task
 from tests.hip_double.twins import with_twins

@@ -15,16 +15,16 @@ from evaluators.device import Compiled, Compiler, Device, backend
 from evaluators.evaluate import Anchor, Evaluator, compile_kernel, evaluate_file
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.kills import PROCESSES
-from evaluators.measuring.messages import Running
-from evaluators.measuring.process import MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
+from evaluators.processes.child_evaluator import ChildEvaluator
+from evaluators.processes.messages import Running
+from evaluators.processes.process import MeasuringProcess
 from evaluators.sandbox.child import Child
 from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from tests.evaluators.measuring.test_child_evaluator import POLICY
+from tests.evaluators.processes.test_child_evaluator import POLICY
 from tests.evaluators.small_task import kernel, write_task
 
 RUN = RunChild.run

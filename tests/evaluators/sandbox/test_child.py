@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.sandbox.child import Child, Died
 from evaluators.sandbox.frames import MSGPACK, Overdue
-from tests.evaluators.measuring.test_child_evaluator import gone
+from tests.evaluators.processes.test_child_evaluator import gone
 
 LONG_S = 60.0
 ROOT = Path(__file__).parents[3]

@@ -17,9 +17,9 @@ from evaluators.device import Compiled, Compiler, backend
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.child_evaluator import ChildEvaluator
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.sandbox.frames import Ended, Overdue, receive, send
 from evaluators.sandbox.kept_waiting import Deadline
 from evaluators.tasks.task import Task
@@ -32,7 +32,7 @@ POLICY = TimingPolicy(
 )
 HELD = """
 import sys, time
-from evaluators.measuring.child_evaluator import ChildEvaluator
+from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task_file import load_task
 child = ChildEvaluator(task=load_task(sys.argv[1]), backend_name="cpu", secret=1)
 print(child._child.pid, child._stand_by._waiting.pid, flush=True)
@@ -135,7 +135,7 @@ def test_a_child_that_stands_still_during_a_run_is_a_timeout(
     task: Task, compiler: Compiler, anchor: Anchor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped as a driver's call that never returns would stop it."""
-    monkeypatch.setattr("evaluators.measuring.process.GRACE_S", 0.5)
+    monkeypatch.setattr("evaluators.processes.process.GRACE_S", 0.5)
     endless = built(
         kernel(before="while (i >= 0) { t[0] = i; if (t[0] == -5) break; }"), task, compiler
     )

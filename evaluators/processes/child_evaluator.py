@@ -12,13 +12,13 @@ from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
-from evaluators.measuring.messages import Call, Hello, Reply, Setting
 from evaluators.measuring.policy import Anchor, TimingPolicy
-from evaluators.measuring.process import Lost, MeasuringProcess
 from evaluators.measuring.race import AnchorFailed
-from evaluators.measuring.stand_by import StandBy
-from evaluators.measuring.stand_in import needs_stand_in, watched_elsewhere
 from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted
+from evaluators.processes.messages import Call, Hello, Reply, Setting
+from evaluators.processes.process import Lost, MeasuringProcess
+from evaluators.processes.stand_by import StandBy
+from evaluators.processes.stand_in import needs_stand_in, watched_elsewhere
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 

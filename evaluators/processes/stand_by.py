@@ -5,8 +5,8 @@ import sys
 from typing import Self
 
 from evaluators.device import backend
-from evaluators.measuring.messages import Warm
-from evaluators.measuring.process import MeasuringProcess
+from evaluators.processes.messages import Warm
+from evaluators.processes.process import MeasuringProcess
 from evaluators.sandbox.environment import device_variables, showing, visible_name
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")

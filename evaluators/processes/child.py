@@ -15,9 +15,9 @@ from evaluators.device import Device, Telemetry, backend
 from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.measuring.messages import Call, Hello, Reply, Setting, Warm
 from evaluators.measuring.race import AnchorFailed
-from evaluators.measuring.told import Teller, ToldDevice
+from evaluators.processes.messages import Call, Hello, Reply, Setting, Warm
+from evaluators.processes.told import Teller, ToldDevice
 from evaluators.sandbox.confine import die_with_parent, forbid_core_dumps
 from evaluators.sandbox.frames import Ended, own_pipes, receive
 from evaluators.tasks.arguments import TaskError

@@ -10,7 +10,7 @@ from evaluators.device import Buffer, Compiled, Device, Session
 from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
-from evaluators.measuring.messages import Reply, Running
+from evaluators.processes.messages import Reply, Running
 from evaluators.sandbox.frames import send
 
 

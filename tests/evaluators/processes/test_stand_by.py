@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from evaluators.device_info import BackendMissing
-from evaluators.measuring.messages import Hello
-from evaluators.measuring.stand_by import StandBy, environment_of
+from evaluators.processes.messages import Hello
+from evaluators.processes.stand_by import StandBy, environment_of
 
 
 def test_what_was_prepared_is_taken_once() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluators.device_info import DeviceInfo
-from evaluators.measuring.messages import Reply, Running
+from evaluators.processes.messages import Reply, Running
 from evaluators.sandbox.child import Child, Died
 from evaluators.sandbox.frames import Overdue
 from evaluators.spelling import printable
@@ -28,12 +28,12 @@ class Lost(Exception):
 
 
 class MeasuringProcess(Child):
-    """One process of evaluators.measuring.child, which runs our code only and is believed."""
+    """One process of evaluators.processes.child, which runs our code only and is believed."""
 
     info: DeviceInfo
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        super().__init__("evaluators.measuring.child", environment=environment)
+        super().__init__("evaluators.processes.child", environment=environment)
 
     def ask(self, request: Any) -> Reply:
         """Raises Lost, after which the child is to be ended."""

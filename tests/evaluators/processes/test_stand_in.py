@@ -12,7 +12,7 @@ from evaluators.device_info import FURTHER_BACKENDS, BackendMissing, DeviceInfo
 from evaluators.evaluate import evaluate_file
 from evaluators.evaluation import Status, Verdict
 from evaluators.kernel.source import parse_kernel
-from evaluators.measuring.stand_in import watched_elsewhere
+from evaluators.processes.stand_in import watched_elsewhere
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.evaluators import without_oracle
