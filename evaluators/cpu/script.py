@@ -45,13 +45,14 @@ class Script:
         outputs: Sequence[Span] = (),
         margins: Sequence[Span] = (),
         *,
-        timed: bool,
+        run: int = 0,
+        timed: bool = False,
     ) -> bytes:
         """lds: what each block of the next launch shall find full of NaNs; where it is timed, with
         a few words changed. outputs: what is judged in the end. margins: where an oracle lets no
-        thread write."""
+        thread write. run: which one it belongs to, by which an oracle chooses its orders."""
         values = b"".join(struct.pack("=QQ", *span) for span in (*lds, *outputs, *margins))
-        head = (_SPANS, _RECORD.size + len(values), 0, int(timed))
+        head = (_SPANS, _RECORD.size + len(values), run, int(timed))
         return _RECORD.pack(*head, *(0,) * 6, len(lds), len(outputs)) + values
 
     def step(self, defines: Defines, step: Step, buffers: Mapping[str, Buffer]) -> bytes:

@@ -55,6 +55,7 @@ class CpuSession:
         self._hidden: list[tuple[int, int]] = []
         self._played: tuple[Plan, bool, tuple[Mapping[str, Buffer], ...]] | None = None
         self._records = 0
+        self._runs = 0
         size = -(-memory_bytes // PAGE) * PAGE + _GUARD_SPACE
         self._room = size
         whole = size + (fence_bytes(memory_bytes) if fenced else 0)
@@ -131,6 +132,7 @@ class CpuSession:
                 left_s = max(deadline_s - taken_us / 1e6, 0.001)
                 taken_us += self._play_checked(plan, step, inside, left_s)
             self._fence.leave()
+            self._runs += 1
         if prepare:
             self._variables.remember()
         return taken_us
@@ -225,7 +227,7 @@ class CpuSession:
             lds = [span for span in spans if span[1]]
             if checked:
                 outputs, margins = self._outputs(plan, buffers), self._margins()
-                yield self._packer.spans(lds, outputs, margins, timed=False)
+                yield self._packer.spans(lds, outputs, margins, run=self._runs)
             elif lds:
                 yield self._packer.spans(lds, timed=True)
         yield self._packer.step(plan.defines, step, buffers)

@@ -17,6 +17,7 @@ typedef struct KsLaunch {
     unsigned block[3];
     unsigned long long lds_bytes; /* dynamic */
     unsigned long long args[KS_MAX_ARGS];
+    unsigned long long run; /* in checks: how many of all launches came before */
     const KsSpan *lds; /* where no block finds what another one left: in checks it is full of NaNs */
     unsigned long long spans;
     unsigned long long timed; /* some words are changed then, and the rest is left */

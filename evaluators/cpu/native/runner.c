@@ -192,7 +192,7 @@ static void seal(void) {
 static void forget_spans(KsLaunch *launch) {
     launch->lds = launch->outputs = launch->margins = NULL;
     launch->spans = launch->output_count = launch->margin_count = 0;
-    launch->timed = 0;
+    launch->run = launch->timed = 0;
 }
 
 static void play(uint64_t records) {
@@ -213,7 +213,7 @@ static void play(uint64_t records) {
             launch.output_count = r->pointers;
             launch.margins = launch.outputs + launch.output_count;
             launch.margin_count = count / 2 - launch.spans - launch.output_count;
-            launch.timed = r->entry;
+            launch.run = r->library, launch.timed = r->entry;
             continue;
         }
         for (unsigned k = 0; k < count; k++)

@@ -250,7 +250,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
         ks_call = &call;
         ks_threads = X * Y * Z;
         gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
-        orders.begin();
+        orders.begin(asked->run);
         ks_launch = launch;
         ks_accesses = 0;
         ks_first_block = ks_blocks_begun + 1;

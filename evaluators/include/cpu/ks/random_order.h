@@ -40,20 +40,20 @@ struct KsOrder {
     }
 };
 
-/* Of a kernel's launches the second one runs the orders of the first the other way: so one of the
- * two has any two threads in the order that shows their race. The third one is as no GPU would be
- * relied on to be: what a kernel does only as long as blocks and threads come in the order of their
- * numbers is done then, and watched. */
+/* The second run of a kernel's launches has the orders of the first the other way: so one of the two
+ * has any two threads in the order that shows their race. The third one is as no GPU would be relied
+ * on to be: what a kernel does only as long as blocks and threads come in the order of their numbers
+ * is done then, and watched. */
 struct KsOrders {
-    unsigned long long drawn;
-    int turn;
+    unsigned long long drawn, run, launch; /* launch: the kernel's how manieth of the run */
 
-    __attribute__((no_sanitize("thread"))) void begin() {
-        if (turn == 0) drawn = ks_random();
-        ks_random_state = drawn;
-        ks_backwards = turn == 1;
-        ks_in_order = turn == 2;
-        turn = (turn + 1) % 3;
+    __attribute__((no_sanitize("thread"))) void begin(unsigned long long now) {
+        launch = now == run ? launch + 1 : 0;
+        run = now;
+        unsigned long long state = KS_SEED ^ (run / 3 << 32 | launch);
+        ks_random_state = drawn = ks_random(state);
+        ks_backwards = run % 3 == 1;
+        ks_in_order = run % 3 == 2;
     }
     /* Each block draws the orders of its threads anew, the same ones whenever it comes. */
     __attribute__((no_sanitize("thread"))) void of_block(unsigned block) {
