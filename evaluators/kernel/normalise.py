@@ -18,7 +18,9 @@ WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 NUMBER = r"\.?[0-9](?:[eEpP][+-]|'[A-Za-z0-9_]|[A-Za-z0-9_.])*"
 LITERAL = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
 
-_UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]|[\ud800-\udfff]")
+_TURNING = r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+"""A person sees other code behind them than a compiler (Boucher and Anderson, Trojan Source)."""
+_UNREADABLE = re.compile(rf"[\x00-\x08\x0e-\x1f\x7f]|{_TURNING}|[\ud800-\udfff]")
 _TRIGRAPH = r"\?\?[=/'()!<>-]"
 _DIGRAPH = r"%:|<%|%>|:>|<:(?!:(?![:>]))"  # in <::x the first sign is < alone
 _PIECE = re.compile(

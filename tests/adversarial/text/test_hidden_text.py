@@ -37,6 +37,7 @@ HIDDEN = {
     + '#if CALL(GLUE, __has_inc, lude)("@FILE@")\n#error there_is_one\n#endif'
     + KERNEL,
     "pasted_pragma": GLUE + 'GLUE(_Pra, gma)("GCC dependency \\"@FILE@\\"")' + KERNEL,
+    "turned_in_a_comment": "// \u202e } ;)(f\u202c" + KERNEL,
     "attribute_by_digraphs": "<:<:gnu::constructor:>:> void f() {}" + KERNEL,
 }
 
