@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from evaluators.cpu.emit import ENGINE
 from evaluators.cpu.faults import Place, rejected
 from evaluators.cpu.fence import GUARD_BYTES, Fence, fence_bytes
 from evaluators.cpu.library_memory import memory_of
@@ -50,6 +51,7 @@ class CpuSession:
         powers of two and itself differ by 10%.
         """
         self._packer = Script(compiled)
+        self._timed = compiled.engine == ENGINE
         self._left = memory_bytes
         self._next = 0
         self._hidden: list[tuple[int, int]] = []
@@ -228,7 +230,7 @@ class CpuSession:
             if checked:
                 outputs, margins = self._outputs(plan, buffers), self._margins()
                 yield self._packer.spans(lds, outputs, margins, run=self._runs)
-            elif lds:
+            elif lds and self._timed:
                 yield self._packer.spans(lds, timed=True)
         yield self._packer.step(plan.defines, step, buffers)
 

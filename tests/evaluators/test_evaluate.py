@@ -142,12 +142,12 @@ WRONG_KERNELS = {
     "write to an input": (
         kernel(after="if (i == 0) ((float*)x)[0] = 1.0f;"),
         Status.WRONG,
-        "wrote to its input x (",
+        "its input x (",
     ),
     "write to a constant": (
         kernel(after="if (i == 0) ((float*)w)[0] = 9.0f;"),
         Status.WRONG,
-        "wrote to its input w (",
+        "its input w (",
     ),
     "state kept between launches": (
         kernel(
