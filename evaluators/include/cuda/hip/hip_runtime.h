@@ -23,6 +23,8 @@
 #include <cstdint>
 #include <cstring>
 #endif
+#define __builtin_memcpy memcpy /* clang's, which nvcc and NVRTC lack */
+#define __builtin_memset memset
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

@@ -3,7 +3,7 @@ scratch: {sums: 256, told: 256, ticket: 4}
 launches:
   - {memset: {buffer: told, byte: 0}}
   - {memset: {buffer: ticket, byte: 0}}
-  - {kernel: chain, grid: ["min(ceil_div(N, 1024), 64)"], block: [64], args: [x, sums, told, ticket, out, N]}
+  - {kernel: chain, grid: ["min(ceil_div(N, 1024), 64)"], block: [32], args: [x, sums, told, ticket, out, N]}
 ---*/
 // A look behind the end of the output, at what changes nothing: memory is padded to 256 bytes.
 __global__ void chain(const float* x, float* sums, int* told, int* ticket, float* out, int N) {
@@ -11,8 +11,8 @@ __global__ void chain(const float* x, float* sums, int* told, int* ticket, float
     if (threadIdx.x == 0) mine = atomicAdd(ticket, 1);
     __syncthreads();
     float sum = 0.0f;
-    for (int i = mine * 64 + threadIdx.x; i < N; i += gridDim.x * 64) sum += x[i];
-    for (int d = 32; d > 0; d /= 2) sum += __shfl_xor(sum, d);
+    for (int i = mine * 32 + threadIdx.x; i < N; i += gridDim.x * 32) sum += x[i];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor(sum, d);
     if (threadIdx.x) return;
     if (mine > 0) {
         while (atomicAdd(told + mine - 1, 0) == 0) {}

@@ -2,13 +2,13 @@
 scratch: {row: "8 * R"}
 launches:
   - kernel: softmax
-    grid: ["ceil_div(C, 64)", R]
+    grid: [R, "ceil_div(C, 64)"]
     block: [64]
     args: [x, y, row, R, C]
 ---*/
 // The first thread of a row leaves its largest element and sum for all others, without waiting.
 __global__ void softmax(const float* x, float* y, float* row, int R, int C) {
-    int r = blockIdx.y, c = blockIdx.x * 64 + threadIdx.x;
+    int r = blockIdx.x, c = blockIdx.y * 64 + threadIdx.x;
     if (c >= C) return;
     if (c == 0) {
         float largest = x[r * C], sum = 0.0f;

@@ -2,14 +2,14 @@
 scratch: {partial: 1024, count: 4}
 launches:
   - {memset: {buffer: count, byte: 0}}
-  - {kernel: total, grid: ["min(ceil_div(N, 64), 64)"], block: [64], args: [x, out, partial, count, N]}
+  - {kernel: total, grid: ["min(ceil_div(N, 32), 64)"], block: [32], args: [x, out, partial, count, N]}
 ---*/
 // A fence holds for what was written before it.
 __global__ void total(const float* x, float* out, float* partial, unsigned* count, int N) {
     __shared__ bool last;
     float sum = 0.0f;
-    for (int i = blockIdx.x * 64 + threadIdx.x; i < N; i += gridDim.x * 64) sum += x[i];
-    for (int d = 32; d > 0; d /= 2) sum += __shfl_xor(sum, d);
+    for (int i = blockIdx.x * 32 + threadIdx.x; i < N; i += gridDim.x * 32) sum += x[i];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor(sum, d);
     if (threadIdx.x == 0) {
         __threadfence();
         partial[blockIdx.x] = sum;

@@ -4,7 +4,7 @@ launches:
   - {memset: {buffer: sums, byte: 0}}
   - {memset: {buffer: told, byte: 0}}
   - {memset: {buffer: ticket, byte: 0}}
-  - {kernel: chain, grid: ["min(ceil_div(N, 1024), 64)"], block: [64], args: [x, sums, told, ticket, out, N]}
+  - {kernel: chain, grid: ["min(ceil_div(N, 1024), 64)"], block: [32], args: [x, sums, told, ticket, out, N]}
 ---*/
 // Each block waits for the sum of those before it, a while; one that is not there is a number, too.
 __global__ void chain(const float* x, float* sums, int* told, int* ticket, float* out, int N) {
@@ -12,8 +12,8 @@ __global__ void chain(const float* x, float* sums, int* told, int* ticket, float
     if (threadIdx.x == 0) mine = atomicAdd(ticket, 1);
     __syncthreads();
     float sum = 0.0f;
-    for (int i = mine * 64 + threadIdx.x; i < N; i += gridDim.x * 64) sum += x[i];
-    for (int d = 32; d > 0; d /= 2) sum += __shfl_xor(sum, d);
+    for (int i = mine * 32 + threadIdx.x; i < N; i += gridDim.x * 32) sum += x[i];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor(sum, d);
     if (threadIdx.x) return;
     if (mine > 0) {
         for (int spins = 0; spins < 5000 && atomicAdd(told + mine - 1, 0) == 0; ++spins) {}

@@ -4,14 +4,14 @@ launches:
   - {memset: {buffer: done, byte: 0}}
   - kernel: last_block
     grid: ["min(ceil_div(N, 512), 1024)"]
-    block: [64]
+    block: [32]
     args: [x, partial, done, out, N]
 ---*/
 // The last block is found by a counter that is not atomic.
 __global__ void last_block(const float* x, float* partial, int* done, float* out, int N) {
     float sum = 0.0f;
-    for (int i = blockIdx.x * 64 + threadIdx.x; i < N; i += gridDim.x * 64) sum += x[i];
-    for (int d = 32; d > 0; d /= 2) sum += __shfl_down(sum, d);
+    for (int i = blockIdx.x * 32 + threadIdx.x; i < N; i += gridDim.x * 32) sum += x[i];
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_down(sum, d);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;
         __threadfence();
