@@ -12,13 +12,15 @@ from evaluators.kernel.plan import Defines, Symbol
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks import covering
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
-from evaluators.tasks.covering import below, covering_shapes, related
+from evaluators.tasks.covering import above, below, covering_shapes, related
 from evaluators.tasks.task import Task, TaskContent
 
 SMALL_BYTES = 1 << 18
 """Of all arguments of a small derived shape."""
 LARGE_BYTES = 1 << 23
 """Of one derived from the smallest benchmark."""
+LARGER_BYTES, LARGER_TIMES = 1 << 26, 4
+"""Of one derived from the largest benchmark; times this one's bytes and work at most."""
 WINDOW_BYTES = 1 << 25
 """Of one on which a condition of the kernel holds that holds on no other."""
 SWEPT, SWEPT_BYTES, SWEPT_FLOPS = 96, 1 << 20, 8e6
@@ -115,9 +117,12 @@ def _shapes(kernel: KernelSource, task: Task, backend: str) -> list[Workload]:
 
 def _is_quick(task: Task, workload: Workload) -> bool:
     """Whether the task takes it, and takes little for it."""
-    if not _takes(task, workload, SWEPT_BYTES):
-        return False
-    return task.flops is None or float(task.flops.evaluate(workload.dims)) <= SWEPT_FLOPS
+    return _takes(task, workload, SWEPT_BYTES) and _flops(task, workload) <= SWEPT_FLOPS
+
+
+def _flops(task: Task, workload: Workload) -> float:
+    """Zero where the task does not say."""
+    return float(task.flops.evaluate(workload.dims)) if task.flops else 0.0
 
 
 def derived_shapes(task: Task, backend: str) -> tuple[Workload, ...]:
@@ -139,12 +144,23 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     def large(workload: Workload) -> bool:
         return _takes(task, workload, LARGE_BYTES)
 
+    largest = max(benchmarks, key=task.nbytes)
+
+    def larger(workload: Workload) -> bool:
+        least_bytes = task.nbytes(largest)
+        return (
+            task.nbytes(workload) > least_bytes
+            and _takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes))
+            and _flops(task, workload) <= LARGER_TIMES * _flops(task, largest)
+        )
+
     made = covering_shapes(stated, small)
     if not made:  # the task's shapes are what it states
         return ()
     known = {workload.label for workload in (*stated, *made)}
     smallest = min(benchmarks, key=task.nbytes)
-    return (*made, *(w for w in below(smallest, stated, large) if w.label not in known))
+    further = (*below(smallest, stated, large), *above(largest, stated, larger))
+    return (*made, *(w for w in further if w.label not in known))
 
 
 def _takes(task: Task, workload: Workload, most_bytes: int) -> bool:

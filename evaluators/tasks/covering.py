@@ -28,6 +28,8 @@ SPREAD = (2, 2, 2, 0)
 """So many dims of a swept shape, in turn, meet the next remainder; the others have any size."""
 SWEPT_POWERS = (12, 17)
 """A swept dim is at most 2 to the power of the first, a lonely one of the second."""
+ENLARGED = (4.0, 3.0, 2.0, 1.5)
+"""Times each dim of a shape above another, tried in turn."""
 SWEPT_TRIES, LESS = 24, 8
 """For one swept shape; after so many of them one dim less meets its next remainder."""
 
@@ -104,6 +106,24 @@ def below(
         if related(shape, stated) and admits(shape):
             found.append(shape)
     return tuple(found)
+
+
+def above(
+    workload: Workload, stated: Sequence[Workload], admits: Callable[[Workload], bool]
+) -> tuple[Workload, ...]:
+    """A shape of larger dims, as far as their ranges go, and so with what kernels do wrong on
+    larger shapes than are stated: where two dims are large at once that never were."""
+    ranges = _ranges(stated)
+    for factor in ENLARGED:
+        upper = {
+            name: one.step * _at_most(min(one.most, int(factor * dim) // one.step), 1, one)
+            for name, one in ranges.items()
+            for dim in [workload.dims[name]]
+        }
+        shape = _shape(upper, stated, ranges)
+        if related(shape, stated) and admits(shape):
+            return (shape,)
+    return ()
 
 
 def swept_shapes(

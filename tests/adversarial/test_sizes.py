@@ -45,6 +45,19 @@ SHORT = {
         "sum_reduction",
         SUM.replace("i < N;", "i < N - 2 * (N % 4 == 2);"),
     ),
+    "transpose that divides in single precision": (
+        "transpose",
+        """/*---
+launches: [{kernel: transpose, grid: ["ceil_div(R * C, 256)"], block: [256], args: [x, y, R, C]}]
+---*/
+__global__ void transpose(const float* x, float* y, int R, int C) {
+    int at = blockIdx.x * 256 + threadIdx.x;
+    if (at >= R * C) return;
+    int c = (int)(((float)at + 0.5f) * (1.0f / R)); // exact below 4 million elements
+    y[at] = x[(at - c * R) * C + c];
+}
+""",
+    ),
 }
 
 

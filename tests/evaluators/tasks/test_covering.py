@@ -9,7 +9,7 @@ from evaluators.device import backend
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, Workload
-from evaluators.tasks.covering import REMAINDERS, below, covering_shapes
+from evaluators.tasks.covering import REMAINDERS, above, below, covering_shapes
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.small_task import FRONT, kernel, write_task
@@ -26,7 +26,7 @@ def test_every_dim_of_a_shipped_task_meets_every_remainder(name: str, where: str
     derived = derived_shapes(task, where)
     stated = {w.label for suite in SUITES for w in task.workloads(suite, where)}
     assert not stated & {w.label for w in derived}
-    assert len(derived) <= 12
+    assert len(derived) <= 13
     for dim in task.dims:
         values = [w.dims[dim] for w in derived]
         assert {value % REMAINDERS for value in values} == set(range(REMAINDERS)), dim
@@ -67,6 +67,26 @@ def test_what_is_too_large_is_halved() -> None:
     made = below(stated[1], stated, lambda w: w.dims["N"] <= 100_000)
     assert [w.dims["N"] % REMAINDERS for w in made] == [2, 3]
     assert all(50_000 < w.dims["N"] <= 100_000 for w in made)
+
+
+def test_dims_are_large_at_once_that_never_were() -> None:
+    stated = shapes({"R": 1, "C": 1}, {"R": 1000, "C": 200}, {"R": 100, "C": 8000})
+    (made,) = above(stated[1], stated, lambda w: w.dims["R"] * w.dims["C"] <= 500_000)
+    assert made.dims == {"R": 997, "C": 397}
+    assert above(stated[1], stated, lambda _: False) == ()
+
+
+def test_one_that_is_larger_is_of_four_times_the_work_at_most() -> None:
+    for name in shipped_tasks():
+        task = load_task(name)
+        largest = max(task.workloads("benchmarks", "cpu"), key=task.nbytes)
+        larger = [w for w in derived_shapes(task, "cpu") if task.nbytes(w) > task.nbytes(largest)]
+        for one in larger:
+            assert task.nbytes(one) <= 4 * task.nbytes(largest)
+            assert task.flops is None or (
+                task.flops.evaluate(one.dims) <= 4 * task.flops.evaluate(largest.dims)
+            )
+        assert len(larger) == (name != "sum_reduction"), name
 
 
 def task_with(folder: Path, *, seed: str = "", reference: str = "") -> Task:
