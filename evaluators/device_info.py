@@ -51,6 +51,7 @@ class DeviceInfo:
     partition: str = ""
     pci_address: str = ""
     judges_on_device: bool = True  # inputs stay there and results are judged there; else: the host
+    macros: tuple[str, ...] = ()  # NAME=VALUE, of a device for which this one watches kernels
     private_process: bool = True  # its sessions share a context, which a fault of one ends
 
     @property

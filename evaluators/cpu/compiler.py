@@ -68,11 +68,13 @@ class CpuCompiler:
     """Compiles for this machine's processor.
 
     wavefront: what the macro WAVEFRONT stands for. engine: cpu-fission, whose times count, or
-    cpu-fibers, the oracle for what it computes.
+    cpu-fibers, the oracle for what it computes. macros: further ones, as NAME=VALUE, that a
+    kernel of another device finds defined.
     """
 
     wavefront: int = 64
     engine: str = ENGINE
+    macros: tuple[str, ...] = ()
     deadline_s: float = COMPILE_DEADLINE_S
 
     def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
@@ -102,7 +104,12 @@ class CpuCompiler:
         resources: list[Mapping[str, Any]] = []
         for defines, entries in wanted.items():
             build = _Build(
-                tools=tools, kernel=kernel, defines=defines, headers=headers, entries=[*entries]
+                tools=tools,
+                kernel=kernel,
+                defines=defines,
+                macros=self.macros,
+                headers=headers,
+                entries=[*entries],
             )
             binaries[defines], found = build.run(self.engine, self.wavefront, self.deadline_s)
             resources += found
@@ -123,7 +130,12 @@ class CpuCompiler:
         """The regions into which the kernels of a plan are cut, and why. Raises Rejected."""
         headers = check_source(kernel.code, first_line=kernel.code_line)
         build = _Build(
-            tools=toolchain(), kernel=kernel, defines=plan.defines, headers=headers, entries=()
+            tools=toolchain(),
+            kernel=kernel,
+            defines=plan.defines,
+            macros=self.macros,
+            headers=headers,
+            entries=(),
         )
         with tempfile.TemporaryDirectory() as name:
             own = build.own(Path(name), self.wavefront, self.deadline_s)
@@ -138,6 +150,7 @@ class _Build:
     tools: Toolchain
     kernel: KernelSource
     defines: Defines
+    macros: tuple[str, ...]
     headers: Sequence[str]
     entries: Sequence[Entry]
 
@@ -213,7 +226,8 @@ class _Build:
         """The kernel file's own text after the preprocessor."""
         text = compiler_input(self.kernel, self.headers, self.defines)
         (folder / KERNEL_FILE).write_text(text)
-        command = self.tools.preprocess(KERNEL_FILE, (f"-DWAVEFRONT={wavefront}",))
+        known = (f"WAVEFRONT={wavefront}", *self.macros)
+        command = self.tools.preprocess(KERNEL_FILE, tuple(f"-D{macro}" for macro in known))
         done = self.child(command, folder, min(deadline_s, PREPROCESS_DEADLINE_S))
         own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
         if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:

@@ -40,7 +40,7 @@ def compiler(*, arch: str | None = None, wavefront: int = 64, engine: str = ENGI
 def oracle(kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False) -> CpuCompiler:
     """Runs threads as fibers, in random orders, and watches what they read and write."""
     engine = fibers.SAMPLING if sampled else fibers.ENGINE
-    return CpuCompiler(wavefront=info.wavefront, engine=engine)
+    return CpuCompiler(wavefront=info.wavefront, engine=engine, macros=info.macros)
 
 
 def telemetry(info: DeviceInfo) -> Telemetry:

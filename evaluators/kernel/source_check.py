@@ -50,11 +50,15 @@ _FORBIDDEN_WORDS = {
         name: f"{name} is not allowed: engines and compilers spell a function differently"
         for name in ("__PRETTY_FUNCTION__", "__FUNCTION__", "__func__", "__FUNCSIG__")
     },
+    **{
+        name: f"{name} is not allowed: a kernel is the same however it is compiled"
+        for name in ("__OPTIMIZE__", "__OPTIMIZE_SIZE__", "__NO_INLINE__", "__VERSION__")
+    },
 }
 _FORBIDDEN_BUILTIN = re.compile(
     r"__builtin_(ia32_|apply|return_address|frame_address|extract_return|longjmp|setjmp|eh_|"
     r"unwind|init_|dwarf|__clear_cache|cpu_|dynamic_object|object_size|constant_p|"
-    r"is_constant_evaluated|FUNCTION|source_location)|__ks_|__sync_synchronize_"
+    r"is_constant_evaluated|FUNCTION|source_location)|__ks_|__sync_synchronize_|__SANITIZE_|__has_feature$"
 )
 _INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
 

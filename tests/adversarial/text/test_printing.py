@@ -84,6 +84,9 @@ TELLING = (
     "__builtin_strlen(__builtin_FUNCTION()) < 9",
     "__builtin_constant_p(n)",
     "__builtin_object_size(x, 0) == 4",
+    "__OPTIMIZE__",
+    "1\n#ifdef __OPTIMIZE__\n+ 1\n#endif\n",
+    "1\n#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)\n+ 1\n#endif\n",
 )
 """One engine could be told from another by them: that which watches from that which times."""
 

@@ -76,6 +76,28 @@ def test_wavefronts_are_as_wide_as_the_devices_own(task: Task, info: DeviceInfo)
     assert watched(text, task, replace(info, wavefront=32)).status is Status.WRONG
 
 
+@pytest.mark.parametrize(
+    ("arch", "asked"),
+    [
+        ("sm_90", "ifdef __HIP_PLATFORM_NVIDIA__"),
+        ("sm_90a", "if __CUDA_ARCH__ >= 900"),
+        ("gfx942", "ifdef __gfx942__"),
+        ("gfx942", "if defined(__AMDGCN__)"),
+    ],
+)
+def test_what_only_the_device_compiles_is_watched(
+    arch: str, asked: str, task: Task, info: DeviceInfo
+) -> None:
+    there = replace(info, arch=arch)
+    text = FRONT + MIRRORED % f"\n#{asked}\n    %s;\n#else\n    %s;\n#endif\n    "
+    none, barrier = "(void)0", "__syncthreads()"
+    assert watched(text % (none, barrier), task, there).status is Status.WRONG
+    assert watched(text % (barrier, none), task, there).passed
+    cannot = "__builtin_amdgcn_sched_group_barrier(1, 1, 0)"
+    assert watched(text % (cannot, barrier), task, there).passed
+    assert watched(text % (cannot, none), task, there).status is Status.WRONG
+
+
 def test_what_the_cpu_cannot_run_is_no_fault(task: Task, info: DeviceInfo) -> None:
     text = FRONT + MIRRORED % "__builtin_amdgcn_sched_group_barrier(1, 1, 0)"
     made = watched(text, task, info)
