@@ -66,8 +66,7 @@ KS_HOOK(void *, memmove, unsigned char *to, const unsigned char *from, size_t si
 #define KS_FETCH(bits, T, name, result, reads)                                                     \
     KS_HOOK(T, atomic##bits##_##name, volatile T *at, T value, int order) {                        \
         ks_fence_as(order, KS_DEVICE_SCOPE);                                                       \
-        ks_touches(at, reads, KS_CALLER);                                                          \
-        const T old = *at;                                                                         \
+        const T old = ks_touches(at, reads, KS_CALLER) ? value : *at;                              \
         *at = result;                                                                              \
         return old;                                                                                \
     }

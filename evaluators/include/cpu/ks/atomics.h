@@ -4,14 +4,14 @@
 
 #ifdef KS_ORACLE /* which watches accesses: these are told to it by themselves; see races.h */
 #define KS_ATOMICALLY __attribute__((noinline, no_sanitize("thread"))) static
-KS_ATOMICALLY void ks_touches(const volatile void *address, bool reads, const char *code);
+KS_ATOMICALLY bool ks_touches(const volatile void *address, bool reads, const char *code);
 KS_ATOMICALLY void ks_release();
 KS_ATOMICALLY void ks_fence();
 #define KS_TOUCHES(address, reads)                                                                 \
     ks_touches(address, reads, (const char *)__builtin_return_address(0))
 #else
 #define KS_ATOMICALLY KS_INLINE
-#define KS_TOUCHES(address, reads)
+#define KS_TOUCHES(address, reads) false
 KS_INLINE void ks_release() {}
 KS_INLINE void ks_fence() {}
 #endif
@@ -26,8 +26,7 @@ KS_INLINE void ks_fence_as(int order, int scope) {
 #define KS_ATOMIC(name, result, reads)                                                             \
     template <typename T> KS_ATOMICALLY T name(T *address, KsExactly<T> value, KS_ORDERED) {       \
         ks_fence_as(order, scope);                                                                 \
-        KS_TOUCHES(address, reads);                                                                \
-        T old = *address;                                                                          \
+        T old = KS_TOUCHES(address, reads) ? value : *address;                                     \
         *address = result;                                                                         \
         return old;                                                                                \
     }                                                                                              \

@@ -270,27 +270,29 @@ KS_QUIET static __attribute__((noinline)) void ks_fence() {
 }
 
 /* An atomic operation: it sees what its forerunners on the same word released. reads: whether what
- * was there counts. */
-KS_QUIET static __attribute__((noinline)) void ks_touches(const volatile void *at, bool reads,
+ * was there counts. Returns whether an exchange finds LDS that nobody of the block has written: it
+ * may hold what another block left there, even the very value that is put in its place. */
+KS_QUIET static __attribute__((noinline)) bool ks_touches(const volatile void *at, bool reads,
                                                           const char *code) {
     ks_settle();
     const unsigned long long address = (unsigned long long)at;
     ks_interrupt(!ks_in_lds(address / 4));
     const int thread = ks_own_thread();
     ks_count(code);
-    if (reads && ks_in_lds(address / 4) && !ks_written(address, 4))
-        ks_tell(KS_READS_UNWRITTEN_LDS, code);
+    const bool unwritten = ks_in_lds(address / 4) && !ks_written(address, 4);
+    if (reads && unwritten) ks_tell(KS_READS_UNWRITTEN_LDS, code);
     ks_check_inside(address, 4, code);
     ks_release();
     ks_note_atomic(thread);
     *ks_page(address) = ks_block_number;
     KsWord *word = ks_word(address / 4, true);
-    if (!word) return;
+    if (!word) return false; /* too many: nothing is known of it */
     if (word->block >= ks_first_block && ks_foreign(word, thread))
         ks_acquired[thread] = ks_block_acquired = ks_time;
     if (word->block == ks_block_number && word->thread != thread) ks_fences.seen[thread] = ks_time;
     *word = {address / 4, ks_block_number, ks_epoch, ks_turns[thread / WAVEFRONT], ks_time - 1, 0,
              0, (unsigned short)thread, 0, 15, 15, true, false};
+    return unwritten && !reads;
 }
 
 #endif
