@@ -79,10 +79,8 @@ def test_wavefronts_are_as_wide_as_the_devices_own(task: Task, info: DeviceInfo)
 @pytest.mark.parametrize(
     ("arch", "asked"),
     [
-        ("sm_90", "ifdef __HIP_PLATFORM_NVIDIA__"),
-        ("sm_90a", "if __CUDA_ARCH__ >= 900"),
-        ("gfx942", "ifdef __gfx942__"),
-        ("gfx942", "if defined(__AMDGCN__)"),
+        ("sm_90a", "if defined(__HIP_PLATFORM_NVIDIA__) && __CUDA_ARCH__ >= 900"),
+        ("gfx942", "if defined(__AMDGCN__) && defined(__gfx942__)"),
     ],
 )
 def test_what_only_the_device_compiles_is_watched(
