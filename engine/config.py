@@ -49,7 +49,7 @@ class Islands(_Section):
     per_device: int = Field(default=0, ge=0)  # with many devices more than count: so many each
     cycles_in_flight: int = Field(default=2, ge=1)
     capacity: int = Field(default=40, ge=1)
-    tournament: int = Field(default=6, ge=1)
+    tournament: int = Field(default=12, ge=1)
     patience: int = Field(
         default=200, ge=1
     )  # cycles in a row without a new kernel, then the island ends

@@ -60,6 +60,7 @@ class Individual:
     candidate: Candidate
     origin: Origin
     parents: tuple[str, ...] = ()  # Base first, then Reference or second parent
+    repairs: str = ""  # of a repair: id of the kernel that failed, which has the same parents
     experiment: Experiment | None = None
     report: str = ""  # what the writer says it really did
     island: int = 0

@@ -10,6 +10,7 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.store.events import Designed, Selected
 from operators.catalog.search_space import Sweep
+from operators.catalog.selector import draw_rank
 from operators.individual import Experiment, Individual, Origin
 from operators.llm.repair import NOT_BROKEN
 from operators.operator import (
@@ -65,6 +66,7 @@ class Ask:
     draw: Callable[[Context], Awaitable[Draft]]
     origin: Origin
     parents: tuple[str, ...] = ()
+    repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
     @classmethod
@@ -104,9 +106,9 @@ class Asker:
             case "experiment":
                 return await self._experiments(cycle, context)
             case "crossover":
-                return [self._crossover(cycle)]
+                return [self._crossover(cycle, context(SELECT, "select").rng)]
             case "mutation":
-                return [self._mutation(cycle)]
+                return [self._mutation(cycle, context(SELECT, "select").rng)]
             case "random":
                 slots = range(self.mix.experiments_per_cycle)
                 draw = self.random_candidate
@@ -147,14 +149,17 @@ class Asker:
             slot=ask.slot % REPAIR_SLOTS + attempt * REPAIR_SLOTS,
             draw=lambda told: repairer.repair(failed, told),
             origin="repair",
-            parents=(failed.id,),
+            parents=failed.parents,
+            repairs=failed.id,
             experiment=failed.experiment,
         )
 
-    def _crossover(self, cycle: Cycle) -> Ask:
+    def _crossover(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
         if len(cycle.tournament) < 2:
             raise Declined("crossover needs two parents, and the tournament has one member")
-        first, second = cycle.tournament[:2]
+        others = list(cycle.tournament)
+        first = others.pop(draw_rank(len(others), rng))
+        second = others[draw_rank(len(others), rng)]
         return Ask(
             slot=0,
             draw=lambda told: self.operators.crossover.cross(first, second, told),
@@ -162,8 +167,8 @@ class Asker:
             parents=(first.id, second.id),
         )
 
-    def _mutation(self, cycle: Cycle) -> Ask:
-        parent = cycle.tournament[0]
+    def _mutation(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
+        parent = cycle.tournament[draw_rank(len(cycle.tournament), rng)]
         return Ask(
             slot=0,
             draw=lambda told: self.operators.mutator.mutate(parent, told),

@@ -241,6 +241,7 @@ class Island:
                 candidate=draft.candidate,
                 origin=ask.origin,
                 parents=ask.parents,
+                repairs=ask.repairs,
                 experiment=ask.experiment,
                 report=draft.report,
             )

@@ -135,7 +135,8 @@ class Drafted:
     kernel_id: str
     candidate: Candidate
     origin: Origin
-    parents: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()  # in stores of before repairs: of a repair, the failed kernel
+    repairs: str = ""
     experiment: Experiment | None = None
     report: str = ""
 
@@ -149,6 +150,7 @@ class Drafted:
             candidate=self.candidate,
             origin=self.origin,
             parents=self.parents,
+            repairs=self.repairs,
             experiment=self.experiment,
             report=self.report,
             island=self.island,
