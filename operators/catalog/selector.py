@@ -18,7 +18,7 @@ class TournamentSelector:
         rank = draw_rank(len(tournament), context.rng)
         base = tournament[rank]
         place = f"Base {base.id} is number {rank + 1} of {len(tournament)} ({_speed(base)})"
-        reference, why = reference_for(base, tournament, context.individuals)
+        reference, why = _reference(base, tournament, context.individuals)
         return Selection(
             base_id=base.id,
             reference_id=reference.id,
@@ -38,7 +38,7 @@ def _speed(individual: Individual) -> str:
     return "the baseline" if speedup is None else f"{speedup:.2f}x over the seed"
 
 
-def reference_for(
+def _reference(
     base: Individual, tournament: Sequence[Individual], known: Mapping[str, Individual]
 ) -> tuple[Individual, str]:
     """The one furthest ahead of the Base on any shape; else the most distant relative; and why."""

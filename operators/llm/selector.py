@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from operators.catalog.selector import reference_for
 from operators.individual import Individual
 from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, selector_prompt
@@ -51,9 +50,11 @@ class LlmSelector:
             reference_id = meant(said.reference_id, references)
             rationale = said.rationale.strip()
             if reference_id is None:  # a good Base is not asked for again
-                reference, why = reference_for(passed[base_id], tournament, context.individuals)
-                reference_id = reference.id
-                rationale += f" ({said.reference_id!r} is no kernel that passed: {why}.)"
+                reference_id = next((one.id for one in tournament if one.id != base_id), base_id)
+                rationale += (
+                    f" ({said.reference_id!r} is no kernel that passed; the fastest other one of "
+                    "the tournament stands in.)"
+                )
             return Selection(
                 base_id=base_id,
                 reference_id=reference_id,

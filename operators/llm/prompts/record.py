@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from evaluators.measuring.intervals import Spread
 from operators.individual import Individual
 from operators.llm.prompts.steps import Known, gain_over_base, one_line, outcome, percent, what
+from operators.operator import Repeat
 
 
 def record(known: Known, spread: Spread, count: int) -> str:
@@ -31,6 +32,21 @@ def record(known: Known, spread: Spread, count: int) -> str:
     latest = list(tuned.items())[-count:]
     lines += [_tuned(parent, made, known, spread) for parent, made in latest]
     return "\n".join(lines)
+
+
+def repeat_line(repeat: Repeat, known: Known, spread: Spread) -> str:
+    """What an idea repeats, and what came of that."""
+    came = [
+        outcome(one, known, spread)
+        for one in known.values()
+        if one.experiment is not None
+        and one.experiment.technique == repeat.technique
+        and one.experiment.description == repeat.description
+    ]
+    return (
+        f"{repeat.experiment.technique} repeats {repeat.technique} "
+        f"({one_line(repeat.description)}): {came[-1] if came else 'being tried just now'}"
+    )
 
 
 def _older(steps: Sequence[Individual], known: Known, spread: Spread) -> str:

@@ -17,7 +17,7 @@ from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Individual
 from operators.llm.knowledge.digest import knowledge_of
-from operators.llm.prompts.record import record
+from operators.llm.prompts.record import record, repeat_line
 from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import (
     Listing,
@@ -28,7 +28,7 @@ from operators.llm.prompts.tables import (
     verdict,
 )
 from operators.llm.question import Malformed, Message, Prompt, Role
-from operators.operator import Context
+from operators.operator import Context, Repeat
 
 PERSONAS: Mapping[Role, str] = {
     "selector": "Selector",
@@ -119,13 +119,18 @@ def designer_prompt(
     *,
     avenues: int,
     experiments: int,
+    focus: Sequence[str] = (),
+    repeated: Sequence[Repeat] = (),
 ) -> Prompt:
+    """focus: directions to look at first; repeated: what was designed just now, in vain."""
     return _prompt(
         scene,
         "designer",
         base=_listing(scene, base, known),
         reference=_second(scene, reference, base, known),
         tried=record(known, scene.spread, scene.limit(MOST_TRIED)),
+        focus=focus,
+        repeated=[repeat_line(one, known, scene.spread) for one in repeated],
         avenues=avenues,
         experiments=experiments,
     )
