@@ -20,8 +20,7 @@ from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
 from engine.store.ideas import IdeaClaimed
 from engine.store.spending import CallBudget, CallHistory, Spending
-from operators.individual import Experiment
-from operators.llm.ideas import Idea
+from operators.individual import Experiment, Idea
 from operators.llm.question import (
     Failure,
     ModelUnavailable,
@@ -98,9 +97,12 @@ class GatewayActor:
             raise CampaignFailed(str(unavailable)) from None
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
     ) -> Idea | None:
-        return await self._ideas.claim(island, cycle, number, experiment)
+        return await self._ideas.claim(island, cycle, number, experiment, again=again)
+
+    async def claimed(self, island: int) -> tuple[Idea, ...]:
+        return await self._ideas.claimed(island)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -139,11 +141,17 @@ class GatewayModel:
         return outcome
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
     ) -> Idea | None:
         """See IdeaBook."""
-        earlier: Idea | None = await self._gateway.claim.remote(island, cycle, number, experiment)
+        earlier: Idea | None = await self._gateway.claim.remote(
+            island, cycle, number, experiment, again=again
+        )
         return earlier
+
+    async def claimed(self, island: int) -> tuple[Idea, ...]:
+        ideas: tuple[Idea, ...] = await self._gateway.claimed.remote(island)
+        return ideas
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)

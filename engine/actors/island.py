@@ -1,7 +1,6 @@
 """The actor of one island."""
 
 from collections.abc import Awaitable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ class IslandActor:
             journal=self._journal,
             evaluate=self._evaluate,
             send=self._send,
-            claim=partial(model.claim, self._index) if model else None,
+            ideas=model,
             share=self._share if self._config.shares_memory(self._index) else None,
             sweep=self._sweep(task),
         )

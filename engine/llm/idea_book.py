@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from engine.store.ideas import IdeaClaimed
 from engine.store.journal import Journal
-from operators.individual import Experiment
-from operators.llm.ideas import REPEATED, Idea, Ideas, says_what_is_new
+from operators.individual import Experiment, Idea
+from operators.llm.ideas import LOOKS_REPEATED, REPEATED, Ideas, says_what_is_new
 
 
 class IdeaBook:
@@ -22,10 +22,11 @@ class IdeaBook:
         self._ideas = Ideas(self._granted.values())
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
     ) -> Idea | None:
-        """number: the experiment's in its cycle. None: it may be written; else the earlier idea
-        that it repeats without saying what is new."""
+        """number: the experiment's in its cycle; again: its designer has been told already of
+        what earlier ones resemble. None: it may be written; else the earlier idea that it repeats
+        without saying what is new."""
         event = IdeaClaimed(
             island=island,
             cycle=cycle,
@@ -39,9 +40,14 @@ class IdeaBook:
         nearest = self._ideas.nearest(event.idea, island=None if self._shared else island)
         if nearest is not None:
             earlier, likeness = nearest
-            if likeness >= REPEATED and not says_what_is_new(experiment.new, earlier):
+            limit = REPEATED if again else LOOKS_REPEATED
+            if likeness >= limit and not says_what_is_new(experiment.new, earlier):
                 return earlier
         self._granted[event.key] = event.idea
         self._ideas.add(event.idea)
         await self._journal.commit(event)
         return None
+
+    async def claimed(self, island: int) -> tuple[Idea, ...]:
+        """What an island may know of, the oldest first."""
+        return tuple(one for one in self._ideas if self._shared or one.island == island)

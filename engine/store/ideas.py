@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from operators.llm.ideas import Idea
+from operators.individual import Idea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,9 +101,6 @@ class Archipelago:
                 island.hear(replay.unheard(index))
 
     def island(self, index: int, shared: bool) -> Island:
-        async def claim(cycle: int, number: int, experiment: Experiment) -> Any:
-            return await self.book.claim(index, cycle, number, experiment)
-
         mind = self.minds[index]
         setting = Setting(
             config=self.config,
@@ -115,7 +112,7 @@ class Archipelago:
             evaluate=self.evaluate,
             send=lambda *_: None,
             share=(lambda one: self.islands[1 - index].hear([one])) if shared else None,
-            claim=claim,
+            ideas=self.book,
         )
         return Island(index, setting)
 

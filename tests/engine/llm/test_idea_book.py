@@ -7,8 +7,7 @@ import pytest
 from engine.llm.idea_book import IdeaBook
 from engine.store.events import Event
 from engine.store.ideas import IdeaClaimed
-from operators.individual import Experiment
-from operators.llm.ideas import Idea
+from operators.individual import Experiment, Idea
 
 
 class Log:
@@ -43,8 +42,10 @@ PAD_AGAIN = experiment(
 SPLIT = experiment("split-k", "Divide the reduction over several blocks and add partial sums.")
 
 
-def claim(book: IdeaBook, island: int, cycle: int, number: int, one: Experiment) -> Idea | None:
-    return asyncio.run(book.claim(island, cycle, number, one))
+def claim(
+    book: IdeaBook, island: int, cycle: int, number: int, one: Experiment, *, again: bool = False
+) -> Idea | None:
+    return asyncio.run(book.claim(island, cycle, number, one, again=again))
 
 
 def test_an_idea_is_granted_once_on_all_islands() -> None:
