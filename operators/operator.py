@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
-from operators.individual import Candidate, Experiment, Idea, Individual
+from operators.individual import Candidate, Experiment, Individual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +27,7 @@ class Context:
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
-    what the same designer has just designed, and somebody had tried before. claimed: ideas of all
-    islands that went to a writer, whatever became of them.
+    what the same designer has just designed, and somebody had tried before.
     """
 
     task: Task
@@ -41,7 +40,6 @@ class Context:
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeated: tuple[Repeat, ...] = ()
-    claimed: tuple[Idea, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

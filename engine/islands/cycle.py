@@ -42,8 +42,6 @@ class IdeaBook(Protocol):
         self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
     ) -> Idea | None: ...
 
-    async def claimed(self, island: int) -> tuple[Idea, ...]: ...
-
 
 class Note(Protocol):
     def __call__(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
@@ -143,8 +141,6 @@ class Asker:
             cycle.individuals[selection.reference_id],
         )
         told = context(DESIGN, "design")
-        if self.ideas is not None:
-            told = replace(told, claimed=await self.ideas.claimed(told.island))
         design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
         chosen, repeated = await self._untried(told, design.experiments)

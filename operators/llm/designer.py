@@ -68,7 +68,6 @@ class LlmDesigner:
                 experiments=self._experiments,
                 focus=self._focus,
                 repeated=context.repeated,
-                claimed=context.claimed,
             )
 
         return await ask(self._model, "designer", context, render, _read, schema=SCHEMA)

@@ -15,9 +15,9 @@ from evaluators.kernel.source_check import HEADERS
 from evaluators.measuring.gain import spread_on
 from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
-from operators.individual import Experiment, Idea, Individual
+from operators.individual import Experiment, Individual
 from operators.llm.knowledge.digest import knowledge_of
-from operators.llm.prompts.record import record, repeat_line, under_way
+from operators.llm.prompts.record import record, repeat_line
 from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import (
     Listing,
@@ -121,17 +121,14 @@ def designer_prompt(
     experiments: int,
     focus: Sequence[str] = (),
     repeated: Sequence[Repeat] = (),
-    claimed: Sequence[Idea] = (),
 ) -> Prompt:
-    """focus: directions to look at first; repeated: what was designed just now, in vain;
-    claimed: what went to a writer, of which some is under way."""
+    """focus: directions to look at first; repeated: what was designed just now, in vain."""
     return _prompt(
         scene,
         "designer",
         base=_listing(scene, base, known),
         reference=_second(scene, reference, base, known),
         tried=record(known, scene.spread, scene.limit(MOST_TRIED)),
-        under_way=under_way(claimed, known),
         focus=focus,
         repeated=[repeat_line(one, known, scene.spread) for one in repeated],
         avenues=avenues,
