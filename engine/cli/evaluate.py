@@ -13,6 +13,7 @@ from evaluators.evaluate import compile_shown, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.arithmetic import whose_light
 from evaluators.measuring.sittings import meaning
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
@@ -101,6 +102,7 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "busy": evaluation.busy,
         "times_us": dict(evaluation.times_us),
         "speed_of_light": dict(evaluation.speed_of_light),
+        "arithmetic": evaluation.arithmetic,
         "device": evaluation.device,
         "engine": evaluation.engine,
         "compiler": evaluation.compiler,
@@ -126,6 +128,8 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
         light = evaluation.speed_of_light.get(label)
         of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
         yield f"  {label:{width}}  {time_us:11.1f} µs{of_light}"
+    if evaluation.arithmetic:
+        yield f"  {whose_light(evaluation.arithmetic)}"
     yield f"on {evaluation.device}, by {evaluation.engine}, compiled with {evaluation.compiler}"
 
 

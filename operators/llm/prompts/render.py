@@ -27,6 +27,7 @@ from operators.llm.prompts.tables import (
     table,
     verdict,
 )
+from operators.llm.prompts.task_text import exactness, right_when, roofs, work
 from operators.llm.question import Malformed, Message, Prompt, Role
 from operators.operator import Context, Repeat
 
@@ -206,11 +207,15 @@ def reask(prompt: Prompt, said: str, malformed: Malformed) -> Prompt:
 def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
     """The system message holds what never changes in a campaign, so that endpoints can cache it."""
     task, device = scene.task, scene.device
+    benchmarks = task.workloads("benchmarks", device.backend)
     values |= {
         "task": task,
         "device": device,
         "roles": ARGUMENT_ROLES,
-        "benchmarks": [w.label for w in task.workloads("benchmarks", device.backend)],
+        "right_when": {a.name: right_when(a, benchmarks) for a in task.outputs},
+        "task_lines": [*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
+        "device_lines": roofs(task, device, benchmarks),
+        "benchmarks": [w.label for w in benchmarks],
         "tests": [w.label for w in task.workloads("tests", device.backend)],
     }
     if role != "selector":
