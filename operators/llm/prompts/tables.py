@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
+from operators.llm.prompts.diagnosis import diagnosis
 
 LINE_CHARACTERS = 160
 REASON_CHARACTERS = 1_500
@@ -116,8 +117,7 @@ class Listing:
     experiment: str
     report: str
     times: str
-    resources: tuple[str, ...]
-    profile: tuple[str, ...]
+    diagnosis: tuple[str, ...]
     source: str
 
 
@@ -141,8 +141,7 @@ def listing(
         experiment=experiment,
         report=clip(one.report.strip(), REPORT_CHARACTERS),
         times=_times(one, known),
-        resources=_resources(one.evaluation),
-        profile=profile_lines(profile),
+        diagnosis=diagnosis(one.evaluation, profile_lines(profile)),
         source=clip(one.candidate.source.strip(), limit),
     )
 
@@ -162,12 +161,6 @@ def _times(one: Individual, known: Mapping[str, Individual]) -> str:
             f"| {'-' if before is None else f'{before:.4g}'} |"
         )
     return "\n".join([f"Speedup over the naive seed: {_speedup(evaluation)}.", "", *rows])
-
-
-def _resources(evaluation: Evaluation) -> tuple[str, ...]:
-    """Advice that the compiler's numbers give, each sentence once."""
-    said = [sentence for kernel in evaluation.resources for sentence in kernel.get("advice", ())]
-    return tuple(dict.fromkeys(said))[:6]
 
 
 def profile_lines(advice: Sequence[str]) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
+from evaluators.gpu.advice import advice, for_launch, numbers
 from evaluators.gpu.occupancy import LIMITS, occupancy, registers_for, waves_by_registers
 from evaluators.gpu.resources import (
     KernelArgument,
     NotACodeObject,
     Resources,
-    advice,
     read_resources,
 )
 from evaluators.hip.hiprtc import HiprtcChild
@@ -212,7 +212,8 @@ def test_advice_names_the_next_step() -> None:
         "32768 bytes would give 2 blocks.",
     )
     assert advice(Resources(symbol="k", arch="gfx942", registers=300), 1024) == (
-        "a block of 1024 threads with 300 VGPRs and 0 bytes of LDS does not fit on a compute unit.",
+        "a block of 1024 threads with 300 VGPRs and 0 bytes of LDS does not fit on a compute unit; "
+        "try: fewer threads.",
     )
     narrow = Resources(symbol="k", arch="gfx942", registers=32, loads=6, wide_loads=0)
     assert advice(narrow, 256)[0].startswith("none of the 6 global loads is 16 bytes wide")
@@ -220,7 +221,7 @@ def test_advice_names_the_next_step() -> None:
 
 def test_for_launch_is_plain_values() -> None:
     kernel = Resources(symbol="k", arch="gfx942", registers=160, lds_bytes=4096)
-    told = kernel.for_launch(256, 4096)
+    told = for_launch(kernel, 256, 4096)
     told_of_it = (told["waves_per_simd"], told["blocks_per_cu"], told["limited_by"])
     assert told_of_it == (3.0, 3, "registers")
     assert told["advice"] == ["160 VGPRs: 3 waves a SIMD; 128 would give 4."]
