@@ -60,8 +60,7 @@ class _Heard:
                 self.loops[remark.line].add(remark)
 
     def of(self, loop: SourceLoop) -> _Outcome | None:
-        exact = self.loops.get(loop.first_line)
-        return exact or next((self.loops[n] for n in sorted(loop.head) if n in self.loops), None)
+        return next((self.loops[n] for n in loop.own_lines if n in self.loops), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

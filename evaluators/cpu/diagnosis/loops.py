@@ -11,12 +11,21 @@ DEEPEST = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLoop:
-    """A loop as written. head: the lines in which a compiler may say that it stands."""
+    """A loop as written. head: the lines of what stands between its parentheses."""
 
     first_line: int
     last_line: int
     head: frozenset[int]
     inner: "tuple[SourceLoop, ...]"
+
+    @property
+    def own_lines(self) -> list[int]:
+        """Where a compiler may say that it stands, the likeliest first: one that is left from
+        inside stands where it is left. Not where a loop inside stands."""
+        within = set(range(self.first_line, self.last_line + 1))
+        for loop in self.inner:
+            within.difference_update(range(loop.first_line, loop.last_line + 1))
+        return [self.first_line, *sorted(self.head), *sorted(within)]
 
     @property
     def height(self) -> int:
