@@ -18,7 +18,7 @@ _NESTED = re.compile(
 """The compiler speaks of a loop round others, which are what matters."""
 
 _CAUSES = tuple(
-    (re.compile(pattern), Cause(why, remedy))
+    (re.compile(pattern, re.IGNORECASE), Cause(why, remedy))
     for pattern, why, remedy in (
         (
             r"volatile",
@@ -32,7 +32,7 @@ _CAUSES = tuple(
             "expf, logf, tanhf, sqrtf, fminf and fmaxf have one; write others out as a polynomial",
         ),
         (
-            r"number of iterations cannot be computed|number of loop iterations|[Uu]ncountable",
+            r"number of iterations cannot be computed|number of loop iterations|uncountable",
             "its number of iterations isn't known when it begins",
             "count an int up to a bound that stays the same, without break",
         ),

@@ -10,6 +10,7 @@ from evaluators.cpu import device as cpu
 from evaluators.cpu import fibers
 from evaluators.cpu.diagnosis.causes import cause
 from evaluators.cpu.diagnosis.remarks import read_clang, read_gnu
+from evaluators.cpu.toolchain import toolchain
 from evaluators.device import Compiled
 from evaluators.evaluate import compile_shown
 from evaluators.tasks.task_file import load_task
@@ -29,7 +30,7 @@ REFUSED = {
     "carries": ("int i = 1; i < n; ++i", "y[i] = y[i - 1] * 0.5f + x[i];", "another one writes"),
     "largest": (UP, "most = fmaxf(most, x[i]);", "needs the one before"),
     "outsiders": (UP, "*(volatile float*)(y + i) = x[i];", "volatile|no vector form"),
-    "apart": (UP, "most += x[i * n];", "apart|no gain"),
+    "apart": (UP, "most += x[i * n];", "apart|no gain|the one before"),
 }
 
 
@@ -64,6 +65,8 @@ def test_loops_that_are_not_vectorised_say_so_on_their_own_lines() -> None:
     code = "".join(loop_kernel(name, *case[:2]) for name, case in REFUSED.items())
     made = compiled(code, list(REFUSED))
     for i, (name, (_, _, why)) in enumerate(REFUSED.items()):
+        if name == "calls" and toolchain().family != "g++":  # clang calls it once a lane
+            continue
         line = line_of(code, f"void {name}(") + 3
         text = said(made, i, "advice")
         assert text.startswith(f"lines {line}-{line + 2}: the loop is not vectorised: "), name
