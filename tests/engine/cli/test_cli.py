@@ -218,6 +218,9 @@ def test_compile_only_needs_no_device(capsys: pytest.CaptureFixture[str]) -> Non
     compiled = json.loads(capsys.readouterr().out)
     assert compiled["status"] == "COMPILED"
     assert compiled["builds"] == len(compiled["bytes"]) >= 1
+    assert compiled["diagnosis"]
+    assert cli.main([*arguments, "--compile-only"]) == 0
+    assert f"  {compiled['diagnosis'][0]}" in capsys.readouterr().out.splitlines()
 
 
 def test_explain_tells_the_regions(capsys: pytest.CaptureFixture[str]) -> None:
