@@ -75,9 +75,11 @@ class LlmDesigner:
 
 def _read(reply: Reply) -> Design:
     said = read_structured(reply, DesignerReply)
+    experiments = tuple(_experiment(one) for one in said.experiments)
+    named = dict.fromkeys(one.avenue for one in experiments if one.avenue)
     return Design(
-        avenues=tuple(avenue.strip() for avenue in said.avenues),
-        experiments=tuple(_experiment(one) for one in said.experiments),
+        avenues=tuple(avenue.strip() for avenue in said.avenues) or tuple(named),
+        experiments=experiments,
     )
 
 
