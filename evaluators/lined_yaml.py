@@ -172,7 +172,9 @@ def _build(loader: _Loader | None, node: yaml.Node) -> Any:
 def _scalar(loader: _Loader | None, node: yaml.Node, line: int) -> str | int | float | bool | None:
     """What a plain or quoted scalar stands for. Raises YamlError for dates and long numbers."""
     kind = node.tag.rpartition(":")[2]
-    if kind == "str" or (loader is None and kind != "null"):
+    if loader is None:
+        return None if kind == "null" else str(node.value)
+    if kind == "str":
         return str(node.value)
     if kind not in ("null", "bool", "int", "float"):
         raise YamlError(f"{node.value!r} must be text or a number: quote what is text", line)

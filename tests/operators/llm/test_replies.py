@@ -81,6 +81,12 @@ def test_yaml_that_is_cut_off_is_not_taken_as_whole() -> None:
     assert caught.value.kind is Failure.TRUNCATED
 
 
+@pytest.mark.parametrize("empty", ["", "~", "null", "''"])
+def test_yaml_with_an_empty_field_lacks_it(empty: str) -> None:
+    with pytest.raises(Malformed, match="rationale"):
+        read_structured(reply(f"base: {A}\nreference: {B}\nrationale: {empty}"), SelectorReply)
+
+
 def test_an_object_of_other_keys_is_told_which_are_missing() -> None:
     with pytest.raises(Malformed) as caught:
         read_structured(reply('{"first": "a", "second": "b"}'), SelectorReply)

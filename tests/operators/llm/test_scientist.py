@@ -216,6 +216,22 @@ def test_kernels_that_need_no_evaluation_go_back_to_the_writer(reply: str, kind:
     assert "TM" in draft.candidate.source
 
 
+@pytest.mark.parametrize("form", ["```hip\n\n@```", "Here.\n\n@", "\n\n  ```hip\r\n@  ```\n"])
+@pytest.mark.parametrize(
+    "line",
+    ["parameters: {X: 1}", "options: [--help]", "#include <stdio.h>", 'asm("nop");', "int $x;"],
+)
+def test_a_reason_names_the_line_of_the_file_that_the_model_wrote(line: str, form: str) -> None:
+    lines = TILED.splitlines()
+    place = 9 if ": " in line else 12
+    file = "\n".join([*lines[:place], line, *lines[place:]]) + "\n"
+    _, model, _ = using(Script(replies=[form.replace("@", file)]), write)
+    [(_, kind, reason)] = model.counted
+    assert kind is Failure.INVALID_KERNEL
+    assert reason.startswith(f"line {place + 1}: ")
+    assert reason.endswith(f" (the file's line {place + 1} is: {line})")
+
+
 def test_a_kernel_that_stays_invalid_is_handed_on_to_be_stored() -> None:
     bad = TILED.replace("params:", "parameters:")
     draft, _, _ = using(Script(replies=[f"```hip\n{bad}```"] * 2), write)
