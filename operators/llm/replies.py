@@ -45,11 +45,16 @@ class ExperimentReply(_Reply):
     performance: list[float] = Field(min_length=2, max_length=2)
     innovation: float = Field(ge=0, le=100, allow_inf_nan=False)
 
-    @field_validator("technique", "avenue", "rubric", "description", mode="before")
+    @field_validator("rubric", "description", mode="before")
     @classmethod
     def _steps(cls, value: Any) -> Any:
         """A rubric may come as a list of steps."""
         return _as_text(value)
+
+    @field_validator("technique", "avenue", "new", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        return "" if value is None else _as_text(value)
 
     @field_validator("performance", mode="before")
     @classmethod
@@ -127,6 +132,7 @@ SHAPES: dict[type[BaseModel], Shape] = {
             avenue="",
             description="idea",
             rubric="steps",
+            new="",
             performance="expected_performance expected_uplift performance_uplift uplift",
             innovation="innovation_score",
         ),
