@@ -24,7 +24,7 @@ def destinations(
 
 
 def departures(config: CampaignConfig, source: int, evaluations: int) -> tuple[int, list[int]]:
-    """The round of migration after so many evaluations, and whom elites are sent to; often nobody."""
+    """Round of migration after so many evaluations, and whom elites are sent to; often nobody."""
     migration, count = config.migration, config.islands.count
     round, rest = divmod(evaluations, migration.every)
     if rest or not migration.elites:
