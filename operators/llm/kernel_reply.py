@@ -27,7 +27,7 @@ def read_kernel(reply: Reply, base: str, *, edited: str = "Base") -> KernelReply
     text = reply.text.replace("\r\n", "\n")
     found, unfinished = edits(text)
     given = [one for one in files(text) if not _within(one, found)]
-    whole = [one for one in given if one.complete and not (one.cut and reply.finish == "length")]
+    whole = [one for one in given if one.complete and not (one.last and reply.finish == "length")]
     new = [one for one in whole if one.source.strip() != base.strip()]
     if new or (whole and not found):
         return KernelReply(source=(new or whole)[-1].source, report=_report(text, given))

@@ -25,14 +25,13 @@ _LEXEMES = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n]){0,500}"|\'(?:\\.|[^\'\\\n])\'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """text[start:end] is the whole of it with its fences. fenced: one opens and closes it; cut:
-    nothing follows it, so that it may have been cut off."""
+    """text[start:end] is the whole of it with its fences. last: no fence or heading ends it, so
+    that it may have been cut off."""
 
     source: str
     start: int
     end: int
-    fenced: bool
-    cut: bool
+    last: bool
 
     @property
     def code(self) -> str:
@@ -41,7 +40,7 @@ class File:
 
     @property
     def complete(self) -> bool:
-        return bool(self.code) and (self.fenced or open_braces(self.code) == 0)
+        return bool(self.code) and not (self.last and open_braces(self.code))
 
 
 def files(text: str) -> list[File]:
@@ -76,8 +75,7 @@ def _file(text: str, opened: re.Match[str], comments: "_Comments") -> File:
         source=source.strip() + "\n",
         start=start,
         end=after,
-        fenced=closed,
-        cut=not closed and end == len(text),
+        last=not closed and end == len(text),
     )
 
 
