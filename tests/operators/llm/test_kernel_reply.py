@@ -42,10 +42,11 @@ def test_a_bare_file_without_fences() -> None:
 
 COMMENTED = FILE.replace("    a[", "    /* as in\n```\n## The guide\n*/\n    a[")
 GUARDED = FILE.replace("    a[", "# pragma unroll\n#  if 1\n    a[").replace(";\n", ";\n#endif\n")
+NAMED = FILE.replace("__global__", "namespace n {\n__global__") + "}  // namespace n\n"
 LAST = FILE.replace("1.0f", "3.0f")
 
 
-@pytest.mark.parametrize("file", [FILE, COMMENTED, GUARDED])
+@pytest.mark.parametrize("file", [FILE, COMMENTED, GUARDED, NAMED])
 @pytest.mark.parametrize(
     "form",
     [
