@@ -52,7 +52,7 @@ class Island:
         self._evaluations = 0
         self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
-        self._setbacks = Setbacks(self._mix, setting.config.llm)
+        self._setbacks = Setbacks(index, self._mix, setting.config.llm)
         self._lost = ""  # why it ends, where no reply could be used
         self._asker = Asker(
             operators=setting.operators,

@@ -28,8 +28,8 @@ class Setbacks:
     """Follows from the order of an island's own events; a cycle that came to something mends all,
     but for the models."""
 
-    def __init__(self, mix: OperatorMix, llm: Llm | None) -> None:
-        self._mix, self._llm = mix, llm
+    def __init__(self, island: int, mix: OperatorMix, llm: Llm | None) -> None:
+        self._island, self._mix, self._llm = island, mix, llm
         self._way = Way()
         self._lost = 0  # in a row, of those asked in this way
         self.warning = ""
@@ -85,7 +85,7 @@ class Setbacks:
         """The name of the model that the role asks."""
         (known,) = (one for one in ROLES if one == role)
         own = self._way.models.get(role) or self._mix.models.get(known, "")
-        return self._llm.model_name(known, own) if self._llm else own
+        return self._llm.model_name(known, own, self._island) if self._llm else own
 
     def _told(self, others: Mapping[str, str]) -> str:
         if not others:

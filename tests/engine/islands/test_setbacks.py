@@ -148,11 +148,14 @@ def test_a_person_is_told_which_model_is_asked_now() -> None:
     config = parse_config(
         {
             "task": "sgemm",
-            "llm": {"models": {"a": {"model": "x"}, "b": {"model": "y"}}, "roles": {"writer": "b"}},
+            "llm": {
+                "models": {"a": {"model": "x"}, "b": {"model": "y"}},
+                "roles": {"writer": ["a", "b"]},
+            },
         },
         where="test",
     )
-    setbacks = Setbacks(config.operators_of(0), config.llm)
+    setbacks = Setbacks(1, config.operators_of(1), config.llm)
     lost = CycleFinished(island=0, cycle=1, lost={"writer": "bad_edit: it is not there"})
     told = []
     for _ in range(3 * IN_A_ROW):
