@@ -200,17 +200,15 @@ class Island:
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
-        finished = tally.finished(
-            self.index, cycle.number, cycle.operator, asks=self._mix.kind == "llm"
-        )
+        finished = tally.finished(self.index, cycle, asks=self._mix.kind == "llm")
         self._close(finished)
         self._lost = self._setbacks.ending
         # Waiting for the store here keeps a lane that finds nothing from running away.
         await self._setting.journal.commit(finished)
 
     def _close(self, finished: CycleFinished) -> None:
-        cycle = self._open.pop(finished.cycle, None)
-        self._setbacks.take(finished, cycle.way if cycle else None)
+        self._open.pop(finished.cycle, None)
+        self._setbacks.take(finished)
         prefix = f"{finished.key}/"
         for key in [key for key in self._drafts if key.startswith(prefix)]:
             del self._drafts[key]

@@ -41,11 +41,11 @@ class Setbacks:
             self._mend()
         return self._way
 
-    def take(self, finished: CycleFinished, way: Way | None) -> None:
-        """way: how the cycle asked. One that was still asked in a former way says nothing."""
+    def take(self, finished: CycleFinished) -> None:
+        """One that was lost, and was still asked in a former way, says nothing of this one."""
         if finished.written:
             self._mend()
-        elif finished.lost and (way or self._way).step == self._way.step < OVER:
+        elif finished.lost and finished.step == self._way.step < OVER:
             self._lost += 1
             trouble = {**self._way.trouble, **finished.lost}
             if self._lost < IN_A_ROW:

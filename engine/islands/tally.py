@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from engine.islands.cycle import Cycle
 from engine.store.events import CycleFinished
 from evaluators.evaluation import Status
 from operators.individual import Individual
@@ -42,15 +43,16 @@ class Tally:
         else:
             self.written += 1
 
-    def finished(self, island: int, cycle: int, operator: str, *, asks: bool) -> CycleFinished:
+    def finished(self, island: int, cycle: Cycle, *, asks: bool) -> CycleFinished:
         """asks: the island asks a model."""
-        asked = asks and operator in ("experiment", "crossover")
+        asked = asks and cycle.operator in ("experiment", "crossover")
         lost = asked and not self.written and not self.duplicates
         return CycleFinished(
             island=island,
-            cycle=cycle,
+            cycle=cycle.number,
             duplicates=self.duplicates,
             declined=tuple(self.declined),
             written=self.written if asked else 0,
             lost=self.unusable if lost else {},
+            step=cycle.way.step,
         )

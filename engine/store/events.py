@@ -207,7 +207,8 @@ class CycleFinished:
     """declined: one sentence for each operator that had nothing to offer.
 
     written: new kernels that experiments, crossovers and repairs made. lost: role -> what was
-    wrong with its last reply, of a cycle that came to nothing because none could be used.
+    wrong with its last reply, of a cycle that came to nothing because none could be used. step:
+    how it asked; see engine.islands.setbacks.
     """
 
     kind: ClassVar[str] = "cycle_finished"
@@ -217,6 +218,7 @@ class CycleFinished:
     declined: tuple[str, ...] = ()
     written: int = 0
     lost: Mapping[str, str] = field(default_factory=dict)
+    step: int = 0
 
     @property
     def key(self) -> str:

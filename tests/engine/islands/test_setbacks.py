@@ -156,10 +156,11 @@ def test_a_person_is_told_which_model_is_asked_now() -> None:
         where="test",
     )
     setbacks = Setbacks(1, config.operators_of(1), config.llm)
-    lost = CycleFinished(island=0, cycle=1, lost={"writer": "bad_edit: it is not there"})
+    lost = {"writer": "bad_edit: it is not there"}
     told = []
     for _ in range(3 * IN_A_ROW):
-        setbacks.take(lost, setbacks.begin())
+        step = setbacks.begin().step
+        setbacks.take(CycleFinished(island=1, cycle=1, lost=lost, step=step))
         told.append(setbacks.warning)
     assert told[1] == "" and told[2].endswith("smaller tasks are asked for")
     assert told[5].endswith("the writer asks 'a' in place of 'b'")
