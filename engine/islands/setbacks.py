@@ -32,6 +32,7 @@ class Setbacks:
         self._island, self._mix, self._llm = island, mix, llm
         self._way = Way()
         self._lost = 0  # in a row, of those asked in this way
+        self._trouble: dict[str, str] = {}  # of these
         self.warning = ""
         """For a person, in one sentence; empty while all is well."""
 
@@ -47,11 +48,9 @@ class Setbacks:
             self._mend()
         elif finished.lost and finished.step == self._way.step < OVER:
             self._lost += 1
-            trouble = {**self._way.trouble, **finished.lost}
-            if self._lost < IN_A_ROW:
-                return
-            self._lost = 0
-            self._change(trouble)
+            self._trouble |= finished.lost
+            if self._lost == IN_A_ROW:
+                self._change({**self._way.trouble, **self._trouble})
 
     @property
     def ending(self) -> str:
@@ -59,7 +58,11 @@ class Setbacks:
         return self.warning if self._way.step == OVER else ""
 
     def _mend(self) -> None:
-        self._way, self._lost, self.warning = Way(models=self._way.models), 0, ""
+        self._ask(Way(models=self._way.models), "")
+
+    def _ask(self, way: Way, warning: str) -> None:
+        self._way, self.warning = way, warning
+        self._lost, self._trouble = 0, {}
 
     def _change(self, trouble: Mapping[str, str]) -> None:
         step = self._way.step + 1
@@ -71,8 +74,7 @@ class Setbacks:
             said += "; smaller tasks are asked for"
         elif step == ANOTHER_MODEL:
             said += f"; {self._told(others)}"
-        self._way = Way(step=step, trouble=trouble, models={**models, **others})
-        self.warning = said
+        self._ask(Way(step=step, trouble=trouble, models={**models, **others}), said)
 
     def _others(self, trouble: Mapping[str, str]) -> dict[str, str]:
         """Role -> the model that follows its own in llm.models; none where there is one alone."""
@@ -83,7 +85,7 @@ class Setbacks:
 
     def _asked(self, role: str) -> str:
         """The name of the model that the role asks."""
-        (known,) = (one for one in ROLES if one == role)
+        known = ROLES[ROLES.index(role)]
         own = self._way.models.get(role) or self._mix.models.get(known, "")
         return self._llm.model_name(known, own, self._island) if self._llm else own
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from operators.llm.question import Failure, Malformed, Reply
 from operators.llm.reading.numbers import percents
-from operators.llm.reading.trees import Shape, texts, tree
+from operators.llm.reading.trees import Shape, may_go_on, texts, tree
 
 
 class _Reply(BaseModel):
@@ -186,7 +186,7 @@ def read_structured(reply: Reply, model: type[Structured]) -> Structured:
         except ValidationError as error:
             problem = Malformed(Failure.MISSING_FIELDS, _fields(error))
             continue
-        if reply.finish == "length" and reply.text.endswith(text) and text[-1:] not in "}]":
+        if reply.finish == "length" and may_go_on(text) and reply.text.endswith(text):
             break  # what is cut off reads like YAML that has come to its end
         return read
     if reply.finish == "length":

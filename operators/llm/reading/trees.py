@@ -49,16 +49,24 @@ def spelt(key: str) -> str:
 
 def texts(text: str, shape: Shape) -> Iterator[str]:
     """Texts that may be the object, the likeliest first."""
-    if text.startswith(("{", "[")):
+    if _led_by_brace(text):
         yield text
     fenced = [fence.body for fence in fences(text)]
     yield from reversed(fenced)
-    brace = text.find("{")
+    brace = _BRACE.search(text)
     key = _first_key(text, shape)
-    if key >= 0 and not 0 <= brace < key:
+    if key >= 0 and not (brace and brace.start() < key):
         yield text[key:]
-    if not fenced and brace > 0:
-        yield text[brace : text.rindex("}") + 1 if "}" in text else len(text)]
+    if brace and not fenced:
+        last = max(text.rfind("}"), text.rfind("]")) + 1
+        yield text[brace.start() : last if last > brace.start() else len(text)]
+
+
+_BRACE = re.compile(r"\[\s*\{|\{")
+
+
+def _led_by_brace(text: str) -> bool:
+    return text.lstrip().startswith(("{", "["))
 
 
 def _first_key(text: str, shape: Shape) -> int:
@@ -71,14 +79,19 @@ def _first_key(text: str, shape: Shape) -> int:
     return -1
 
 
+def may_go_on(text: str) -> bool:
+    """Whether nothing tells that the text is whole: YAML, other than JSON, has no end."""
+    return not _led_by_brace(text)
+
+
 def tree(text: str, shape: Shape) -> Any:
     """What the text holds, by the names of the keys: {} for an object that has none of them.
     None: there is no object.
 
     Raises ValueError with one sentence.
     """
-    if text.lstrip().startswith(("{", "[")):
-        found = _json(text)
+    if _led_by_brace(text):
+        found = _json(text.lstrip())
         empty: dict[str, Any] | None = {} if isinstance(found, dict) else None
         return within(found, shape) or empty
     try:
@@ -94,10 +107,10 @@ def tree(text: str, shape: Shape) -> Any:
 
 
 def _json(text: str) -> Any:
-    """JSON, also with line breaks in its strings; else what YAML makes of it: commas at the end,
-    names without quotes."""
+    """JSON, also with line breaks in its strings and prose after it; else what YAML makes of it:
+    commas at the end, names without quotes."""
     try:
-        return json.loads(text, strict=False)
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
     except RecursionError:
         raise ValueError("not valid JSON: nested too deeply") from None
     except ValueError as error:

@@ -59,6 +59,8 @@ A, B = "a1" * 8, "0" * 8 + "7" * 8  # the second would be a number to YAML
         f"{{base_id: {A}, reference_id: '{B}', rationale: because,}}",
         json.dumps({"selection": {"base": A, "reference": B, "rationale": "because"}}),
         json.dumps([{"base": A, "reference": B, "rationale": ["because"]}]),
+        json.dumps({"base": A, "reference": B, "rationale": "because"}) + "\nSo {much} for that.",
+        "Here: " + json.dumps([{"base": A, "reference": B, "rationale": "because"}]) + " [1]",
     ],
 )
 def test_the_papers_own_form_and_what_is_nearly_yaml(text: str) -> None:
