@@ -28,7 +28,7 @@ from operators.llm.prompts.tables import (
     verdict,
 )
 from operators.llm.prompts.task_text import exactness, right_when, roofs, work
-from operators.llm.question import Malformed, Message, Prompt, Role
+from operators.llm.question import Failure, Malformed, Message, Prompt, Role
 from operators.operator import Context, Repeat
 
 PERSONAS: Mapping[Role, str] = {
@@ -199,6 +199,20 @@ def reask(prompt: Prompt, said: str, malformed: Malformed) -> Prompt:
         last = prompt.messages[-1]
         turns = (*prompt.messages[:-1], replace(last, content=f"{last.content}\n\n{text}"))
     return Prompt(messages=turns, template=prompt.template)
+
+
+def smaller(prompt: Prompt, role: Role, trouble: str) -> Prompt:
+    """The prompt with a smaller task at its end. trouble: what was wrong with the last replies."""
+    told = (
+        _environment()
+        .get_template("smaller.md.j2")
+        .render(
+            role=role, reason=trouble.rstrip("."), edits=not trouble.startswith(Failure.BAD_EDIT)
+        )
+    )
+    *before, last = prompt.messages
+    ended = replace(last, content=f"{last.content}\n\n{_tidy(told)}")
+    return Prompt(messages=(*before, ended), template=prompt.template)
 
 
 # --- rendering ----------------------------------------------------------------------------------
