@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from engine.cli.progress import calls_text, demoted_text, verdicts, withdrawn_text, wrong_text
+from engine.cli.progress import calls_text, verdicts
+from engine.cli.troubles import demoted_text, withdrawn_text, wrong_text
 from engine.commands import command, resume_command, shown
 from engine.searching import EXHAUSTED_SPACE
 from engine.store.budget import figure, spent
