@@ -8,7 +8,9 @@ from typing import Self
 import numpy as np
 
 from engine.config import OperatorMix
-from engine.store.events import Designed, Selected
+from engine.islands.seats import Seats
+from engine.store.events import Designed, Drafted, Selected
+from evaluators.kernel.source import kernel_id
 from operators.catalog.search_space import Sweep
 from operators.individual import Experiment, Individual, Origin
 from operators.llm.repair import NOT_BROKEN
@@ -52,6 +54,7 @@ class Cycle:
 class Tally:
     """What became of a cycle's asks; declined: a sentence each."""
 
+    seats: Seats
     new: int = 0
     duplicates: int = 0
     declined: list[str] = field(default_factory=list)
@@ -66,6 +69,19 @@ class Ask:
     origin: Origin
     parents: tuple[str, ...] = ()
     experiment: Experiment | None = None
+
+    def drafted(self, island: int, cycle: int, draft: Draft) -> Drafted:
+        return Drafted(
+            island=island,
+            cycle=cycle,
+            slot=self.slot,
+            kernel_id=kernel_id(draft.candidate.source),
+            candidate=draft.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            experiment=self.experiment,
+            report=draft.report,
+        )
 
     @classmethod
     def untried(cls, sweep: Sweep, known: Collection[str]) -> Self:

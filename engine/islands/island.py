@@ -27,7 +27,6 @@ from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Eve
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
-from evaluators.kernel.source import kernel_id
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Design, Selection
 
@@ -179,13 +178,16 @@ class Island:
         return cycle
 
     async def _cycle(self, cycle: Cycle) -> None:
-        tally = Tally()
+        tally = Tally(seats=self._setting.seats())
         try:
+            await tally.seats.begin(cycle.operator)
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
             tally.declined.append(str(declined))
+        finally:
+            tally.seats.end()
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
@@ -217,39 +219,37 @@ class Island:
             made = await self._candidate(cycle, again, tally)
 
     async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
-        """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
+        """One candidate's life: draft, store, evaluate, tell. None: nothing new."""
         key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
         if drafted is not None and key in self._told:
             tally.new += 1
             return self._memory.individuals.get(drafted.kernel_id)
+        held = await tally.seats.take(ask.origin, paid=drafted is not None)
+        drafted = drafted or await self._draft(cycle, ask, tally)
         if drafted is None:
-            try:
-                draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
-            except Declined as declined:
-                tally.declined.append(str(declined))
-                return None
-            identity = kernel_id(draft.candidate.source)
-            if identity in self._memory.known:
-                tally.duplicates += 1
-                return None
-            drafted = Drafted(
-                island=self.index,
-                cycle=cycle.number,
-                slot=ask.slot,
-                kernel_id=identity,
-                candidate=draft.candidate,
-                origin=ask.origin,
-                parents=ask.parents,
-                experiment=ask.experiment,
-                report=draft.report,
-            )
-            self._memory.known.add(identity)
-            self._drafts[key] = drafted
-            await self._setting.journal.commit(drafted)
+            tally.seats.give_back(held)
+            return None
         tally.new += 1
-        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate)
+        tally.seats.used(held)
+        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate, held)
         return self._tell(drafted, evaluation)
+
+    async def _draft(self, cycle: Cycle, ask: Ask, tally: Tally) -> Drafted | None:
+        """Drawn and stored; None: nothing new."""
+        try:
+            draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
+        except Declined as declined:
+            tally.declined.append(str(declined))
+            return None
+        drafted = ask.drafted(self.index, cycle.number, draft)
+        if drafted.kernel_id in self._memory.known:
+            tally.duplicates += 1
+            return None
+        self._memory.known.add(drafted.kernel_id)
+        self._drafts[drafted.key] = drafted
+        await self._setting.journal.commit(drafted)
+        return drafted
 
     # --- telling ----------------------------------------------------------------------------
 

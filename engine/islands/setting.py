@@ -6,6 +6,7 @@ from typing import Protocol
 
 from engine.config import CampaignConfig
 from engine.islands.cycle import RandomCandidate
+from engine.islands.seats import Places, Seats
 from engine.store.journal import Journal
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -16,8 +17,10 @@ from operators.operator import Operators
 
 
 class Evaluate(Protocol):
-    async def __call__(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        """Raises Stopped."""
+    async def __call__(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        """held: a place is held for it, which this uses up. Raises Stopped."""
 
 
 Send = Callable[[int, int, int, Sequence[Individual]], None]
@@ -36,4 +39,9 @@ class Setting:
     journal: Journal
     evaluate: Evaluate
     send: Send
+    places: Places | None = None  # None: nothing is paid for, or evaluations have no budget
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without
+
+    def seats(self) -> Seats:
+        """Of a new cycle."""
+        return Seats(self.places)

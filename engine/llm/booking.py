@@ -19,15 +19,13 @@ def failed_call(
 ) -> CallFailed:
     """heard: what was streamed, None where the call was never sent. hidden: the model is known to
     generate more than it shows, so that what was heard tells nothing."""
-    prompt, completion = 0, 0
     if heard is None or (failure in UNBILLED and not heard.written):
         tokens, dollars = 0, 0.0
     elif hidden or not model.stream:
         tokens, dollars = reserved.tokens, reserved.dollars
     else:
-        prompt = heard.prompt_tokens
-        if prompt is None:
-            prompt = estimated_tokens(request.prompt.messages)
+        counted = heard.prompt_tokens
+        prompt = estimated_tokens(request.prompt.messages) if counted is None else counted
         # An estimate by characters may exceed what the model was allowed; its own count may not.
         completion = min(
             heard.generated_tokens, max(model.max_tokens, heard.completion_tokens or 0)

@@ -10,6 +10,7 @@ import pytest
 from engine.config import CampaignConfig, parse_config
 from engine.ending import Stopped
 from engine.islands.island import Island
+from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.store.events import (
     Added,
@@ -31,7 +32,7 @@ from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
-from operators.operator import Context, Draft
+from operators.operator import Context, Draft, Operators
 
 TASK = load_task("transpose")
 INFO = DeviceInfo(
@@ -74,6 +75,8 @@ class World:
         earlier: Sequence[Event] = (),
         task: Task = TASK,
         sweep: Sweep | None = None,
+        tools: Operators | None = None,
+        places: Places | None = None,
         **changes: Any,
     ) -> None:
         self.task = task
@@ -87,11 +90,12 @@ class World:
             config=self.config,
             task=task,
             device=INFO,
-            operators=OPERATORS if task is TASK else catalog_operators(task, INFO),
+            operators=tools or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,
             send=self.send,
+            places=places,
             sweep=sweep,
         )
         self.island = Island(0, setting)
@@ -104,7 +108,9 @@ class World:
         self.log.append(event)
         await asyncio.sleep(0)
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         assert kernel_id in {e.kernel_id for e in self.log if isinstance(e, Drafted)}
         if len(self.asked) >= self.budget:
             raise Stopped
@@ -299,7 +305,9 @@ def test_a_tournament_is_written_down_before_the_operators_see_it() -> None:
 
 def test_a_fault_ends_the_island_and_is_not_hidden_by_the_end() -> None:
     class Broken(World):
-        async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
             if len(self.asked) == 1:
                 raise LookupError("the store is gone")
             return await super().evaluate(kernel_id, candidate)
