@@ -30,10 +30,12 @@ class Places:
 
     def let_go(self) -> None:
         """What the place was held for came to nothing."""
-        if self._waiting:
-            self._waiting.pop(0).set_result(None)
-        else:
-            self._held -= 1
+        while self._waiting:
+            turn = self._waiting.pop(0)
+            if not turn.done():  # who waited may have been cancelled
+                turn.set_result(None)
+                return
+        self._held -= 1
 
     def fill(self) -> None:
         """What the place was held for is among the taken ones now."""
@@ -58,5 +60,6 @@ class Places:
 
     def _turn_away(self, error: BaseException) -> None:
         for turn in self._waiting:
-            turn.set_exception(error)
+            if not turn.done():
+                turn.set_exception(error)
         self._waiting.clear()

@@ -80,6 +80,20 @@ def test_the_end_and_a_failure_reach_who_waits() -> None:
     asyncio.run(scenario())
 
 
+def test_who_was_cancelled_gets_no_place() -> None:
+    async def scenario() -> None:
+        places = Places(1, lambda: 0)
+        await places.hold()
+        first, second = (asyncio.create_task(places.hold()) for _ in range(2))
+        await moments()
+        first.cancel()
+        await moments()
+        places.let_go()
+        await second
+
+    asyncio.run(scenario())
+
+
 def test_without_a_budget_there_is_always_a_place() -> None:
     async def scenario() -> None:
         places = Places(None, lambda: 10**9)
