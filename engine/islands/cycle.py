@@ -31,6 +31,9 @@ REPAIR_SLOTS = 1000
 """A slot's n-th repair has the slot's number plus n times this."""
 
 RandomCandidate = Callable[[Context], Awaitable[Draft]]
+Note = Callable[[int, Selection | Design], None]
+"""(cycle, what was decided in it)."""
+
 MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
 
@@ -112,7 +115,7 @@ class Asker:
     operators: Operators
     random_candidate: RandomCandidate
     mix: OperatorMix
-    note: Callable[[int, Selection | Design], None]
+    note: Note
 
     async def asks(self, cycle: Cycle, context: MakeContext) -> list[Ask]:
         """Raises Declined when nothing can be asked for."""

@@ -11,7 +11,6 @@ from engine.islands.cycle import (
     CYCLE,
     SLOT,
     Ask,
-    Asker,
     Cycle,
     Tally,
     decided,
@@ -49,18 +48,16 @@ class Island:
         self._evaluations = 0
         self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
-        self._asker = Asker(
-            operators=setting.operators,
-            random_candidate=setting.random_candidate,
-            mix=self._mix,
-            note=self._note,
-        )
+        self._asker = setting.asker(self._mix, self._note)
 
     # --- life -------------------------------------------------------------------------------
 
     async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
-        """Take in the naive seed; on a resumed island this changes nothing."""
+        """Take in the naive seed; on a resumed island, have evaluated what a kill left over."""
         if self._memory.population:
+            left = (drafted for key, drafted in self._drafts.items() if key not in self._told)
+            self._handed_in = self._setting.hand_in(left)
+            await asyncio.sleep(0)  # all of it is asked for before an island runs
             return
         drafted = Drafted(
             island=self.index,
@@ -180,7 +177,8 @@ class Island:
     async def _cycle(self, cycle: Cycle) -> None:
         tally = Tally(seats=self._setting.seats())
         try:
-            await tally.seats.begin(cycle.operator)
+            if not self._drafts_of(cycle.number):  # else its first questions are answered
+                await tally.seats.begin(cycle.operator)
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
@@ -204,10 +202,12 @@ class Island:
 
     def _close(self, number: int) -> None:
         self._open.pop(number, None)
-        prefix = f"i{self.index}/c{number}/"
-        for key in [key for key in self._drafts if key.startswith(prefix)]:
+        for key in self._drafts_of(number):
             del self._drafts[key]
             self._told.discard(key)
+
+    def _drafts_of(self, number: int) -> list[str]:
+        return [key for key in self._drafts if key.startswith(f"i{self.index}/c{number}/")]
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
@@ -227,11 +227,10 @@ class Island:
             return self._memory.individuals.get(drafted.kernel_id)
         held = await tally.seats.take(ask.origin, paid=drafted is not None)
         drafted = drafted or await self._draft(cycle, ask, tally)
+        tally.seats.settle(held, useful=drafted is not None)
         if drafted is None:
-            tally.seats.give_back(held)
             return None
         tally.new += 1
-        tally.seats.used(held)
         evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate, held)
         return self._tell(drafted, evaluation)
 

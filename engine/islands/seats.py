@@ -41,14 +41,10 @@ class Seats:
         self._out += 1
         return True
 
-    def used(self, held: bool) -> None:
-        """The candidate is evaluated."""
+    def settle(self, held: bool, *, useful: bool) -> None:
+        """useful: the candidate is there, and its evaluation takes the place; else it is free."""
         self._out -= held
-
-    def give_back(self, held: bool) -> None:
-        """The candidate came to nothing."""
-        if held and self._places is not None:
-            self._out -= 1
+        if held and not useful and self._places is not None:
             self._places.let_go()
 
     def end(self) -> None:

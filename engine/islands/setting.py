@@ -1,12 +1,14 @@
 """An island's setting: the campaign it belongs to, whom it asks, and how it hears of the end."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from engine.config import CampaignConfig
-from engine.islands.cycle import RandomCandidate
-from engine.islands.seats import Places, Seats
+from engine.config import CampaignConfig, OperatorMix
+from engine.islands.cycle import Asker, Note, RandomCandidate
+from engine.islands.seats import PAID, Places, Seats
+from engine.store.events import Drafted
 from engine.store.journal import Journal
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -41,6 +43,17 @@ class Setting:
     send: Send
     places: Places | None = None  # None: nothing is paid for, or evaluations have no budget
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without
+
+    def asker(self, mix: OperatorMix, note: Note) -> Asker:
+        return Asker(
+            operators=self.operators, random_candidate=self.random_candidate, mix=mix, note=note
+        )
+
+    def hand_in(self, drafts: Iterable[Drafted]) -> asyncio.Future[list[Any]]:
+        """Have evaluated what is paid for; cycles ask for it again. Not to be waited for."""
+        paid = (one for one in drafts if self.places is not None and one.origin in PAID)
+        calls = (self.evaluate(one.kernel_id, one.candidate) for one in paid)
+        return asyncio.gather(*calls, return_exceptions=True)
 
     def seats(self) -> Seats:
         """Of a new cycle."""
