@@ -51,6 +51,16 @@ class DispatcherState:
     wrong: tuple[Contested, ...] = ()  # what seemed faster, and was wrong when looked at again
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outage:
+    """An endpoint at which nothing listens. since, until: seconds since 1970; it is waited for
+    until then."""
+
+    base_url: str
+    since: float
+    until: float
+
+
 Phase = Literal["starting", "running", "stopping", "finished"]
 
 
@@ -72,6 +82,7 @@ class Snapshot:
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
     calls: Spending | None = None  # of models; None where none is asked
+    outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first
     searching: str = ""  # what can be tried, in a few words
 
     @property

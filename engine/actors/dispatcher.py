@@ -129,8 +129,17 @@ class DispatcherActor:
             raise CampaignFailed("the dispatcher was asked before it began")
         return self._dispatcher
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        return await self._begun.evaluate(kernel_id, candidate)
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        return await self._begun.evaluate(kernel_id, candidate, held)
+
+    async def hold(self) -> None:
+        """A place among the evaluations that are left. Raises Stopped."""
+        await self._begun.places.hold()
+
+    async def let_go(self) -> None:
+        self._begun.places.let_go()
 
     async def stop(self) -> None:
         self._begun.stop()

@@ -18,6 +18,7 @@ from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
+from engine.snapshot import Outage
 from engine.store.ideas import IdeaCompared
 from engine.store.spending import CallBudget, CallHistory, Spending
 from operators.individual import Experiment, Idea
@@ -41,6 +42,7 @@ class GatewayState:
 
     spending: Spending
     over: str
+    outages: tuple[Outage, ...] = ()
 
 
 def look_at_endpoints(config: Llm) -> None:
@@ -108,7 +110,10 @@ class GatewayActor:
         self._begun.stop(reason)
 
     async def state(self) -> GatewayState:
-        return GatewayState(spending=self._begun.spending(), over=self._begun.over)
+        gateway = self._begun
+        return GatewayState(
+            spending=gateway.spending(), over=gateway.over, outages=gateway.outages.now()
+        )
 
     async def drain(self) -> None:
         """Return when all that was asked is settled and stored; nothing more is answered."""

@@ -12,6 +12,7 @@ from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.islands.island import Island
+from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
 from engine.store.profiles import Profiled
@@ -26,6 +27,21 @@ from operators.individual import Candidate, Individual
 from operators.llm.designer import focus_of
 from operators.llm.scientist import llm_operators
 from operators.operator import Context, Draft, Operators
+
+
+class DispatcherPlaces:
+    """An island's way to the evaluations that are left."""
+
+    def __init__(self, dispatcher: ActorHandle[Any]) -> None:
+        self._dispatcher = dispatcher
+
+    async def hold(self) -> None:
+        """Raises Stopped."""
+        call: Awaitable[None] = self._dispatcher.hold.remote()
+        await reply(call)
+
+    def let_go(self) -> None:
+        self._dispatcher.let_go.remote()
 
 
 class IslandActor:
@@ -73,6 +89,7 @@ class IslandActor:
             send=self._send,
             ideas=model,
             share=self._share if self._config.shares_memory(self._index) else None,
+            places=self._places(),
             sweep=self._sweep(task),
         )
         self._island = Island(self._index, setting)
@@ -134,9 +151,17 @@ class IslandActor:
     async def state(self) -> IslandState:
         return self._begun.state()
 
-    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
+    async def _evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate, held)
         return await reply(call)
+
+    def _places(self) -> Places | None:
+        """Only before calls that cost money is the dispatcher asked for a place."""
+        asks = self._config.operators_of(self._index).kind == "llm"
+        bounded = self._config.budgets.evaluations is not None
+        return DispatcherPlaces(self._dispatcher) if asks and bounded else None
 
     def _send(
         self, source: int, destination: int, round: int, elites: Sequence[Individual]

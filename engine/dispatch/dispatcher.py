@@ -14,6 +14,7 @@ from engine.dispatch.finals import Finals
 from engine.dispatch.job import Job, crashed
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
+from engine.dispatch.places import Places
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Retries
 from engine.dispatch.setting import DispatchSetting, Lane
@@ -39,6 +40,7 @@ class Dispatcher:
         self._setting = setting
         self._scores = scoreboard
         self._jobs: dict[str, Job] = {}  # not yet evaluated, by kernel id
+        self.places = Places(setting.budget, lambda: len(self._jobs) + scoreboard.by_status.total())
         self._queue: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
         self._ready: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
         # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
@@ -59,7 +61,6 @@ class Dispatcher:
         self._contesting: set[asyncio.Task[Any]] = set()
         self._profiling = Profiling(setting, scoreboard)
         self._stopped = False
-        self._failure: BaseException | None = None
         self._asked = 0
         self._evaluated = 0
         self._device_s = 0.0
@@ -80,29 +81,34 @@ class Dispatcher:
         self._keep_pace()
         return evaluation
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         """The kernel's evaluation: the stored one, the one under way, or a new one.
 
-        Raises Stopped when the campaign takes no new kernel.
+        held: the caller has a place for it. Raises Stopped when nothing new is taken.
         """
         self._asked += 1
-        if kernel_id in self._scores.evaluations:
-            return self._scores.first(kernel_id)
-        if self._failure is not None:
-            raise self._failure
+        if not held and not self._knows(kernel_id):
+            await self.places.hold()
+            held = True  # and meanwhile others may have asked for it
+        if not self._knows(kernel_id):
+            self.places.check()
+            self._jobs[kernel_id] = Job(self._asked, kernel_id, candidate.source)
+            self._queue.put_nowait(self._jobs[kernel_id])
+            self.places.fill()
+        elif held:
+            self.places.let_go()
         job = self._jobs.get(kernel_id)
-        if job is None:
-            if self._stopped or not self._affordable():
-                raise Stopped
-            done = asyncio.get_running_loop().create_future()
-            job = Job(self._asked, kernel_id, candidate.source, done)
-            self._jobs[kernel_id] = job
-            self._queue.put_nowait(job)
-        return await asyncio.shield(job.done)
+        return await asyncio.shield(job.done) if job else self._scores.first(kernel_id)
+
+    def _knows(self, kernel_id: str) -> bool:
+        return kernel_id in self._scores.evaluations or kernel_id in self._jobs
 
     def stop(self) -> None:
         """Take nothing more, and drop what no device has begun."""
         self._stopped = True
+        self.places.end(Stopped())
         self._contests.stop()
         self._profiling.stop()
         for job in list(self._jobs.values()):
@@ -252,10 +258,6 @@ class Dispatcher:
 
     # --- what goes wrong --------------------------------------------------------------------
 
-    def _affordable(self) -> bool:
-        under_way = len(self._jobs) + self._scores.by_status.total()
-        return self._setting.budget is None or under_way < self._setting.budget
-
     async def _lost(
         self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
     ) -> None:
@@ -292,7 +294,7 @@ class Dispatcher:
                 f"the campaign can't go on: {error}; 'kernel-scientist resume' goes on where it was"
             )
         if error is not None:
-            self._failure = error
             self._stopped = True
+            self.places.end(error)
             for job in list(self._jobs.values()):
                 self._drop(job, error)

@@ -16,7 +16,9 @@ class Job:
     order: int
     kernel_id: str = field(compare=False)
     source: str = field(compare=False)
-    done: asyncio.Future[Evaluation] = field(compare=False)
+    done: asyncio.Future[Evaluation] = field(
+        compare=False, default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
     built: Built | None = field(compare=False, default=None)
     built_at: float = field(compare=False, default=0.0)  # monotonic seconds
     admitted: bool = field(compare=False, default=False)

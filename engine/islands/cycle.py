@@ -10,6 +10,7 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
+from evaluators.kernel.source import kernel_id
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
 from operators.individual import Experiment, Idea, Individual, Origin
@@ -32,6 +33,7 @@ REPAIR_SLOTS = 1000
 """A slot's n-th repair has the slot's number plus n times this."""
 
 RandomCandidate = Callable[[Context], Awaitable[Draft]]
+
 MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
 
@@ -86,6 +88,21 @@ class Ask:
     repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
+    def drafted(self, island: int, cycle: int, draft: Draft) -> Drafted:
+        """The event that tells of what was drawn."""
+        return Drafted(
+            island=island,
+            cycle=cycle,
+            slot=self.slot,
+            kernel_id=kernel_id(draft.candidate.source),
+            candidate=draft.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            repairs=self.repairs,
+            experiment=self.experiment,
+            report=draft.report,
+        )
+
     @classmethod
     def untried(cls, sweep: Sweep, known: Collection[str]) -> Self:
         """In the first slot, which a cycle that found nothing new has left empty.
@@ -97,21 +114,6 @@ class Ask:
             return sweep.draw(known)
 
         return cls(slot=0, draw=draw, origin="random")
-
-    def drafted(self, draft: Draft, identity: str, *, island: int, cycle: int) -> Drafted:
-        """The event that tells of what was drawn. identity: the kernel's id."""
-        return Drafted(
-            island=island,
-            cycle=cycle,
-            slot=self.slot,
-            kernel_id=identity,
-            candidate=draft.candidate,
-            origin=self.origin,
-            parents=self.parents,
-            repairs=self.repairs,
-            experiment=self.experiment,
-            report=draft.report,
-        )
 
 
 def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:

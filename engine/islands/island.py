@@ -12,7 +12,6 @@ from engine.islands.cycle import (
     CYCLE,
     SLOT,
     Ask,
-    Asker,
     Cycle,
     decided,
     draw_operator,
@@ -29,7 +28,6 @@ from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Eve
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
-from evaluators.kernel.source import kernel_id
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Design, Selection
 
@@ -54,19 +52,16 @@ class Island:
         self._barren = 0  # cycles in a row without a new kernel
         self._setbacks = Setbacks(index, self._mix, setting.config.llm)
         self._lost = ""  # why it ends, where no reply could be used
-        self._asker = Asker(
-            operators=setting.operators,
-            random_candidate=setting.random_candidate,
-            mix=self._mix,
-            note=self._note,
-            ideas=setting.ideas,
-        )
+        self._asker = setting.asker(self._mix, self._note)
 
     # --- life -------------------------------------------------------------------------------
 
     async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
-        """Take in the naive seed; on a resumed island this changes nothing."""
+        """Take in the naive seed; on a resumed island, have evaluated what a kill left over."""
         if self._memory.population:
+            left = (drafted for key, drafted in self._drafts.items() if key not in self._told)
+            self._handed_in = self._setting.hand_in(left)
+            await asyncio.sleep(0)  # all of it is asked for before an island runs
             return
         drafted = Drafted(
             island=self.index,
@@ -190,13 +185,17 @@ class Island:
         return cycle
 
     async def _cycle(self, cycle: Cycle) -> None:
-        tally = Tally()
+        tally = Tally(seats=self._setting.seats())
         try:
+            if not self._drafts_of(cycle.number):  # else its first questions are answered
+                await tally.seats.begin(cycle.operator)
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
             tally.decline(declined)
+        finally:
+            tally.seats.end()
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
@@ -209,10 +208,12 @@ class Island:
     def _close(self, finished: CycleFinished) -> None:
         self._open.pop(finished.cycle, None)
         self._setbacks.take(finished)
-        prefix = f"{finished.key}/"
-        for key in [key for key in self._drafts if key.startswith(prefix)]:
+        for key in self._drafts_of(finished.cycle):
             del self._drafts[key]
             self._told.discard(key)
+
+    def _drafts_of(self, number: int) -> list[str]:
+        return [key for key in self._drafts if key.startswith(f"i{self.index}/c{number}/")]
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
@@ -224,29 +225,36 @@ class Island:
             step = self._asker.repair(ask, made)
 
     async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
-        """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
+        """One candidate's life: draft, store, evaluate, tell. None: nothing new."""
         key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
         if drafted is not None and key in self._told:
             tally.new += 1
             return self._memory.individuals.get(drafted.kernel_id)
+        held = await tally.seats.take(ask.origin, paid=drafted is not None)
+        drafted = drafted or await self._draft(cycle, ask, tally)
+        tally.seats.settle(held, useful=drafted is not None)
         if drafted is None:
-            try:
-                draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
-            except Declined as declined:
-                tally.decline(declined)
-                return None
-            identity = kernel_id(draft.candidate.source)
-            if identity in self._memory.known:
-                tally.duplicates += 1
-                return None
-            drafted = ask.drafted(draft, identity, island=self.index, cycle=cycle.number)
-            self._memory.known.add(identity)
-            self._drafts[key] = drafted
-            await self._setting.journal.commit(drafted)
+            return None
         tally.new += 1
-        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate)
+        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate, held)
         return self._tell(drafted, evaluation)
+
+    async def _draft(self, cycle: Cycle, ask: Ask, tally: Tally) -> Drafted | None:
+        """Drawn and stored; None: nothing new."""
+        try:
+            draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
+        except Declined as declined:
+            tally.decline(declined)
+            return None
+        drafted = ask.drafted(self.index, cycle.number, draft)
+        if drafted.kernel_id in self._memory.known:
+            tally.duplicates += 1
+            return None
+        self._memory.known.add(drafted.kernel_id)
+        self._drafts[drafted.key] = drafted
+        await self._setting.journal.commit(drafted)
+        return drafted
 
     # --- telling ----------------------------------------------------------------------------
 

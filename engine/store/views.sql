@@ -78,7 +78,8 @@ CREATE VIEW designs AS SELECT
 FROM events, json_each(events.body, '$.design.experiments') AS one
 WHERE events.kind = 'designed';
 
--- Calls of models. outcome: replied, in flight (or lost in a kill), or how the call failed;
+-- Calls of models. outcome: replied, in flight (or lost in a kill), or how the call failed
+-- (unreachable: an attempt at an endpoint that was away, which counts as no call);
 -- turned_away: why the operator could not use the question's answer. Tokens of a call without a
 -- reply: what it counts for in the budget; while in flight, what it may cost at most.
 CREATE VIEW calls AS SELECT

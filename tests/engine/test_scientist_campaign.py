@@ -266,7 +266,9 @@ class Recomputed:
             raise Stopped  # this cycle is all that is wanted
         self.events.append(event)
 
-    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def _evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         if kernel_id not in self._evaluations:
             raise Stopped
         return self._evaluations[kernel_id]
@@ -311,6 +313,21 @@ def test_a_budget_in_dollars_ends_a_campaign(tmp_path: Path) -> None:
     assert run.summary.ended.startswith("the budget of 0.3 dollars is spent: ")
     assert calls.calls == len(server.log)
     assert "cancelled" not in calls.failures
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_what_is_in_flight_covers_what_is_left_and_no_call_is_cut_off(tmp_path: Path) -> None:
+    """Six lanes, three candidates a cycle, a third of the replies of no use, and a budget of 9."""
+    with serving(Script(key=SECRET, latency_s=0.03, malform=0.3, seed=2)) as server:
+        chosen = config(tmp_path, server.base_url, budgets={"evaluations": 9})
+        run = run_of(run_campaign(chosen, workbench=quick_workbench()), server, chosen)
+    assert run.summary.evaluations["total"] == 9
+    assert run.summary.ended == "the evaluations are spent"
+    assert run.summary.calls is not None
+    assert "cancelled" not in run.summary.calls.failures
+    evaluated = run.whole.scores.evaluations
+    assert {event.kernel_id for event in run.of(Drafted)} == set(evaluated)
+    assert server.most_in_flight <= 8  # the seed is one of the nine
 
 
 def test_an_absent_endpoint_is_one_sentence(tmp_path: Path) -> None:

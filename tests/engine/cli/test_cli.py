@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,7 @@ from engine.cli import parser
 from engine.cli.progress import LiveTable, PlainLines, line, progress, table
 from engine.cli.result import result_lines, tracking_command
 from engine.commands import command
-from engine.snapshot import DispatcherState, IslandState, Snapshot
+from engine.snapshot import DispatcherState, IslandState, Outage, Snapshot
 from engine.store.events import Drafted, Evaluated
 from engine.store.replay import replay
 from engine.store.scoreboard import Best
@@ -340,6 +341,35 @@ def test_trouble_with_tracking_is_told_once() -> None:
         show(snapshot(tracking_trouble="MLflow at http://x can't be written to: no"))
     assert [one for one in lines if one.startswith("warning: MLflow at http://x")] == lines[:1]
     assert len(lines) == 2
+
+
+def test_an_outage_stands_on_the_line_and_is_told_once_at_either_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    since = 14 * 3600 + 3 * 60 + 10.0
+    away = Outage(base_url="http://here/v1", since=since, until=since + 900)
+    text = "endpoint away since 14:03:10, waiting until 14:18:10"
+    assert text in line(snapshot(outages=(away,)))
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=200)
+    with console.capture() as captured:
+        console.print(table(snapshot(outages=(away,))))
+    assert text in captured.get()
+    assert "away" not in line(snapshot())
+    lines: list[str] = []
+    show = PlainLines(lines.append, clock=lambda: 100.0)
+    for outages in ((), (away,), (away,), (), ()):
+        show(snapshot(outages=outages))
+    assert lines[1:] == [
+        "warning: nothing answers at http://here/v1 since 14:03:10; calls wait for it until "
+        "14:18:10 (llm.outage_s), then the campaign ends",
+        "http://here/v1 answers again; it was away since 14:03:10",
+    ]
+    monkeypatch.undo()
+    time.tzset()
 
 
 def test_quarantine_and_compiling_are_shown_when_they_matter() -> None:

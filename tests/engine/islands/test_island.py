@@ -10,6 +10,7 @@ import pytest
 from engine.config import CampaignConfig, parse_config
 from engine.ending import Stopped
 from engine.islands.island import Island
+from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.store.events import (
     Added,
@@ -74,7 +75,8 @@ class World:
         earlier: Sequence[Event] = (),
         task: Task = TASK,
         sweep: Sweep | None = None,
-        minds: Operators | None = None,
+        tools: Operators | None = None,
+        places: Places | None = None,
         close: Callable[[], Awaitable[None]] | None = None,
         **changes: Any,
     ) -> None:
@@ -89,11 +91,12 @@ class World:
             config=self.config,
             task=task,
             device=INFO,
-            operators=minds or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
+            operators=tools or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,
             send=self.send,
+            places=places,
             sweep=sweep,
         )
         self.close = close
@@ -107,7 +110,9 @@ class World:
         self.log.append(event)
         await asyncio.sleep(0)
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         assert kernel_id in {e.kernel_id for e in self.log if isinstance(e, Drafted)}
         if len(self.asked) >= self.budget:
             raise Stopped
@@ -306,7 +311,9 @@ def test_a_tournament_is_written_down_before_the_operators_see_it() -> None:
 
 def test_a_fault_ends_the_island_and_is_not_hidden_by_the_end() -> None:
     class Broken(World):
-        async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
             if len(self.asked) == 1:
                 raise LookupError("the store is gone")
             return await super().evaluate(kernel_id, candidate)
