@@ -157,9 +157,10 @@ def device(log: Log) -> dict[str, Any]:
     """Seconds that devices were held over the seconds of searching, from the seed's verdict on."""
     spans = log.searching
     wall = sum(end - begin for begin, end in spans)
-    by_use: Counter[str] = Counter()
+    by_use: dict[str, float] = {}
     for use, interval in held(log):
-        by_use[use] += sum(overlap(interval, span) for span in spans)
+        inside = sum(overlap(interval, span) for span in spans)
+        by_use[use] = by_use.get(use, 0.0) + inside
     return {
         "searched_s": round(wall, 1),
         "busy_share": round(sum(by_use.values()) / (wall * log.devices), 3) if wall else None,

@@ -123,10 +123,14 @@ class ScriptedServer:
             return await self._fail(request, fault)
         text, extra, finish = self._say(body, number, fault)
         await asyncio.sleep(self._latency_s(number))
-        if body.get("stream"):
+        if not body.get("stream"):
+            self._note(number, body, fault, text, answered=True)
+            return web.json_response(self._completion(body, text, extra, finish))
+        try:
             response = await self._stream(request, body, text, extra, finish)
-        else:
-            response = web.json_response(self._completion(body, text, extra, finish))
+        except ConnectionResetError:  # who asked is gone
+            self._note(number, body, fault or "client gone", text, answered=False)
+            raise web.HTTPRequestTimeout from None
         self._note(number, body, fault, text, answered=True)
         return response
 
