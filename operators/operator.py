@@ -8,7 +8,16 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
-from operators.individual import Candidate, Experiment, Individual
+from operators.individual import Candidate, Experiment, Idea, Individual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """An experiment that was designed again: it, and the earlier one's name and words."""
+
+    experiment: Experiment
+    technique: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +26,9 @@ class Context:
 
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
-    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
+    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
+    what the same designer has just designed, and somebody had tried before. claimed: ideas of all
+    islands that went to a writer, whatever became of them.
     """
 
     task: Task
@@ -29,6 +40,8 @@ class Context:
     individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeated: tuple[Repeat, ...] = ()
+    claimed: tuple[Idea, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
