@@ -17,7 +17,9 @@ from operators.llm.kernel_reply import read_kernel
 from operators.llm.question import Malformed
 from scripts.llm_loop.log import Log, held, origins_of, overlap
 
-PROFILE = re.compile(r"measured by a profiler|What a profiler measured", re.IGNORECASE)
+QUOTED = 60
+"""Characters by which a profiler's sentence is found in a prompt."""
+
 IDLE = re.compile(r"(\bidle\b[^;,]*|\bwaiting (for|until)\b[^;,]*|\baway\b[^;,]*|\w+-bound)")
 
 
@@ -118,11 +120,13 @@ def profiles(log: Log) -> dict[str, Any]:
     """Shares of prompts that show a profile, by role; where there is none, the reasons."""
     made = log.of(Profiled)
     first = min((at for at, event in made if event.advice), default=math.inf)
+    sentences = {_flat(one)[:QUOTED] for _, event in made for one in event.advice}
     shown: Counter[str] = Counter()
     all_: Counter[str] = Counter()
     late: list[bool] = []  # whether one is shown, in prompts after the first profile
     for at, event in log.of(CallReserved):
-        holds = any(PROFILE.search(message.content) for message in event.prompt)
+        asked = _flat(" ".join(message.content for message in event.prompt))
+        holds = any(sentence in asked for sentence in sentences)
         all_[event.role] += 1
         shown[event.role] += holds
         if at > first:
@@ -136,6 +140,10 @@ def profiles(log: Log) -> dict[str, Any]:
         "reasons": sorted({event.reason for _, event in made if event.reason}),
         "example": next((event.advice[:3] for _, event in made if event.advice), ()),
     }
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def tokens(log: Log) -> dict[str, Any]:
@@ -223,10 +231,16 @@ def idle(log: Log) -> dict[str, Any]:
 
 
 def _reasons(dispatcher: Mapping[str, Any]) -> Iterable[str]:
-    """Texts of the state that speak of what is waited for."""
+    """Texts of the state, and names in it, that speak of what is waited for."""
     for name, value in dispatcher.items():
-        if isinstance(value, str) and value and re.search("bound|idle|wait", name):
+        if not value or not re.search("bound|idle|wait", name):
+            continue
+        if isinstance(value, str):
             yield f"{name}: {value}"
+        elif isinstance(value, Mapping):
+            yield from (f"{name}: {key}" for key in value)
+        elif isinstance(value, list):
+            yield from (f"{name}: {one}" for one in value)
 
 
 # --- calls ------------------------------------------------------------------------------------

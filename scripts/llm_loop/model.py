@@ -2,7 +2,8 @@
 
 The first time that an experiment is asked for, its recorded reply comes, flaw and all. When all of
 a task's are used up, designs propose the recorded kernels with parameters drawn anew from their
-own spaces: another kernel each time, though no new idea. Which Base a design is asked for does not
+own spaces: another kernel each time, though no new idea; each says under `new` what differs, so
+that it is written though it resembles earlier ones. Which Base a design is asked for does not
 change what it proposes. So this exercises the loop; it says nothing of what a model would find.
 """
 
@@ -26,6 +27,13 @@ AVENUES = 10
 MOST_DRAWS = 300
 FLAW_EVERY = 4
 """Of the kernels with new parameters whose recording began with a flaw: one in so many does too."""
+
+TRADES = (
+    "fewer resident wavefronts, longer runs apiece, a shorter tail of waves",
+    "less register pressure, smaller footprint, denser residency",
+    "coarser granularity, lower launch overhead, narrower grid",
+    "finer balance over multiprocessors, more requests outstanding, wider coverage",
+)
 
 TO_MAKE = "# The experiment to make"
 SUITES: tuple[Suite, ...] = ("tests", "benchmarks", "held_out")
@@ -167,7 +175,7 @@ def with_params(source: str, params: dict[str, int]) -> str:
 
 
 def _first(one: Recording) -> Idea:
-    said = {"technique": one.technique, **one.said}
+    said = {"technique": one.technique, **one.said, "new": one.said["description"]}
     sound = _fenced(one.sound, one.report)
     if not one.flaw:
         return Idea(recording=one, said=said, replies=(sound,))
@@ -185,6 +193,7 @@ def _again(one: Recording, source: str, *, flawed: bool) -> Idea:
         "description": f"Take {one.technique.replace('-', ' ')} to {params}: the point that was "
         "measured need not be the best of its space, and this one trades occupancy otherwise.",
         "rubric": f"1. Write the kernel of {one.technique.replace('-', ' ')}.\n2. Set {params}.",
+        "new": f"Another point of its space ({params}): {draw.choice(TRADES)}.",
         "performance": [low, low + draw.randint(5, 40)],
         "innovation": draw.randint(5, 30),
     }

@@ -7,6 +7,7 @@ same for all islands: they ask one model. What an idea is worth it does not know
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +23,8 @@ RECOGNISED = 48
 """Characters of a sentence by which it is recognised; records are cut off."""
 
 EXPERIMENTS = 5
+AVENUES = ("memory", "tiling", "arithmetic", "latency", "distribution", "occupancy", "layout")
+TURNED_AWAY = re.compile(r"^# Turned away just now$.*?(?=^# |\Z)", re.MULTILINE | re.DOTALL)
 CODE_TITLES = {"crossover": "First parent", "repair": "The kernel that failed"}
 
 Way = tuple[str, str]
@@ -68,7 +71,7 @@ class ScriptedMind:
         return f"```hip\n{with_idea(base, idea, number)}```\n\n## Report\nAs asked for.\n"
 
     def _design(self, prompt: str, draw: random.Random) -> str:
-        known = recognised(prompt)
+        known = tried(prompt)
         left = [place for place in range(len(ideas())) if place not in known]
         chosen: list[int] = []
         while len(chosen) < EXPERIMENTS and (left or not chosen):
@@ -76,22 +79,36 @@ class ScriptedMind:
             chosen.append(draw.choices(pool, [self._weights[place] for place in pool])[0])
             left = [place for place in left if place != chosen[-1]]
         said = {
-            "avenues": [f"{name}: {sentence}" for name, sentence in map(draw.choice, ideas()[:10])],
-            "experiments": [_experiment(draw.choice(ideas()[place]), draw) for place in chosen],
+            "avenues": list(AVENUES),
+            "experiments": [_experiment(ideas()[place], draw) for place in chosen],
         }
         return f"```json\n{json.dumps(said)}\n```"
 
 
-def _experiment(way: Way, draw: random.Random) -> dict[str, object]:
+def _experiment(ways: Sequence[Way], draw: random.Random) -> dict[str, object]:
+    """new: why it is none of the ideas in the record; the mind is sure of that, in other words."""
+    (name, sentence), (_, another) = draw.sample(list(ways), 2)
     low = draw.randint(-5, 15)
     return {
-        "technique": way[0],
-        "avenue": way[0].partition("-")[0],
-        "description": way[1],
-        "rubric": f"1. {way[1]}\n2. Keep the rest.",
+        "technique": name,
+        "avenue": draw.choice(AVENUES),
+        "description": sentence,
+        "rubric": f"1. {sentence}\n2. Keep the rest.",
+        "new": another,
         "performance": [low, low + draw.randint(1, 40)],
         "innovation": draw.randint(0, 100),
     }
+
+
+def tried(prompt: str) -> set[int]:
+    """Ideas that the prompt shows as tried. What was turned away just now is tried only where the
+    mind sees that it is the earlier idea; where that is another one, it may insist."""
+    turned_away = TURNED_AWAY.search(prompt)
+    if turned_away is None:
+        return recognised(prompt)
+    elsewhere = prompt[: turned_away.start()] + prompt[turned_away.end() :]
+    earlier = re.findall(r" repeats (\S+)", turned_away[0])
+    return recognised(elsewhere) | recognised("\n".join(earlier))
 
 
 def recognised(prompt: str) -> set[int]:
