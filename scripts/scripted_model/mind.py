@@ -1,8 +1,9 @@
 """A scripted mind: it has thirty ideas, says each in other words every time, and reads the record.
 
 Like a capable model it proposes nothing that it recognises in its prompt as tried, whatever that
-was called there; what its prompt does not show it can't know. Which ideas come to it first is the
-same for all islands: they ask one model. What an idea is worth it does not know.
+was called there; what its prompt does not show it can't know. Where its prompt names directions
+to look at first, more than half of what it proposes lies there. Which ideas come to it first is
+the same for all islands: they ask one model. What an idea is worth it does not know.
 """
 
 import json
@@ -22,13 +23,20 @@ MARK = "idea_"
 RECOGNISED = 48
 """Characters of a sentence by which it is recognised; records are cut off."""
 
-EXPERIMENTS = 5
+EXPERIMENTS, IN_FOCUS = 5, 3
+FOCUS = re.compile(r"Look first at what is left to you: ([^.]*)\.")
 AVENUES = ("memory", "tiling", "arithmetic", "latency", "distribution", "occupancy", "layout")
 TURNED_AWAY = re.compile(r"^# Turned away just now$.*?(?=^# |\Z)", re.MULTILINE | re.DOTALL)
 CODE_TITLES = {"crossover": "First parent", "repair": "The kernel that failed"}
 
 Way = tuple[str, str]
 """A technique's name and a sentence."""
+
+
+@cache
+def directions() -> tuple[str, ...]:
+    """Of each idea, where it changes a kernel."""
+    return tuple(one["direction"] for one in yaml.safe_load(IDEAS.read_text()))
 
 
 @cache
@@ -73,16 +81,27 @@ class ScriptedMind:
     def _design(self, prompt: str, draw: random.Random) -> str:
         known = tried(prompt)
         left = [place for place in range(len(ideas())) if place not in known]
-        chosen: list[int] = []
-        while len(chosen) < EXPERIMENTS and (left or not chosen):
-            pool = left or list(range(len(ideas())))  # it must say something
-            chosen.append(draw.choices(pool, [self._weights[place] for place in pool])[0])
-            left = [place for place in left if place != chosen[-1]]
+        focus = FOCUS.search(prompt)
+        first = [place for place in left if focus and directions()[place] in focus[1]]
+        chosen = self._drawn(first, IN_FOCUS, draw)
+        others = [place for place in left if place not in chosen]
+        chosen += self._drawn(others, EXPERIMENTS - len(chosen), draw)
+        if not chosen:  # it must say something
+            chosen = self._drawn(range(len(ideas())), EXPERIMENTS, draw)
         said = {
             "avenues": list(AVENUES),
             "experiments": [_experiment(ideas()[place], draw) for place in chosen],
         }
         return f"```json\n{json.dumps(said)}\n```"
+
+    def _drawn(self, places: Sequence[int], count: int, draw: random.Random) -> list[int]:
+        """Without replacement, by how soon they come to mind."""
+        left = list(places)
+        chosen: list[int] = []
+        while left and len(chosen) < count:
+            chosen.append(draw.choices(left, [self._weights[place] for place in left])[0])
+            left.remove(chosen[-1])
+        return chosen
 
 
 def _experiment(ways: Sequence[Way], draw: random.Random) -> dict[str, object]:
