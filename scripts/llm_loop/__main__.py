@@ -143,6 +143,8 @@ def live(config: Mapping[str, Any], folder: Path, given: argparse.Namespace) -> 
         return {"returned": _wait(driver, given.seconds + START_S + END_S)}
     seed_at = _seed_verdict(run / STORE, driver)
     _sleep_while_alive(driver, seed_at + given.seconds / 2 - time.time())
+    if driver.poll() is not None:
+        return {"returned": f"exit code {driver.returncode}, before it was to be killed"}
     os.killpg(driver.pid, signal.SIGKILL)
     driver.wait()
     killed_at = time.time()
