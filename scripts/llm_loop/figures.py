@@ -64,9 +64,12 @@ def replies(log: Log) -> dict[str, Any]:
             outcome = "unjudged"
             unjudged.append(event.request)
         outcomes[outcome] += 1
+    received = sum(outcomes.values())
+    judged = received - outcomes["cut off at the end"] - outcomes["unjudged"]
     return {
-        "received": sum(outcomes.values()),
-        **outcomes,
+        "received": received,
+        **{outcome: count for outcome, count in outcomes.items() if count},
+        "share_judged": share(judged, received),
         "unjudged_requests": unjudged[:20],
         "every_reply_judged": not unjudged,
     }

@@ -260,6 +260,7 @@ def test_figures_of_a_run_that_was_killed_and_resumed() -> None:
         "verdict": 1,
         "turned away": 1,
         "cut off at the end": 1,
+        "share_judged": 0.667,
         "unjudged_requests": [],
         "every_reply_judged": True,
     }
