@@ -15,7 +15,7 @@ key). Measured over seeds, with 95% bootstrap intervals over them:
 - to_an_idea: the same for each of the thirty, their mean: what to_best is on average over which
   of them is the best, as nothing knows of it before it is evaluated; it varies less.
 
-Campaigns run in this process, on a stand-in for Ray that the tests have too; --ray takes Ray.
+Starting and ending Ray takes most of a campaign's time; the test of this script has a stand-in.
 """
 
 import argparse
@@ -50,6 +50,8 @@ from scripts.scripted_model.server import MODEL, Script
 TASK = "sgemm"
 NOISE = 0.004
 """Standard deviation of ln(time) of one block of a race."""
+
+Place = Callable[[], AbstractContextManager[object]]
 
 Gains = Mapping[int, float]
 """ln(speedup) by idea."""
@@ -135,7 +137,7 @@ def gains_of(seed: int) -> dict[int, float]:
     return {**gains, best: max(gains.values()) + 0.2}
 
 
-def one_run(seed: int, arm: str, given: argparse.Namespace) -> Run:
+def one_run(seed: int, arm: str, given: argparse.Namespace, place: Place) -> Run:
     task = load_task(TASK)
     gains = gains_of(seed)
     workbench = GainWorkbench(
@@ -149,7 +151,7 @@ def one_run(seed: int, arm: str, given: argparse.Namespace) -> Run:
     with tempfile.TemporaryDirectory() as folder, serving(script) as server:
         values = configuration(seed, arm, given, server.base_url, Path(folder))
         config = parse_config(values, where="scripts/shared_memory.py")
-        with _place(given)():
+        with place():
             run_campaign(config, workbench=workbench)
         events = [one.event for one in read_events(Path(folder) / "mind" / STORE)]
     sources = {e.kernel_id: e.candidate.source for e in events if isinstance(e, Drafted)}
@@ -200,15 +202,6 @@ def configuration(
     return values
 
 
-def _place(given: argparse.Namespace) -> Callable[[], AbstractContextManager[None]]:
-    if given.ray:
-        return nullcontext
-    # Imported here: it is the tests', and needs what they need.
-    from tests.engine.local_ray import local_ray
-
-    return local_ray
-
-
 # --- over seeds -------------------------------------------------------------------------------
 
 
@@ -245,7 +238,8 @@ def compared(runs: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
     return found
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, place: Place = nullcontext) -> int:
+    """place: entered for each campaign; the tests give one without Ray."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -256,14 +250,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cycles", type=int, default=1, help="in flight, of each island")
     parser.add_argument("--latency", type=float, default=0.05, help="mean seconds to a reply")
     parser.add_argument("--pull", type=float, default=0.5, help="how alike the first ideas are")
-    parser.add_argument("--ray", action="store_true", help="on Ray itself")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--out", type=Path, metavar="FILE.json")
     given = parser.parse_args(argv)
     runs: dict[str, list[Run]] = {arm: [] for arm in given.arms.split(",")}
     for seed in range(given.seeds):
         for arm, made in runs.items():
-            made.append(one_run(seed, arm, given))
+            made.append(one_run(seed, arm, given, place))
             print(f"{arm}: {made[-1]}", file=sys.stderr, flush=True)
     found = {"asked": {k: str(v) for k, v in vars(given).items()}, **compared(runs)}
     text = json.dumps(found, indent=1)

@@ -1,8 +1,14 @@
-"""The scripted mind: its ideas are paraphrased, and it avoids what its prompt says was tried."""
+"""The scripted mind: its ideas are paraphrased, and it avoids what its prompt says was tried.
+
+python -m tests.scripts.test_shared_memory ARGUMENTS
+
+measures as scripts/shared_memory.py does, with these arguments, without Ray.
+"""
 
 import itertools
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +19,7 @@ from operators.llm.prompts.render import Scene, designer_prompt, writer_prompt
 from scripts.scripted_model.individuals import DEVICE, SGEMM, individual
 from scripts.scripted_model.mind import ScriptedMind, ideas, ideas_in, recognised, with_idea
 from scripts.shared_memory import interval, main
+from tests.engine.local_ray import local_ray
 
 SCENE = Scene(task=SGEMM, device=DEVICE)
 SEED = individual()
@@ -78,6 +85,11 @@ def test_an_interval_holds_the_mean() -> None:
 
 @pytest.mark.soak
 def test_a_campaign_of_the_mind_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--seeds", "1", "--arms", "default", "--evaluations", "6", "--latency", "0"]) == 0
+    few = ["--seeds", "1", "--arms", "default", "--evaluations", "6", "--latency", "0"]
+    assert main(few, place=local_ray) == 0
     found = json.loads(capsys.readouterr().out)["default"]["runs"][0]
     assert found["evaluations"] == 6 <= found["writers"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(place=local_ray))
