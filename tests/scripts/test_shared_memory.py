@@ -2,7 +2,7 @@
 
 python -m tests.scripts.test_shared_memory ARGUMENTS
 
-measures as scripts/shared_memory.py does, with these arguments, without Ray.
+measures as scripts/llm_loop/shared_memory.py does, with these arguments, without Ray.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from operators.individual import Experiment
 from operators.llm.prompts.render import Scene, designer_prompt, writer_prompt
 from scripts.scripted_model.individuals import DEVICE, SGEMM, individual
 from scripts.scripted_model.mind import ScriptedMind, ideas, ideas_in, recognised, with_idea
-from scripts.shared_memory import interval, main
+from scripts.llm_loop.shared_memory import interval, main
 from tests.engine.local_ray import local_ray
 
 SCENE = Scene(task=SGEMM, device=DEVICE)

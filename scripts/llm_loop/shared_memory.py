@@ -1,6 +1,6 @@
 """What a memory shared by all islands saves: campaigns of a scripted mind, with and without it.
 
-python -m scripts.shared_memory --seeds 10 --out found.json
+python -m scripts.llm_loop.shared_memory --seeds 10 --out found.json
 
 Two islands ask one scripted mind (scripts/scripted_model/mind.py): thirty ideas for a matrix
 product, each said in three ways that share under half of their words. An idea has a gain of its
@@ -150,7 +150,7 @@ def one_run(seed: int, arm: str, given: argparse.Namespace, place: Place) -> Run
     script = Script(rule=mind, latency_s=given.latency, spread=0.5, chunks=1, seed=seed)
     with tempfile.TemporaryDirectory() as folder, serving(script) as server:
         values = configuration(seed, arm, given, server.base_url, Path(folder))
-        config = parse_config(values, where="scripts/shared_memory.py")
+        config = parse_config(values, where="scripts/llm_loop/shared_memory.py")
         with place():
             run_campaign(config, workbench=workbench)
         events = [one.event for one in read_events(Path(folder) / "mind" / STORE)]
