@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
-from operators.individual import Candidate, Experiment, Idea, Individual
+from operators.individual import Candidate, Experiment, Individual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +27,9 @@ class Context:
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
-    what the same designer has just designed, and somebody had tried before. claimed: ideas of all
-    islands that went to a writer, whatever became of them.
+    what the same designer has just designed, and somebody had tried before. trouble: role ->
+    what was wrong with its last replies, where none could be used for some cycles; models: role
+    -> the name of a model that is asked in place of its own.
     """
 
     task: Task
@@ -41,7 +42,8 @@ class Context:
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeated: tuple[Repeat, ...] = ()
-    claimed: tuple[Idea, ...] = ()
+    trouble: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,16 @@ class Draft:
 
 class Declined(Exception):
     """An operator has nothing to offer for these parents; one sentence says why."""
+
+
+class Unusable(Declined):
+    """A model's replies could not be used. reason: what was wrong with the last."""
+
+    def __init__(self, role: str, reason: str, *, replies: int) -> None:
+        many = "two" if replies == 2 else str(replies)
+        super().__init__(f"{role}: {many} replies could not be used, the last: {reason}")
+        self.role = role
+        self.reason = reason
 
 
 class Selector(Protocol):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.store.replay import Replay, replay
+from engine.store.run_folder import STORE
 from evaluators.device import backend
 from evaluators.evaluate import compile_kernel, opened
 from evaluators.evaluation import Evaluation
@@ -117,12 +118,12 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("store", type=Path, help="a run's folder")
+    parser.add_argument("run_dir", type=Path, help="a run's folder")
     parser.add_argument("--pairs", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--for", type=float, default=math.inf, dest="span", help="seconds at most")
     given = parser.parse_args(arguments)
-    whole = replay(given.store)
+    whole = replay(given.run_dir / STORE)
     task = load_task(str(whole.campaign.config["task"]))
     backend_name = str(whole.campaign.config["backend"])
     rows: list[dict[str, Any]] = []

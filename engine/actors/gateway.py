@@ -18,7 +18,7 @@ from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
-from engine.store.ideas import IdeaClaimed
+from engine.store.ideas import IdeaCompared
 from engine.store.spending import CallBudget, CallHistory, Spending
 from operators.individual import Experiment, Idea
 from operators.llm.question import (
@@ -71,7 +71,7 @@ class GatewayActor:
         config: Llm,
         budget: CallBudget,
         history: CallHistory,
-        ideas: Sequence[IdeaClaimed],
+        ideas: Sequence[IdeaCompared],
         shared: bool,
     ) -> None:
         """ideas: of the sessions before; shared: see IdeaBook. Raises CampaignFailed: no key."""
@@ -97,12 +97,9 @@ class GatewayActor:
             raise CampaignFailed(str(unavailable)) from None
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+        self, island: int, cycle: int, number: int, experiment: Experiment, again: bool
     ) -> Idea | None:
         return await self._ideas.claim(island, cycle, number, experiment, again=again)
-
-    async def claimed(self, island: int) -> tuple[Idea, ...]:
-        return await self._ideas.claimed(island)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -130,7 +127,7 @@ class GatewayModel:
 
     async def complete(self, request: Request) -> Reply | Unanswered:
         """Raises Stopped when no further question is answered, and what ends the campaign."""
-        named = replace(request, model=self._models.get(request.role, ""))
+        named = replace(request, model=request.model or self._models.get(request.role, ""))
         try:
             outcome: Reply | Unanswered = await self._gateway.complete.remote(named)
         except RayTaskError as error:
@@ -145,13 +142,9 @@ class GatewayModel:
     ) -> Idea | None:
         """See IdeaBook."""
         earlier: Idea | None = await self._gateway.claim.remote(
-            island, cycle, number, experiment, again=again
+            island, cycle, number, experiment, again
         )
         return earlier
-
-    async def claimed(self, island: int) -> tuple[Idea, ...]:
-        ideas: tuple[Idea, ...] = await self._gateway.claimed.remote(island)
-        return ideas
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluators.measuring.intervals import Spread
-from operators.individual import Idea, Individual
+from operators.individual import Individual
 from operators.llm.prompts.steps import Known, gain_over_base, one_line, outcome, percent, what
 from operators.operator import Repeat
 
@@ -34,20 +34,6 @@ def record(known: Known, spread: Spread, count: int) -> str:
     return "\n".join(lines)
 
 
-def under_way(claimed: Sequence[Idea], known: Known) -> tuple[str, ...]:
-    """Ideas that went to a writer and have not come back, on one line each."""
-    back = {
-        (one.experiment.technique, one.experiment.description)
-        for one in known.values()
-        if one.experiment is not None
-    }
-    return tuple(
-        one_line(f"{idea.technique}: {idea.description}")
-        for idea in claimed
-        if (idea.technique, idea.description) not in back
-    )
-
-
 def repeat_line(repeat: Repeat, known: Known, spread: Spread) -> str:
     """What an idea repeats, and what came of that."""
     came = [
@@ -57,10 +43,9 @@ def repeat_line(repeat: Repeat, known: Known, spread: Spread) -> str:
         and one.experiment.technique == repeat.technique
         and one.experiment.description == repeat.description
     ]
-    return (
-        f"{repeat.experiment.technique} repeats {repeat.technique} "
-        f"({one_line(repeat.description)}): {came[-1] if came else 'being tried just now'}"
-    )
+    last = came[-1] if came else "it is under way, or was given up"
+    earlier = f"{repeat.technique} ({one_line(repeat.description)})"
+    return f"{repeat.experiment.technique} repeats {earlier}: {last}"
 
 
 def _older(steps: Sequence[Individual], known: Known, spread: Spread) -> str:

@@ -15,9 +15,9 @@ from evaluators.kernel.source_check import HEADERS
 from evaluators.measuring.gain import spread_on
 from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
-from operators.individual import Experiment, Idea, Individual
+from operators.individual import Experiment, Individual
 from operators.llm.knowledge.digest import knowledge_of
-from operators.llm.prompts.record import record, repeat_line, under_way
+from operators.llm.prompts.record import record, repeat_line
 from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import (
     Listing,
@@ -27,7 +27,8 @@ from operators.llm.prompts.tables import (
     table,
     verdict,
 )
-from operators.llm.question import Malformed, Message, Prompt, Role
+from operators.llm.prompts.task_text import exactness, right_when, roofs, work
+from operators.llm.question import Failure, Malformed, Message, Prompt, Role
 from operators.operator import Context, Repeat
 
 PERSONAS: Mapping[Role, str] = {
@@ -121,17 +122,14 @@ def designer_prompt(
     experiments: int,
     focus: Sequence[str] = (),
     repeated: Sequence[Repeat] = (),
-    claimed: Sequence[Idea] = (),
 ) -> Prompt:
-    """focus: directions to look at first; repeated: what was designed just now, in vain;
-    claimed: what went to a writer, of which some is under way."""
+    """focus: directions to look at first; repeated: what was designed just now, in vain."""
     return _prompt(
         scene,
         "designer",
         base=_listing(scene, base, known),
         reference=_second(scene, reference, base, known),
         tried=record(known, scene.spread, scene.limit(MOST_TRIED)),
-        under_way=under_way(claimed, known),
         focus=focus,
         repeated=[repeat_line(one, known, scene.spread) for one in repeated],
         avenues=avenues,
@@ -203,17 +201,35 @@ def reask(prompt: Prompt, said: str, malformed: Malformed) -> Prompt:
     return Prompt(messages=turns, template=prompt.template)
 
 
+def smaller(prompt: Prompt, role: Role, trouble: str) -> Prompt:
+    """The prompt with a smaller task at its end. trouble: what was wrong with the last replies."""
+    told = (
+        _environment()
+        .get_template("smaller.md.j2")
+        .render(
+            role=role, reason=trouble.rstrip("."), edits=not trouble.startswith(Failure.BAD_EDIT)
+        )
+    )
+    *before, last = prompt.messages
+    ended = replace(last, content=f"{last.content}\n\n{_tidy(told)}")
+    return Prompt(messages=(*before, ended), template=prompt.template)
+
+
 # --- rendering ----------------------------------------------------------------------------------
 
 
 def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
     """The system message holds what never changes in a campaign, so that endpoints can cache it."""
     task, device = scene.task, scene.device
+    benchmarks = task.workloads("benchmarks", device.backend)
     values |= {
         "task": task,
         "device": device,
         "roles": ARGUMENT_ROLES,
-        "benchmarks": [w.label for w in task.workloads("benchmarks", device.backend)],
+        "right_when": {a.name: right_when(a, benchmarks) for a in task.outputs},
+        "task_lines": [*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
+        "device_lines": roofs(task, device, benchmarks),
+        "benchmarks": [w.label for w in benchmarks],
         "tests": [w.label for w in task.workloads("tests", device.backend)],
     }
     if role != "selector":

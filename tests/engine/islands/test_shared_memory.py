@@ -22,7 +22,7 @@ from engine.store.events import (
     Event,
     SessionStarted,
 )
-from engine.store.ideas import IdeaClaimed
+from engine.store.ideas import IdeaCompared
 from engine.store.replay import Replay
 from engine.store.store import Stored
 from evaluators.evaluation import Evaluation
@@ -202,7 +202,7 @@ def test_a_kill_anywhere_loses_nothing_that_was_learned() -> None:
     for kept in range(3, len(whole.log), 7):
         cut = whole.log[:kept]
         resumed = Archipelago(budget=100, earlier=cut)
-        known = {event.key for event in cut if isinstance(event, IdeaClaimed)}
+        known = {event.key for event in cut if isinstance(event, IdeaCompared)}
         for island in resumed.islands:
             heard = {one.id for one in island._memory.individuals.values()}
             heard |= {one.id for one in island._memory._heard}
@@ -210,7 +210,7 @@ def test_a_kill_anywhere_loses_nothing_that_was_learned() -> None:
             told = {event.kernel_id for event in added if event.cycle}
             assert told <= heard
         resumed.run()
-        claimed = [event.key for event in resumed.log if isinstance(event, IdeaClaimed)]
+        claimed = [event.key for event in resumed.log if isinstance(event, IdeaCompared)]
         assert len(claimed) == len(set(claimed)) and known <= set(claimed)
         drafted = [event.kernel_id for event in resumed.of(Drafted) if event.cycle]
         assert len(drafted) == len(set(drafted))

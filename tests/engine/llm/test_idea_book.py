@@ -6,7 +6,7 @@ import pytest
 
 from engine.llm.idea_book import IdeaBook
 from engine.store.events import Event
-from engine.store.ideas import IdeaClaimed
+from engine.store.ideas import IdeaCompared
 from operators.individual import Experiment, Idea
 
 
@@ -55,7 +55,7 @@ def test_an_idea_is_granted_once_on_all_islands() -> None:
     earlier = claim(book, 1, 1, 0, PAD_AGAIN)
     assert earlier is not None and earlier.technique == "lds-row-padding"
     assert claim(book, 1, 1, 1, SPLIT) is None
-    assert [event.key for event in log.events] == ["i0/c1/e0", "i1/c1/e1"]
+    assert [event.key for event in log.events] == ["i0/c1/e0", "i1/c1/e0", "i1/c1/e1"]
 
 
 def test_islands_with_memories_of_their_own_may_repeat_each_other() -> None:
@@ -79,7 +79,7 @@ def test_what_was_granted_is_granted_again_after_a_kill(shared: bool) -> None:
     log = Log()
     book = IdeaBook(log, shared=shared)
     claim(book, 0, 1, 0, PAD)
-    stored = [event for event in log.events if isinstance(event, IdeaClaimed)]
+    stored = [event for event in log.events if isinstance(event, IdeaCompared)]
     after = Log()
     again = IdeaBook(after, shared=shared, earlier=stored)
     assert claim(again, 0, 1, 0, PAD) is None
