@@ -16,9 +16,9 @@ import pytest
 import operators.catalog
 from operators.individual import Experiment
 from operators.llm.prompts.render import Scene, designer_prompt, writer_prompt
+from scripts.llm_loop.shared_memory import interval, main
 from scripts.scripted_model.individuals import DEVICE, SGEMM, individual
 from scripts.scripted_model.mind import ScriptedMind, ideas, ideas_in, recognised, with_idea
-from scripts.llm_loop.shared_memory import interval, main
 from tests.engine.local_ray import local_ray
 
 SCENE = Scene(task=SGEMM, device=DEVICE)
