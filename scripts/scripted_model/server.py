@@ -31,6 +31,7 @@ class Script:
     """What the server does. Faults strike by probability, drawn from seed and call number."""
 
     latency_s: float = 0.0
+    spread: float = 0.0  # share of latency_s by which a reply comes earlier or later, at most
     chunks: int = 0  # of a streamed reply; 0: about one for every four characters
     fail: float = 0.0  # share of calls that end in one of CALL_FAULTS
     malform: float = 0.0  # share of replies that are one of REPLY_FAULTS
@@ -111,6 +112,8 @@ class ScriptedServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             return await self._serve(request, number)
+        except ConnectionResetError:  # who asked is gone, so nobody reads what it answers
+            return web.Response()
         finally:
             self.in_flight -= 1
 
@@ -124,7 +127,7 @@ class ScriptedServer:
             self._note(number, body, fault, "", answered=False)
             return await self._fail(request, fault)
         text, extra, finish = self._say(body, number, fault)
-        await asyncio.sleep(self.script.latency_s)
+        await asyncio.sleep(self._latency_s(number))
         if body.get("stream"):
             response = await self._stream(request, body, text, extra, finish, fault)
             if fault in STREAM_FAULTS:
@@ -183,6 +186,11 @@ class ScriptedServer:
         if struck < script.fail + (1 - script.fail) * script.malform:
             return draw.choice(REPLY_FAULTS)
         return ""
+
+    def _latency_s(self, number: int) -> float:
+        script = self.script
+        draw = random.Random(f"{script.seed}/{number}/latency")
+        return script.latency_s * (1 + script.spread * draw.uniform(-1, 1))
 
     async def _fail(self, request: web.Request, fault: str) -> web.Response:
         if fault == "rate_limited":
