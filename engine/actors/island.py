@@ -66,6 +66,7 @@ class IslandActor:
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
+            evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
             send=self._send,
             sweep=self._sweep(task),
         )
@@ -107,6 +108,10 @@ class IslandActor:
     async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
         self._begun.receive(source, round, elites)
 
+    async def mutate(self) -> bool:
+        """See Tuning.next()."""
+        return await self._begun.tuning.next()
+
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
 
@@ -118,6 +123,10 @@ class IslandActor:
 
     async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
         call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
+        return await reply(call)
+
+    async def _evaluate_idle(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate, True)
         return await reply(call)
 
     def _send(

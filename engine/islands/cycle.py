@@ -38,7 +38,7 @@ class Cycle:
     """Everything that decides what a cycle does, besides the random key.
 
     individuals: what operators may look up, as it was when the cycle started; all of the
-    tournament is in it. profiles: what profilers said by then, by kernel id.
+    tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
     """
 
     number: int
@@ -46,6 +46,7 @@ class Cycle:
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
+    tuned: Mapping[str, Individual] | None
 
 
 @dataclass(slots=True)

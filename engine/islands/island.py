@@ -19,9 +19,10 @@ from engine.islands.cycle import (
     finish_all,
 )
 from engine.islands.memory import Memory
-from engine.islands.migration import destinations
+from engine.islands.migration import due
 from engine.islands.population import island_state
 from engine.islands.setting import Setting
+from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
 from engine.store.profiles import Learned, Profiled
@@ -44,6 +45,7 @@ class Island:
         self._config = setting.config
         self._mix = setting.config.operators_of(index)
         self._memory = Memory(setting.config.islands.capacity)
+        self.tuning = Tuning(index, setting, self._memory)
         self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
         self._told: set[str] = set()  # keys of those that became of something
         self._open: dict[int, Cycle] = {}
@@ -103,13 +105,15 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        done = self._evaluations
-        return island_state(self._memory.population, self.index, self._last_cycle, done)
+        members = self._memory.population
+        return island_state(members, self.index, self._last_cycle, self._evaluations)
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
         """Replay this island's own events, each with the individuals it speaks of."""
         for event, individuals in history:
             match event:
+                case (Drafted() | Added()) as tuned if tuned.cycle == 0 and tuned.slot:
+                    self.tuning.restore(tuned, individuals)
                 case Drafted():
                     self._memory.known.add(event.kernel_id)
                     self._drafts[event.key] = event
@@ -125,8 +129,8 @@ class Island:
                     self._memory.profiles[event.kernel_id] = event.advice
                 case CycleStarted():
                     members = {member.id: member for member in self._memory.population}
-                    chosen = tuple(members[one] for one in event.tournament)
-                    self._start(event.cycle, event.operator, chosen)
+                    chosen = (members[one] for one in event.tournament)
+                    self._start(event.cycle, event.operator, tuple(chosen))
                 case CycleFinished():
                     self._close(event.cycle)
                 case _:
@@ -173,6 +177,7 @@ class Island:
             tournament=tournament,
             individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
             profiles=dict(self._memory.profiles),
+            tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -271,14 +276,8 @@ class Island:
         return individual
 
     def _emigrate(self) -> None:
-        migration, count = self._config.migration, self._config.islands.count
-        round, rest = divmod(self._evaluations, migration.every)
-        if rest or not migration.elites or count < 2:
-            return
-        elites = self._memory.population.elites(migration.elites)
-        for target in destinations(
-            migration.topology, self.index, count, seed=self._config.seed, round=round
-        ):
+        for round, target in due(self._config, self.index, self._evaluations):
+            elites = self._memory.population.elites(self._config.migration.elites)
             self._setting.send(self.index, target, round, elites)
 
     def _note(self, cycle: int, decision: Selection | Design) -> None:
@@ -297,4 +296,5 @@ class Island:
             key=f"i{self.index}/c{cycle.number}/{name}",
             individuals=cycle.individuals,
             profiles=cycle.profiles,
+            tuned=cycle.tuned,
         )

@@ -3,23 +3,26 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engine.islands.population import Population
+from engine.islands.population import AddStatus, Population
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
 
 REMEMBERED = 1000
-"""Individuals that an island can show to its operators, besides its population."""
+"""Individuals that an island can show to its operators, besides its population; and as many
+mutations made in idle device time."""
 
 
 class Memory:
     """individuals: by kernel id, oldest first; known: ids of all kernels drafted or received
-    here; profiles: a profiler's advice by kernel id; revised: verdicts that followed a first
-    one, and their numbers, by kernel id."""
+    here; tuned: mutations in idle device time that did not become members, by kernel id;
+    profiles: a profiler's advice by kernel id; revised: verdicts that followed a first one, and
+    their numbers, by kernel id."""
 
     def __init__(self, capacity: int) -> None:
         """capacity: of the population."""
         self.population = Population(capacity)
         self.individuals: dict[str, Individual] = {}
+        self.tuned: dict[str, Individual] = {}
         self.known: set[str] = set()
         self.profiles: dict[str, tuple[str, ...]] = {}
         self.revised: dict[str, tuple[int, Evaluation]] = {}
@@ -29,10 +32,14 @@ class Memory:
         status = ""
         for individual in map(self._as_revised, individuals):
             self.known.add(individual.id)
-            self.individuals[individual.id] = individual
-            status = self.population.add(individual).name
-        while len(self.individuals) > REMEMBERED:
-            del self.individuals[next(iter(self.individuals))]
+            added = self.population.add(individual)
+            # There are many of them: experiments are not forgotten for their sake.
+            apart = individual.in_idle_time and added is AddStatus.NOT_ADDED
+            (self.tuned if apart else self.individuals)[individual.id] = individual
+            status = added.name
+        for remembered in (self.individuals, self.tuned):
+            while len(remembered) > REMEMBERED:
+                del remembered[next(iter(remembered))]
         return status
 
     def _as_revised(self, individual: Individual) -> Individual:
@@ -45,9 +52,8 @@ class Memory:
         if kernel_id in self.revised and self.revised[kernel_id][0] >= number:
             return False
         self.revised[kernel_id] = number, evaluation
-        if kernel_id in self.individuals:
-            self.individuals[kernel_id] = replace(
-                self.individuals[kernel_id], evaluation=evaluation
-            )
+        for remembered in (self.individuals, self.tuned):
+            if kernel_id in remembered:
+                remembered[kernel_id] = replace(remembered[kernel_id], evaluation=evaluation)
         self.population.revise(kernel_id, evaluation)
         return True

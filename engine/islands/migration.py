@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.config import Topology
+from engine.config import CampaignConfig, Topology
 
 
 def destinations(
@@ -21,3 +21,16 @@ def destinations(
         return others
     rng = np.random.default_rng((seed, source, round))
     return [others[int(rng.integers(len(others)))]]
+
+
+def due(config: CampaignConfig, island: int, evaluations: int) -> list[tuple[int, int]]:
+    """The round that an island's so many evaluations begin, with each island that receives from it.
+
+    evaluations: that the island asked for, 1 or more; most of them begin none.
+    """
+    migration, count = config.migration, config.islands.count
+    round, rest = divmod(evaluations, migration.every)
+    if rest or not migration.elites:
+        return []
+    targets = destinations(migration.topology, island, count, seed=config.seed, round=round)
+    return [(round, target) for target in targets]

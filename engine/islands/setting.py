@@ -36,4 +36,5 @@ class Setting:
     journal: Journal
     evaluate: Evaluate
     send: Send
+    evaluate_idle: Evaluate | None = None  # in idle device time; None: this island does not tune
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without

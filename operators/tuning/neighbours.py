@@ -1,0 +1,134 @@
+"""The next untried point beside a fast kernel, and a share of the tries for every structure."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from evaluators.evaluation import Rejected
+from evaluators.kernel.source import KernelSource
+from operators.catalog.landscape import Key, Landscape, key_of, known_points, parsed
+from operators.catalog.mutator import steps
+from operators.catalog.technique import changes
+from operators.individual import Candidate, Individual
+from operators.operator import Draft
+
+PARENTS = 3
+"""Of a structure: the fastest, whose neighbours are tried."""
+
+LEAST_SHARE = 1 / 8
+"""A structure's share of the tries, beside the fastest one's, goes with the square of its speed;
+the slowest gets this much, so that every structure has its first points early."""
+
+Params = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A point that nobody has tried, and the kernel whose neighbour it is."""
+
+    parent: Individual
+    draft: Draft
+
+
+@dataclass(slots=True)
+class _Structure:
+    """Kernels that differ in parameters only. parents: with a space, fastest first."""
+
+    members: list[Individual]
+    parents: list[Individual]
+
+
+class Neighbours:
+    """Its choice follows from what it is shown: it remembers only what it need not look at again.
+
+    Structures take turns by stride scheduling (Waldspurger and Weihl, MIT/LCS/TM-528, 1995).
+    """
+
+    def __init__(self) -> None:
+        self._spent: set[str] = set()  # ids of kernels without an untried neighbour
+
+    def next(
+        self, individuals: Iterable[Individual], known: Collection[str], island: int
+    ) -> Proposal | None:
+        """individuals: whatever became of them; known: ids of all kernels that are no news;
+        island: whose own kernels may be parents. None: every neighbour was tried."""
+        structures = _structures(individuals, island)
+        fastest = max((_speed(one.parents[0]) for one in structures), default=1.0)
+
+        def turn(one: _Structure) -> tuple[float, float, str]:
+            speed = _speed(one.parents[0])
+            share = max(LEAST_SHARE, (speed / fastest) ** 2)
+            return len(one.members) / share, -speed, one.parents[0].id
+
+        for structure in sorted(structures, key=turn):
+            for parent in structure.parents[:PARENTS]:
+                if parent.id in self._spent:
+                    continue
+                draft = _neighbour(parent, structure.members, known)
+                if draft is not None:
+                    return Proposal(parent=parent, draft=draft)
+                self._spent.add(parent.id)
+        return None
+
+
+def _structures(individuals: Iterable[Individual], island: int) -> list[_Structure]:
+    """Those with a kernel of the island's own that passed and declares a space."""
+    found: dict[str, _Structure] = defaultdict(lambda: _Structure([], []))
+    for one in individuals:
+        try:
+            kernel = parsed(one.candidate.source)
+        except Rejected:
+            continue
+        structure = found[kernel.structure]
+        structure.members.append(one)
+        if one.evaluation.passed and one.island == island and kernel.space:
+            structure.parents.append(one)
+    for structure in found.values():
+        structure.parents.sort(key=lambda one: (-_speed(one), one.id))
+    return [structure for structure in found.values() if structure.parents]
+
+
+def _speed(individual: Individual) -> float:
+    """Over the naive seed, whose own evaluation may name none."""
+    return individual.evaluation.speedup or 1.0
+
+
+def _neighbour(
+    parent: Individual, members: Sequence[Individual], known: Collection[str]
+) -> Draft | None:
+    """One parameter one step; where all of these are known, two of them."""
+    kernel = parsed(parent.candidate.source)
+    singles = steps(kernel)
+    pairs = [{**a, **b} for a, b in combinations(singles, 2) if a.keys() != b.keys()]
+    seen = known_points(members)
+    for group in (singles, pairs):
+        points = [{**kernel.params, **changed} for changed in group]
+        fresh = [
+            point
+            for point in points
+            if key_of(kernel, point) not in seen and kernel.feasible(point)
+        ]
+        for point in _promising(kernel, fresh, members):
+            made = kernel.with_params(point)
+            if made.id not in known:
+                return Draft(
+                    candidate=Candidate.from_source(made.text),
+                    report=f"mutation in idle device time: {changes(kernel.params, point)}",
+                )
+    return None
+
+
+def _promising(
+    kernel: KernelSource, points: Sequence[Params], members: Sequence[Individual]
+) -> list[Params]:
+    """The best first: by the gain expected, with a standard deviation on top for what is not known
+    (Auer, Using Confidence Bounds for Exploitation-Exploration Trade-offs, JMLR 2002)."""
+    if not points:
+        return []
+    keys: list[Key] = [key_of(kernel, point) for point in points]
+    gains = Landscape(members).gains(key_of(kernel), keys)
+    order = np.argsort(-(gains.mean + gains.deviation), kind="stable")
+    return [points[int(place)] for place in order]
