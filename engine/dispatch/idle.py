@@ -122,11 +122,13 @@ class IdleTime:
 
     def _wanted(self, compile_ahead: int) -> bool:
         limits = self._limits
+        compiled = sum(job.idle and job.built is not None for job in self._jobs)
         return (
             limits is not None
             and not self._over
             and len(self._barren) < len(limits.islands)
-            and self._under_way < CALLS_PER_LANE * len(self._setting.lanes) + compile_ahead
+            and compiled < CALLS_PER_LANE * len(self._setting.lanes)
+            and self._under_way - compiled < compile_ahead
             and self._scores.tuned + self._under_way < limits.budget
             and not self._jobs.waiting()
         )
