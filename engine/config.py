@@ -50,7 +50,8 @@ class Islands(_Section):
     per_device: int = Field(default=0, ge=0)  # with many devices more than count: so many each
     cycles_in_flight: int = Field(default=2, ge=1)
     capacity: int = Field(default=40, ge=1)
-    tournament: int = Field(default=6, ge=1)
+    tournament: int = Field(default=12, ge=1)
+    memory: Literal["shared", "own"] = "shared"  # of what models tried, and what came of it
     patience: int = Field(
         default=200, ge=1
     )  # cycles in a row without a new kernel, then the island ends
@@ -196,6 +197,10 @@ class CampaignConfig(_Section):
 
     def operators_of(self, island: int) -> OperatorMix:
         return self.operators[island % len(self.operators)]
+
+    def shares_memory(self, island: int) -> bool:
+        """Whether it tells other islands what it measured, and is told by them."""
+        return self.islands.memory == "shared" and self.operators_of(island).kind == "llm"
 
     @property
     def tracking_uri(self) -> str | None:

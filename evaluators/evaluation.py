@@ -96,6 +96,8 @@ class Evaluation:
 
     times_us: median microseconds by workload label; present if and only if PASSED.
     blocks: by workload label, paired ln(anchor time / candidate time), one a block.
+    gains: by workload label, ln(naive seed's time / kernel's time), paired through every link.
+    links: how many links lead from the naive seed to the anchor.
     speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
         seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
     speed_of_light: by workload label, floor time / measured time (1.0 is the roofline).
@@ -115,6 +117,8 @@ class Evaluation:
     log: str = ""
     times_us: Mapping[str, float] = field(default_factory=dict)
     blocks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    gains: Mapping[str, float] = field(default_factory=dict)
+    links: int = 0
     anchor_id: str | None = None
     speedup: float | None = None
     ci95: tuple[float, float] | None = None

@@ -12,14 +12,23 @@ from operators.individual import Candidate, Experiment, Individual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """An experiment that was designed again: it, and the earlier one's name and words."""
+
+    experiment: Experiment
+    technique: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What every operator is told besides its parents.
 
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
-    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
-    tuned: mutations that were measured in idle device time and are no members, by id; None where
-    nobody tunes.
+    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
+    what the same designer has just designed, and somebody had tried before. tuned: mutations that
+    were measured in idle device time and are no members, by id; None where nobody tunes.
     """
 
     task: Task
@@ -31,6 +40,7 @@ class Context:
     individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    repeated: tuple[Repeat, ...] = ()
     tuned: Mapping[str, Individual] | None = None
 
 

@@ -1,6 +1,7 @@
 """The actor of one island."""
 
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate, Individual
+from operators.llm.designer import focus_of
 from operators.llm.scientist import llm_operators
 from operators.operator import Context, Draft, Operators
 
@@ -53,35 +55,49 @@ class IslandActor:
         baseline: Candidate,
         evaluation: Evaluation,
         history: History,
+        unheard: Sequence[Individual],
         peers: list[ActorHandle[Any]],
     ) -> None:
-        """history: the island's own, on a resumed campaign; peers: all islands in order."""
+        """history: the island's own, on a resumed campaign; unheard: what became of other islands'
+        drafts that it had not been told of; peers: all islands in order."""
         task = load_task(self._config.task)
         self._peers = peers
+        model = self._model()
         setting = Setting(
             config=self._config,
             task=task,
             device=info,
-            operators=self._operators(task, info),
+            operators=self._operators(task, info, model),
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
             send=self._send,
+            claim=partial(model.claim, self._index) if model else None,
+            share=self._share if self._config.shares_memory(self._index) else None,
             sweep=self._sweep(task),
         )
         self._island = Island(self._index, setting)
         self._island.restore(history)
+        self._island.hear(unheard)
         await self._island.begin(baseline, evaluation)
 
-    def _operators(self, task: Task, info: DeviceInfo) -> Operators:
-        classic = catalog_operators(task, info)
+    def _model(self) -> GatewayModel | None:
+        """None where the island asks none."""
         mix = self._config.operators_of(self._index)
-        if mix.kind != "llm" or self._config.llm is None or self._gateway is None:
+        if mix.kind != "llm" or self._gateway is None:
+            return None
+        return GatewayModel(self._gateway, mix.models)
+
+    def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
+        classic = catalog_operators(task, info)
+        if model is None or self._config.llm is None:
             return classic
+        mix = self._config.operators_of(self._index)
         return llm_operators(
-            GatewayModel(self._gateway, mix.models),
+            model,
             classic,
+            focus=focus_of(self._index, self._config.islands.count),
             novelty=self._config.llm.novelty,
             avenues=mix.avenues,
             experiments=mix.designs,
@@ -112,6 +128,9 @@ class IslandActor:
         """See Tuning.next()."""
         return await self._begun.tuning.next()
 
+    async def hear(self, individual: Individual) -> None:
+        self._begun.hear([individual])
+
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
 
@@ -133,6 +152,11 @@ class IslandActor:
         self, source: int, destination: int, round: int, elites: Sequence[Individual]
     ) -> None:
         self._peers[destination].receive.remote(source, round, elites)
+
+    def _share(self, individual: Individual) -> None:
+        for index, peer in enumerate(self._peers):
+            if index != self._index and self._config.shares_memory(index):
+                peer.hear.remote(individual)
 
 
 async def _random_candidate(context: Context) -> Draft:

@@ -1,16 +1,18 @@
 """One cycle of an island: which operator works on which parents, and what it is asked for."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self
 
 import numpy as np
 
 from engine.config import OperatorMix
 from engine.store.events import Designed, Selected
 from operators.catalog.search_space import Sweep
+from operators.catalog.selector import draw_rank
 from operators.individual import Experiment, Individual, Origin
+from operators.llm.ideas import Idea
 from operators.llm.repair import NOT_BROKEN
 from operators.operator import (
     Context,
@@ -18,6 +20,7 @@ from operators.operator import (
     Design,
     Draft,
     Operators,
+    Repeat,
     Selection,
     choose_experiments,
 )
@@ -31,6 +34,15 @@ REPAIR_SLOTS = 1000
 RandomCandidate = Callable[[Context], Awaitable[Draft]]
 MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
+
+
+Claim = Callable[[int, int, Experiment], Awaitable[Idea | None]]
+"""(cycle, number of the experiment in it, experiment) -> the earlier idea that it repeats."""
+
+
+class Note(Protocol):
+    def __call__(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
+        """Log a decision. again: a second design, as the first held nothing new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +78,7 @@ class Ask:
     draw: Callable[[Context], Awaitable[Draft]]
     origin: Origin
     parents: tuple[str, ...] = ()
+    repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
     @classmethod
@@ -97,7 +110,8 @@ class Asker:
     operators: Operators
     random_candidate: RandomCandidate
     mix: OperatorMix
-    note: Callable[[int, Selection | Design], None]
+    note: Note
+    claim: Claim | None = None  # None: experiments are not compared with those of before
 
     async def asks(self, cycle: Cycle, context: MakeContext) -> list[Ask]:
         """Raises Declined when nothing can be asked for."""
@@ -105,9 +119,9 @@ class Asker:
             case "experiment":
                 return await self._experiments(cycle, context)
             case "crossover":
-                return [self._crossover(cycle)]
+                return [self._crossover(cycle, context(SELECT, "select").rng)]
             case "mutation":
-                return [self._mutation(cycle)]
+                return [self._mutation(cycle, context(SELECT, "select").rng)]
             case "random":
                 slots = range(self.mix.experiments_per_cycle)
                 draw = self.random_candidate
@@ -126,7 +140,16 @@ class Asker:
         )
         design = await operators.designer.design(base, reference, context(DESIGN, "design"))
         self.note(cycle.number, design)
-        chosen = choose_experiments(design.experiments, self.mix.experiments_per_cycle)
+        chosen, repeated = await self._untried(cycle, design.experiments)
+        if repeated and not chosen:
+            told = replace(context(DESIGN, "redesign"), repeated=tuple(repeated))
+            again = await operators.designer.design(base, reference, told)
+            self.note(cycle.number, again, again=True)
+            first = len(design.experiments)
+            chosen, repeated = await self._untried(cycle, again.experiments, first=first)
+        if not chosen:
+            tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
+            raise Declined(f"every experiment was tried before ({tried})")
 
         def ask(slot: int, experiment: Experiment) -> Ask:
             return Ask(
@@ -139,6 +162,35 @@ class Asker:
 
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
+    async def _untried(
+        self, cycle: Cycle, experiments: Sequence[Experiment], *, first: int = 0
+    ) -> tuple[list[Experiment], list[Repeat]]:
+        """The paper's choice among what nobody has tried, and what of it somebody had.
+
+        first: the number of the first of them in the cycle.
+        """
+        count = self.mix.experiments_per_cycle
+        if self.claim is None:
+            return choose_experiments(experiments, count), []
+        chosen: list[Experiment] = []
+        repeated: list[Repeat] = []
+        for experiment in choose_experiments(experiments, len(experiments)):
+            if len(chosen) == count:
+                break
+            number = first + experiments.index(experiment)
+            earlier = await self.claim(cycle.number, number, experiment)
+            if earlier is None:
+                chosen.append(experiment)
+            else:
+                repeated.append(
+                    Repeat(
+                        experiment=experiment,
+                        technique=earlier.technique,
+                        description=earlier.description,
+                    )
+                )
+        return chosen, repeated
+
     def repair(self, ask: Ask, failed: Individual, attempt: int) -> Ask | None:
         """The failed candidate's way back to its writer; None where nobody repairs."""
         repairer = self.operators.repairer
@@ -148,14 +200,17 @@ class Asker:
             slot=ask.slot % REPAIR_SLOTS + attempt * REPAIR_SLOTS,
             draw=lambda told: repairer.repair(failed, told),
             origin="repair",
-            parents=(failed.id,),
+            parents=failed.parents,
+            repairs=failed.id,
             experiment=failed.experiment,
         )
 
-    def _crossover(self, cycle: Cycle) -> Ask:
+    def _crossover(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
         if len(cycle.tournament) < 2:
             raise Declined("crossover needs two parents, and the tournament has one member")
-        first, second = cycle.tournament[:2]
+        others = list(cycle.tournament)
+        first = others.pop(draw_rank(len(others), rng))
+        second = others[draw_rank(len(others), rng)]
         return Ask(
             slot=0,
             draw=lambda told: self.operators.crossover.cross(first, second, told),
@@ -163,8 +218,8 @@ class Asker:
             parents=(first.id, second.id),
         )
 
-    def _mutation(self, cycle: Cycle) -> Ask:
-        parent = cycle.tournament[0]
+    def _mutation(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
+        parent = cycle.tournament[draw_rank(len(cycle.tournament), rng)]
         return Ask(
             slot=0,
             draw=lambda told: self.operators.mutator.mutate(parent, told),
@@ -181,8 +236,10 @@ async def finish_all(slots: Iterable[Awaitable[None]], *, milder: type[Exception
         raise error
 
 
-def decided(island: int, cycle: int, decision: Selection | Design) -> Selected | Designed:
+def decided(
+    island: int, cycle: int, decision: Selection | Design, *, again: bool
+) -> Selected | Designed:
     """The event that tells of a cycle's selection or design."""
     if isinstance(decision, Selection):
         return Selected(island=island, cycle=cycle, selection=decision)
-    return Designed(island=island, cycle=cycle, design=decision)
+    return Designed(island=island, cycle=cycle, design=decision, again=again)

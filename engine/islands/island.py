@@ -57,6 +57,7 @@ class Island:
             random_candidate=setting.random_candidate,
             mix=self._mix,
             note=self._note,
+            claim=setting.claim,
         )
 
     # --- life -------------------------------------------------------------------------------
@@ -91,6 +92,11 @@ class Island:
         event = Migrated(island=self.index, source=source, round=round, drafts=keys)
         self._setting.journal.post(event)
         self._memory.take_in(elites)
+
+    def hear(self, individuals: Iterable[Individual]) -> None:
+        """Other islands tell what became of their own; the population stays as it is."""
+        for individual in individuals:
+            self._memory.hear(individual)
 
     def learn(self, profiled: Profiled) -> None:
         """Take a profile's advice in; cycles that have begun go on without it."""
@@ -128,6 +134,8 @@ class Island:
                 case Profiled():
                     self._memory.profiles[event.kernel_id] = event.advice
                 case CycleStarted():
+                    self.hear(individuals)
+                    self._memory.take_heard()
                     members = {member.id: member for member in self._memory.population}
                     chosen = (members[one] for one in event.tournament)
                     self._start(event.cycle, event.operator, tuple(chosen))
@@ -158,6 +166,7 @@ class Island:
         number = self._last_cycle + 1
         rng = self._rng(number, CYCLE)
         operator = draw_operator(self._mix, rng)
+        heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
         cycle = self._start(number, operator, tuple(tournament))
         self._setting.journal.post(
@@ -166,6 +175,7 @@ class Island:
                 cycle=number,
                 operator=operator,
                 tournament=tuple(one.id for one in tournament),
+                heard=heard,
             )
         )
         return cycle
@@ -246,6 +256,7 @@ class Island:
                 candidate=draft.candidate,
                 origin=ask.origin,
                 parents=ask.parents,
+                repairs=ask.repairs,
                 experiment=ask.experiment,
                 report=draft.report,
             )
@@ -272,6 +283,8 @@ class Island:
                 status=status,
             )
         )
+        if self._setting.share is not None and drafted.cycle:  # all know the seed
+            self._setting.share(individual)
         self._emigrate()
         return individual
 
@@ -280,8 +293,8 @@ class Island:
             elites = self._memory.population.elites(self._config.migration.elites)
             self._setting.send(self.index, target, round, elites)
 
-    def _note(self, cycle: int, decision: Selection | Design) -> None:
-        self._setting.journal.post(decided(self.index, cycle, decision))
+    def _note(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
+        self._setting.journal.post(decided(self.index, cycle, decision, again=again))
 
     def _rng(self, cycle: int, place: int) -> np.random.Generator:
         return np.random.default_rng((self._config.seed, self.index, cycle, place))

@@ -21,8 +21,7 @@ class Tuning:
         self._last_slot = 0  # the seed's
         self._unfinished: list[Drafted] = []  # of an earlier session
         # Every island has the naive seed; one of them tunes it.
-        config = setting.config
-        self._owns_seed = not any(config.tunes(other) for other in range(index))
+        self._tunes_seed = not any(setting.config.tunes(other) for other in range(index))
 
     async def next(self) -> bool:
         """Have one more measured, and take it in. False: there is none, or no time for it."""
@@ -49,9 +48,9 @@ class Tuning:
             self._memory.take_in(individuals)
 
     async def _draft(self) -> Drafted | None:
-        known = (*self._memory.individuals.values(), *self._memory.tuned.values())
-        shown = [one for one in known if self._owns_seed or one.origin != "seed"]
-        found = self._neighbours.next(shown, self._memory.known, self._index)
+        individuals = self._memory.individuals.values()
+        points = (*individuals, *self._memory.tuned.values())
+        found = self._neighbours.next(filter(self._owns, individuals), points, self._memory.known)
         if found is None:
             return None
         self._last_slot += 1
@@ -69,8 +68,12 @@ class Tuning:
         await self._setting.journal.commit(drafted)
         return drafted
 
+    def _owns(self, one: Individual) -> bool:
+        return one.island == self._index and (one.origin != "seed" or self._tunes_seed)
+
     def _tell(self, drafted: Drafted, evaluation: Evaluation) -> None:
-        status = self._memory.take_in([drafted.individual(evaluation)])
+        individual = drafted.individual(evaluation)
+        status = self._memory.take_in([individual])
         self._setting.journal.post(
             Added(
                 island=self._index,
@@ -80,3 +83,5 @@ class Tuning:
                 status=status,
             )
         )
+        if self._setting.share is not None and individual.id in self._memory.individuals:
+            self._setting.share(individual)

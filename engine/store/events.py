@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
 from engine.store.event_body import body_of
+from engine.store.ideas import IdeaEvent
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
 from evaluators.evaluation import Evaluation
@@ -87,13 +88,17 @@ class SessionFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleStarted:
-    """An island begins a cycle, looking at these members of its population, best first."""
+    """An island begins a cycle, looking at these members of its population, best first.
+
+    heard: the keys of drafts on other islands that it was told of since it began the one before.
+    """
 
     kind: ClassVar[str] = "cycle_started"
     island: int
     cycle: int
     operator: str
     tournament: tuple[str, ...]
+    heard: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -114,14 +119,17 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Designed:
+    """again: the first design of the cycle held nothing new, and another one was asked for."""
+
     kind: ClassVar[str] = "designed"
     island: int
     cycle: int
     design: Design
+    again: bool = False
 
     @property
     def key(self) -> str:
-        return f"i{self.island}/c{self.cycle}"
+        return f"i{self.island}/c{self.cycle}" + ("/again" if self.again else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +143,8 @@ class Drafted:
     kernel_id: str
     candidate: Candidate
     origin: Origin
-    parents: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()  # in stores of before repairs: of a repair, the failed kernel
+    repairs: str = ""
     experiment: Experiment | None = None
     report: str = ""
 
@@ -149,6 +158,7 @@ class Drafted:
             candidate=self.candidate,
             origin=self.origin,
             parents=self.parents,
+            repairs=self.repairs,
             experiment=self.experiment,
             report=self.report,
             island=self.island,
@@ -192,6 +202,11 @@ class Added:
     @property
     def key(self) -> str:
         return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+    @property
+    def told_others(self) -> bool:
+        """Of cycle 0 only mutations in idle device time that became members; all know the seed."""
+        return bool(self.cycle or (self.slot and self.status != "NOT_ADDED"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +291,7 @@ Event = (
     | Fault
     | CallEvent
     | ContestEvent
+    | IdeaEvent
     | ProfileEvent
     | RevisionEvent
 )

@@ -15,7 +15,7 @@ from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.correctness import Correctness, workloads_of
-from evaluators.measuring.intervals import speedup
+from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
@@ -105,6 +105,8 @@ class Evaluator:
             log="\n".join(filter(None, (compiled.log, untried))),
             times_us=times_us,
             blocks=blocks,
+            gains=gains(blocks, links, times_us),
+            links=len(links),
             anchor_id=anchor.kernel_id if anchor is not None else None,
             speedup=estimate,
             ci95=(ci95[0], ci95[1]),

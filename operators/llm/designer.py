@@ -1,6 +1,7 @@
 """LLM designer: ten avenues, then five experiments with their predictions."""
 
 import re
+from collections.abc import Sequence
 
 from operators.individual import Experiment, Individual
 from operators.llm.ask import ask
@@ -13,16 +14,45 @@ SCHEMA = schema_of(DesignerReply)
 AVENUES = 10
 EXPERIMENTS = 5
 
+DIRECTIONS = (
+    "memory access",
+    "tiling and reuse",
+    "algorithm and mathematics",
+    "pipelining and latency",
+    "work distribution over blocks and threads",
+    "instruction choice and vector width",
+    "registers and occupancy",
+    "data layout",
+    "shape by shape",
+    "launches and their number",
+)
+"""Where a kernel may be made faster; islands look at different ones first."""
+
+
+def focus_of(island: int, count: int) -> tuple[str, ...]:
+    """The directions that an island of count looks at first; none where it is alone."""
+    if count < 2:
+        return ()
+    places = range(island % count, len(DIRECTIONS), count)
+    return tuple(DIRECTIONS[place] for place in places) or (DIRECTIONS[island % len(DIRECTIONS)],)
+
 
 class LlmDesigner:
     """The paper's Experiment Designer (arXiv 2506.20807)."""
 
     def __init__(
-        self, model: Model, *, avenues: int = AVENUES, experiments: int = EXPERIMENTS
+        self,
+        model: Model,
+        *,
+        avenues: int = AVENUES,
+        experiments: int = EXPERIMENTS,
+        focus: Sequence[str] = (),
     ) -> None:
+        """focus: directions to look at first, as other islands look elsewhere."""
         self._model = model
         self._avenues = avenues
         self._experiments = experiments
+        self._focus = tuple(focus)
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Raises Declined: the model gave no usable design."""
@@ -36,6 +66,8 @@ class LlmDesigner:
                 context.individuals,
                 avenues=self._avenues,
                 experiments=self._experiments,
+                focus=self._focus,
+                repeated=context.repeated,
             )
 
         return await ask(self._model, "designer", context, render, _read, schema=SCHEMA)
@@ -54,6 +86,7 @@ def _experiment(said: ExperimentReply) -> Experiment:
     return Experiment(
         technique=_name(said.technique or said.description),
         avenue=said.avenue.strip(),
+        new=said.new.strip(),
         description=said.description.strip(),
         rubric=said.rubric.strip(),
         performance=(low, high),

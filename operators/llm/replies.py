@@ -28,6 +28,7 @@ class ExperimentReply(_Reply):
 
     technique: str = ""
     avenue: str = ""
+    new: str = ""
     description: str = Field(min_length=1)
     rubric: str = Field(min_length=1)
     performance: list[float] = Field(min_length=2, max_length=2)

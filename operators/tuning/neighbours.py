@@ -51,11 +51,14 @@ class Neighbours:
         self._spent: set[str] = set()  # ids of kernels without an untried neighbour
 
     def next(
-        self, individuals: Iterable[Individual], known: Collection[str], island: int
+        self,
+        parents: Iterable[Individual],
+        points: Iterable[Individual],
+        known: Collection[str],
     ) -> Proposal | None:
-        """individuals: whatever became of them; known: ids of all kernels that are no news;
-        island: whose own kernels may be parents. None: every neighbour was tried."""
-        structures = _structures(individuals, island)
+        """parents: whose neighbours may be tried; points: all that were measured, whatever came of
+        them; known: ids of all kernels that are no news. None: every neighbour was tried."""
+        structures = _structures(parents, points)
         fastest = max((_speed(one.parents[0]) for one in structures), default=1.0)
 
         def turn(one: _Structure) -> tuple[float, float, str]:
@@ -74,21 +77,27 @@ class Neighbours:
         return None
 
 
-def _structures(individuals: Iterable[Individual], island: int) -> list[_Structure]:
-    """Those with a kernel of the island's own that passed and declares a space."""
+def _structures(parents: Iterable[Individual], points: Iterable[Individual]) -> list[_Structure]:
+    """Those with a parent that passed and declares a space."""
     found: dict[str, _Structure] = defaultdict(lambda: _Structure([], []))
-    for one in individuals:
-        try:
-            kernel = parsed(one.candidate.source)
-        except Rejected:
-            continue
-        structure = found[kernel.structure]
-        structure.members.append(one)
-        if one.evaluation.passed and one.island == island and kernel.space:
-            structure.parents.append(one)
+    for one in points:
+        kernel = _parsed(one)
+        if kernel is not None:
+            found[kernel.structure].members.append(one)
+    for one in parents:
+        kernel = _parsed(one)
+        if kernel is not None and kernel.space and one.evaluation.passed:
+            found[kernel.structure].parents.append(one)
     for structure in found.values():
         structure.parents.sort(key=lambda one: (-_speed(one), one.id))
     return [structure for structure in found.values() if structure.parents]
+
+
+def _parsed(one: Individual) -> KernelSource | None:
+    try:
+        return parsed(one.candidate.source)
+    except Rejected:
+        return None
 
 
 def _speed(individual: Individual) -> float:

@@ -12,20 +12,23 @@ import jinja2
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.reader import OPTIONS
 from evaluators.kernel.source_check import HEADERS
+from evaluators.measuring.gain import spread_on
+from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Individual
 from operators.llm.knowledge.digest import knowledge_of
+from operators.llm.prompts.record import record, repeat_line
+from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import (
     Listing,
     clip,
     listing,
     profile_lines,
     table,
-    totals,
     verdict,
 )
 from operators.llm.question import Malformed, Message, Prompt, Role
-from operators.operator import Context
+from operators.operator import Context, Repeat
 
 PERSONAS: Mapping[Role, str] = {
     "selector": "Selector",
@@ -62,6 +65,7 @@ class Scene:
     knowledge: str = ""  # the campaign's own findings, after what the package knows
     share: float = 1.0
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    island: int = 0
 
     @classmethod
     def of(cls, context: Context, share: float) -> Self:
@@ -71,7 +75,12 @@ class Scene:
             knowledge=context.knowledge,
             share=share,
             profiles=context.profiles,
+            island=context.island,
         )
+
+    @property
+    def spread(self) -> Spread:
+        return spread_on(self.device)
 
     @property
     def roomy(self) -> bool:
@@ -91,13 +100,14 @@ def selector_prompt(
     return _prompt(
         scene,
         "selector",
-        table=table(tournament, known),
+        island=scene.island,
+        table=table(tournament, known, scene.spread),
         profiles={
             one.id: profile_lines(scene.profiles[one.id])
             for one in tournament
             if one.id in scene.profiles
         },
-        others=table(others[-MOST_OTHERS:], known) if others and scene.roomy else "",
+        others=table(others[-MOST_OTHERS:], known, scene.spread) if others and scene.roomy else "",
     )
 
 
@@ -109,13 +119,18 @@ def designer_prompt(
     *,
     avenues: int,
     experiments: int,
+    focus: Sequence[str] = (),
+    repeated: Sequence[Repeat] = (),
 ) -> Prompt:
+    """focus: directions to look at first; repeated: what was designed just now, in vain."""
     return _prompt(
         scene,
         "designer",
         base=_listing(scene, base, known),
         reference=_second(scene, reference, base, known),
-        tried=totals(known, scene.limit(MOST_TRIED)),
+        tried=record(known, scene.spread, scene.limit(MOST_TRIED)),
+        focus=focus,
+        repeated=[repeat_line(one, known, scene.spread) for one in repeated],
         avenues=avenues,
         experiments=experiments,
     )
@@ -155,7 +170,7 @@ def crossover_prompt(
 
 
 def repair_prompt(scene: Scene, failed: Individual, known: Mapping[str, Individual]) -> Prompt:
-    parent = known.get(failed.parents[0]) if failed.parents else None
+    parent = base_of(failed, known)
     return _prompt(
         scene,
         "repair",
@@ -228,7 +243,7 @@ def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
 
 def _listing(scene: Scene, one: Individual, known: Mapping[str, Individual]) -> Listing:
     advice = scene.profiles.get(one.id, ())
-    return listing(one, known, scene.limit(SOURCE_CHARACTERS), profile=advice)
+    return listing(one, known, scene.spread, scene.limit(SOURCE_CHARACTERS), profile=advice)
 
 
 def _second(
