@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from engine.ending import Stopped
 from engine.islands.memory import Memory
+from engine.islands.population import AddStatus
 from engine.islands.setting import Setting
 from engine.store.events import Added, Drafted
 from evaluators.evaluation import Evaluation
@@ -83,5 +84,5 @@ class Tuning:
                 status=status,
             )
         )
-        if self._setting.share is not None and individual.id in self._memory.individuals:
+        if self._setting.share is not None and status != AddStatus.NOT_ADDED.name:
             self._setting.share(individual)
