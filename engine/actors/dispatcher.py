@@ -144,6 +144,9 @@ class DispatcherActor:
         """The islands run: see Dispatcher.tune()."""
         self._begun.tune()
 
+    async def offer(self, island: int) -> None:
+        self._begun.offer(island)
+
     async def evaluate(
         self, kernel_id: str, candidate: Candidate, idle: bool = False
     ) -> Evaluation:

@@ -72,6 +72,7 @@ class IslandActor:
             journal=self._journal,
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
+            offer=self._offer,
             send=self._send,
             claim=partial(model.claim, self._index) if model else None,
             share=self._share if self._config.shares_memory(self._index) else None,
@@ -143,6 +144,9 @@ class IslandActor:
     async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
         call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
         return await reply(call)
+
+    def _offer(self) -> None:
+        self._dispatcher.offer.remote(self._index)
 
     async def _evaluate_idle(self, kernel_id: str, candidate: Candidate) -> Evaluation:
         call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate, True)

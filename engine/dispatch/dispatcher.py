@@ -85,6 +85,10 @@ class Dispatcher:
             for lane in self._setting.lanes:
                 self._work(self._measure_spare(lane))
 
+    def offer(self, island: int) -> None:
+        """See IdleTime."""
+        self._idle.offer(island)
+
     async def evaluate(
         self, kernel_id: str, candidate: Candidate, *, idle: bool = False
     ) -> Evaluation:
@@ -212,8 +216,6 @@ class Dispatcher:
         self._jobs.remove(job)
         if not job.done.done():
             job.done.set_result(measured.evaluation)
-        if measured.evaluation.passed and not job.idle:
-            self._idle.renew()
         if lane is None or job.built is None or not measured.evaluation.passed:
             return
         self._arena.keep(job.built)

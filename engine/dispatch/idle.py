@@ -64,6 +64,7 @@ class IdleTime:
         self._limits = setting.tuning
         self._islands = cycle(self._limits.islands if self._limits else ())
         self._barren: set[int] = set()  # islands that had nothing to try
+        self._offers: Counter[int] = Counter()  # by island
         self._under_way = 0
         self._over = False
 
@@ -91,9 +92,10 @@ class IdleTime:
                 return job
             await self._occupancy.change()
 
-    def renew(self) -> None:
-        """There is a new kernel, which may have neighbours."""
-        self._barren.clear()
+    def offer(self, island: int) -> None:
+        """An island that had nothing to try may have something now."""
+        self._offers[island] += 1
+        self._barren.discard(island)
         self._occupancy.changed()
 
     def stop(self) -> None:
@@ -135,10 +137,11 @@ class IdleTime:
 
     async def _mutate(self, island: int) -> None:
         assert self._limits is not None
-        found = False
+        offers = self._offers[island]
         try:
             found = await self._limits.mutate(island)
+            if not found and offers == self._offers[island]:  # no offer crossed the answer
+                self._barren.add(island)
         finally:
             self._under_way -= 1
-            (self._barren.discard if found else self._barren.add)(island)
             self._occupancy.changed()

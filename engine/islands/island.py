@@ -286,6 +286,7 @@ class Island:
         if self._setting.share is not None and drafted.cycle:  # all know the seed
             self._setting.share(individual)
         self._emigrate()
+        self.tuning.renew()
         return individual
 
     def _emigrate(self) -> None:

@@ -42,4 +42,5 @@ class Setting:
     share: Share | None = None  # None: each island has a memory of its own
     claim: Claim | None = None
     evaluate_idle: Evaluate | None = None  # in idle device time; None: this island does not tune
+    offer: Callable[[], None] = lambda: None  # there may be something to tune again
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without

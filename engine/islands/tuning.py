@@ -21,6 +21,7 @@ class Tuning:
         self._neighbours = Neighbours()
         self._last_slot = 0  # the seed's
         self._unfinished: list[Drafted] = []  # of an earlier session
+        self._in_vain = False  # it was asked, and had nothing
         # Every island has the naive seed; one of them tunes it.
         self._tunes_seed = not any(setting.config.tunes(other) for other in range(index))
 
@@ -34,9 +35,16 @@ class Tuning:
             evaluation = await evaluate(drafted.kernel_id, drafted.candidate)
         except Stopped:
             self._unfinished.append(drafted)
+            self._in_vain = True
             return False
         self._tell(drafted, evaluation)
         return True
+
+    def renew(self) -> None:
+        """The island has a new kernel, which may have neighbours."""
+        if self._in_vain:
+            self._in_vain = False
+            self._setting.offer()
 
     def restore(self, event: Drafted | Added, individuals: Sequence[Individual]) -> None:
         """Replay one of its own events: a draft, or what became of it."""
@@ -52,6 +60,7 @@ class Tuning:
         individuals = self._memory.individuals.values()
         points = (*individuals, *self._memory.tuned.values())
         found = self._neighbours.next(filter(self._owns, individuals), points, self._memory.known)
+        self._in_vain = found is None
         if found is None:
             return None
         self._last_slot += 1
@@ -84,5 +93,6 @@ class Tuning:
                 status=status,
             )
         )
+        self.renew()
         if self._setting.share is not None and status != AddStatus.NOT_ADDED.name:
             self._setting.share(individual)

@@ -183,7 +183,7 @@ def test_the_budget_of_mutations_holds_over_a_resumption_and_its_end_is_told() -
     asyncio.run(scenario())
 
 
-def test_islands_without_a_mutation_are_asked_again_when_there_is_a_new_kernel() -> None:
+def test_islands_without_a_mutation_are_asked_again_when_one_offers_something() -> None:
     async def scenario() -> None:
         lane, journal = ScriptedLane({}), MemoryJournal()
         busy, mutations = await tuning(lane, journal, 0, islands=(1, 3))
@@ -195,9 +195,10 @@ def test_islands_without_a_mutation_are_asked_again_when_there_is_a_new_kernel()
         await turns()
         assert len(mutations.islands) == asked, "nothing is new, so nobody is asked"
         mutations.left = [FIRST]
-        await busy.evaluate(*kernel(1))
+        busy.offer(3)
         while busy.state().tuned < 1:
             await asyncio.sleep(0)
+        assert mutations.islands[asked:].count(1) == 0
 
     asyncio.run(scenario())
 
