@@ -55,6 +55,17 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Idea:
+    """An experiment's name and words. key: which draft it became or may become; island: whose."""
+
+    key: str
+    technique: str
+    description: str
+    rubric: str = ""
+    island: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Individual:
     """A candidate with where it came from and what became of it."""
 

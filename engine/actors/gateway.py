@@ -18,10 +18,9 @@ from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
-from engine.store.ideas import IdeaClaimed
+from engine.store.ideas import IdeaCompared
 from engine.store.spending import CallBudget, CallHistory, Spending
-from operators.individual import Experiment
-from operators.llm.ideas import Idea
+from operators.individual import Experiment, Idea
 from operators.llm.question import (
     Failure,
     ModelUnavailable,
@@ -72,7 +71,7 @@ class GatewayActor:
         config: Llm,
         budget: CallBudget,
         history: CallHistory,
-        ideas: Sequence[IdeaClaimed],
+        ideas: Sequence[IdeaCompared],
         shared: bool,
     ) -> None:
         """ideas: of the sessions before; shared: see IdeaBook. Raises CampaignFailed: no key."""
@@ -98,9 +97,9 @@ class GatewayActor:
             raise CampaignFailed(str(unavailable)) from None
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment
+        self, island: int, cycle: int, number: int, experiment: Experiment, again: bool
     ) -> Idea | None:
-        return await self._ideas.claim(island, cycle, number, experiment)
+        return await self._ideas.claim(island, cycle, number, experiment, again=again)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -139,10 +138,12 @@ class GatewayModel:
         return outcome
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
     ) -> Idea | None:
         """See IdeaBook."""
-        earlier: Idea | None = await self._gateway.claim.remote(island, cycle, number, experiment)
+        earlier: Idea | None = await self._gateway.claim.remote(
+            island, cycle, number, experiment, again
+        )
         return earlier
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:

@@ -1,7 +1,6 @@
 """The actor of one island."""
 
 from collections.abc import Awaitable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ class IslandActor:
             evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
             offer=self._offer,
             send=self._send,
-            claim=partial(model.claim, self._index) if model else None,
+            ideas=model,
             share=self._share if self._config.shares_memory(self._index) else None,
             sweep=self._sweep(task),
         )

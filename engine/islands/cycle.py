@@ -11,8 +11,7 @@ from engine.config import OperatorMix
 from engine.store.events import Designed, Selected
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
-from operators.individual import Experiment, Individual, Origin
-from operators.llm.ideas import Idea
+from operators.individual import Experiment, Idea, Individual, Origin
 from operators.llm.repair import NOT_BROKEN
 from operators.operator import (
     Context,
@@ -36,8 +35,12 @@ MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
 
 
-Claim = Callable[[int, int, Experiment], Awaitable[Idea | None]]
-"""(cycle, number of the experiment in it, experiment) -> the earlier idea that it repeats."""
+class IdeaBook(Protocol):
+    """All that went to a writer; see engine.llm.idea_book."""
+
+    async def claim(
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+    ) -> Idea | None: ...
 
 
 class Note(Protocol):
@@ -111,7 +114,7 @@ class Asker:
     random_candidate: RandomCandidate
     mix: OperatorMix
     note: Note
-    claim: Claim | None = None  # None: experiments are not compared with those of before
+    ideas: IdeaBook | None = None  # None: experiments are not compared with those of before
 
     async def asks(self, cycle: Cycle, context: MakeContext) -> list[Ask]:
         """Raises Declined when nothing can be asked for."""
@@ -138,15 +141,16 @@ class Asker:
             cycle.individuals[selection.base_id],
             cycle.individuals[selection.reference_id],
         )
-        design = await operators.designer.design(base, reference, context(DESIGN, "design"))
+        told = context(DESIGN, "design")
+        design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
-        chosen, repeated = await self._untried(cycle, design.experiments)
+        chosen, repeated = await self._untried(told, design.experiments)
         if repeated and not chosen:
-            told = replace(context(DESIGN, "redesign"), repeated=tuple(repeated))
+            told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
             again = await operators.designer.design(base, reference, told)
             self.note(cycle.number, again, again=True)
             first = len(design.experiments)
-            chosen, repeated = await self._untried(cycle, again.experiments, first=first)
+            chosen, repeated = await self._untried(told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
             raise Declined(f"every experiment was tried before ({tried})")
@@ -163,14 +167,14 @@ class Asker:
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
     async def _untried(
-        self, cycle: Cycle, experiments: Sequence[Experiment], *, first: int = 0
+        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
     ) -> tuple[list[Experiment], list[Repeat]]:
         """The paper's choice among what nobody has tried, and what of it somebody had.
 
-        first: the number of the first of them in the cycle.
+        told: what the designer was; first: the number of the first of them in the cycle.
         """
         count = self.mix.experiments_per_cycle
-        if self.claim is None:
+        if self.ideas is None:
             return choose_experiments(experiments, count), []
         chosen: list[Experiment] = []
         repeated: list[Repeat] = []
@@ -178,7 +182,9 @@ class Asker:
             if len(chosen) == count:
                 break
             number = first + experiments.index(experiment)
-            earlier = await self.claim(cycle.number, number, experiment)
+            earlier = await self.ideas.claim(
+                told.island, told.cycle, number, experiment, again=bool(told.repeated)
+            )
             if earlier is None:
                 chosen.append(experiment)
             else:

@@ -57,7 +57,7 @@ class Island:
             random_candidate=setting.random_candidate,
             mix=self._mix,
             note=self._note,
-            claim=setting.claim,
+            ideas=setting.ideas,
         )
 
     # --- life -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.config import CampaignConfig
-from engine.islands.cycle import Claim, RandomCandidate
+from engine.islands.cycle import IdeaBook, RandomCandidate
 from engine.store.journal import Journal
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -40,7 +40,7 @@ class Setting:
     evaluate: Evaluate
     send: Send
     share: Share | None = None  # None: each island has a memory of its own
-    claim: Claim | None = None
+    ideas: IdeaBook | None = None
     evaluate_idle: Evaluate | None = None  # in idle device time; None: this island does not tune
     offer: Callable[[], None] = lambda: None  # there may be something to tune again
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without

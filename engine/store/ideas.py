@@ -1,22 +1,24 @@
-"""What a campaign's log holds of ideas: which experiments were handed to a writer."""
+"""What a campaign's log holds of ideas: which experiments went to a writer, which were repeats."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from operators.llm.ideas import Idea
+from operators.individual import Idea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IdeaClaimed:
-    """Stored before the writer is asked. number: of the experiment in its cycle."""
+class IdeaCompared:
+    """Stored before the writer is asked. number: of the experiment in its cycle; repeats: the key
+    of the earlier idea that it repeats, and so is not written; "": it may be written."""
 
-    kind: ClassVar[str] = "idea_claimed"
+    kind: ClassVar[str] = "idea_compared"
     island: int
     cycle: int
     number: int
     technique: str
     description: str
     rubric: str
+    repeats: str = ""
 
     @property
     def key(self) -> str:
@@ -33,4 +35,4 @@ class IdeaClaimed:
         )
 
 
-IdeaEvent = IdeaClaimed
+IdeaEvent = IdeaCompared

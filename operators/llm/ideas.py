@@ -3,26 +3,30 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
 from evaluators.lined_yaml import load
+from operators.individual import Idea
 
-REPEATED = 0.5
-"""Likeness from which on an idea counts as one that was tried: see docs/measured/ideas.json."""
+LOOKS_REPEATED, REPEATED = 0.2, 0.25
+"""Likeness from which on a designer is asked what is new; and from which on an idea counts as
+tried before, when that was asked. docs/measured/idea_likeness.json has how many of those that are
+only worded anew, and of those that are new, lie above."""
 
 LEAST_NEW = 3
 """Concepts and words that a sentence on what is new must bring."""
 
-SPECIFIC, GENERAL, WORD = 1.0, 0.15, 0.25
-"""What a concept, a general one and any other word weigh."""
+GENERAL = 0.3
+"""What a concept that says little by itself weighs, beside 1 for the others and for words."""
+
+PRIOR = 20
+"""Ideas that a campaign is taken to have seen before its first, each of other words."""
 
 _WORDS = re.compile(r"[a-z][a-z0-9]*")
-_ENDINGS = re.compile(
-    r"(isations?|izations?|ations?|ising|izing|ised|ized|ises|izes|ings?|ers?|ed|es|ly|s|e)$"
-)
+STEM = 5
+"""Letters of a word that count: tile, tiles, tiled."""
 _STOP = frozenset(
     _WORDS.findall("""
 a about after again all also an and another any are as at be because been before being both
@@ -38,41 +42,40 @@ slower speed performance gain better best cost
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Idea:
-    """An experiment's name and words. key: which draft it became or may become; island: whose."""
-
-    key: str
-    technique: str
-    description: str
-    rubric: str = ""
-    island: int = 0
-
-
-Features = Mapping[str, float]
-"""Weights by concept and word; the sum of their squares is 1."""
+Terms = Mapping[str, float]
+"""Concepts and words of a text, with what each weighs besides how rare it is."""
 
 
 class Ideas:
     """All ideas of a campaign so far."""
 
     def __init__(self, ideas: Iterable[Idea] = ()) -> None:
-        self._known: list[tuple[Idea, Features]] = []
+        self._known: list[tuple[Idea, Terms]] = []
+        self._seen: Counter[str] = Counter()  # ideas that a term is in
         for idea in ideas:
             self.add(idea)
 
     def __len__(self) -> int:
         return len(self._known)
 
+    def __iter__(self) -> Iterator[Idea]:
+        return (idea for idea, _ in self._known)
+
     def add(self, idea: Idea) -> None:
-        self._known.append((idea, features(idea)))
+        terms = terms_of(idea)
+        self._known.append((idea, terms))
+        self._seen.update(terms)
 
     def nearest(self, idea: Idea, *, island: int | None = None) -> tuple[Idea, float] | None:
-        """The one most like it, and how alike they are, 0 to 1. island: among its own alone."""
-        mine = features(idea)
+        """The one most like it, and how alike they are, 0 to 1. island: among its own alone.
+
+        The cosine of terms weighted by how rare they are (Salton and Buckley, Information
+        Processing and Management 24, 1988).
+        """
+        mine = self._weighted(terms_of(idea))
         alike = [
-            (likeness(mine, theirs), known)
-            for known, theirs in self._known
+            (_cosine(mine, self._weighted(terms)), known)
+            for known, terms in self._known
             if island in (None, known.island)
         ]
         if not alike:
@@ -80,45 +83,43 @@ class Ideas:
         most, known = max(alike, key=lambda pair: pair[0])
         return known, most
 
+    def _weighted(self, terms: Terms) -> Terms:
+        """Of length 1."""
+        count = len(self._known) + PRIOR
+        raw = {
+            term: weight * math.log(1 + count / (1 + self._seen[term]))
+            for term, weight in terms.items()
+        }
+        norm = math.sqrt(sum(weight**2 for weight in raw.values()))
+        return {term: weight / norm for term, weight in raw.items()} if norm else {}
 
-def features(idea: Idea) -> Features:
-    """The concepts and words of an idea: its name and description in full, its rubric by half."""
-    counted: Counter[str] = Counter()
-    for text, share in ((idea.technique, 1.0), (idea.description, 1.0), (idea.rubric, 0.5)):
-        for feature, weight in _weights(text).items():
-            counted[feature] = max(counted[feature], share * weight)  # type: ignore[assignment]
-    norm = math.sqrt(sum(weight**2 for weight in counted.values()))
-    return {feature: weight / norm for feature, weight in counted.items()} if norm else {}
 
-
-def likeness(first: Features, second: Features) -> float:
-    """The cosine of two sets of features, 0 to 1."""
+def _cosine(first: Terms, second: Terms) -> float:
     small, large = sorted((first, second), key=len)
-    return sum(weight * large[feature] for feature, weight in small.items() if feature in large)
+    return sum(weight * large[term] for term, weight in small.items() if term in large)
+
+
+def terms_of(idea: Idea) -> Terms:
+    return _terms(" ".join((idea.technique, idea.description, idea.rubric)))
 
 
 def says_what_is_new(said: str, earlier: Idea) -> bool:
     """Whether a sentence on what is new names something that the earlier idea does not."""
-    told, had = _weights(said), _weights(" ".join((earlier.technique, earlier.description)))
-    rubric = _weights(earlier.rubric)
-    new = [word for word in told if word not in had and word not in rubric]
-    return len(new) >= LEAST_NEW
+    had = terms_of(earlier)
+    return sum(term not in had for term in _terms(said)) >= LEAST_NEW
 
 
-def _weights(text: str) -> dict[str, float]:
-    plain = " ".join(re.sub(r"[-_/]", " ", text.lower()).split())
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> Terms:
     hyphened = " ".join(text.lower().replace("_", "-").split())
-    found: dict[str, float] = {}
-    covered: set[str] = set()
-    for name, weight, pattern in _concepts():
-        hits = [*pattern.finditer(plain), *pattern.finditer(hyphened)]
-        if hits:
-            found[f"#{name}"] = weight
-            covered.update(word for hit in hits for word in _WORDS.findall(hit[0]))
-    for word in _WORDS.findall(plain):
-        if word not in _STOP and word not in covered and len(word) > 2:
-            found[_ENDINGS.sub("", word) or word] = WORD
-    return found
+    plain = " ".join(re.sub(r"[-/]", " ", hyphened).split())
+    found = {
+        f"#{name}": weight
+        for name, weight, pattern in _concepts()
+        if pattern.search(plain) or pattern.search(hyphened)
+    }
+    words = (word for word in _WORDS.findall(plain) if word not in _STOP and len(word) > 2)
+    return found | {word[:STEM]: 1.0 for word in words}
 
 
 @cache
@@ -127,6 +128,6 @@ def _concepts() -> tuple[tuple[str, float, re.Pattern[str]], ...]:
     assert isinstance(tree, dict)
     return tuple(
         (str(name), weight, re.compile(rf"\b(?:{pattern})\w*"))
-        for group, weight in (("specific", SPECIFIC), ("general", GENERAL))
+        for group, weight in (("specific", 1.0), ("general", GENERAL))
         for name, pattern in tree[group].items()
     )

@@ -43,10 +43,9 @@ def repeat_line(repeat: Repeat, known: Known, spread: Spread) -> str:
         and one.experiment.technique == repeat.technique
         and one.experiment.description == repeat.description
     ]
-    return (
-        f"{repeat.experiment.technique} repeats {repeat.technique} "
-        f"({one_line(repeat.description)}): {came[-1] if came else 'being tried just now'}"
-    )
+    last = came[-1] if came else "it is under way, or was given up"
+    earlier = f"{repeat.technique} ({one_line(repeat.description)})"
+    return f"{repeat.experiment.technique} repeats {earlier}: {last}"
 
 
 def _older(steps: Sequence[Individual], known: Known, spread: Spread) -> str:

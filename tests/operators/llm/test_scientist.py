@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,6 +87,32 @@ ALL: dict[str, Use] = {
     "crossover": cross,
     "repair": repair,
 }
+
+
+def test_a_good_base_with_a_bad_reference_costs_no_call() -> None:
+    said = json.dumps({"base_id": TILE.id, "reference_id": MISTAKEN.id, "rationale": "It leads."})
+    selection, model, _ = using(Script(replies=[said]), select)
+    assert len(model.asked) == 1 and not model.counted
+    assert (selection.base_id, selection.reference_id) == (TILE.id, SEED.id)
+    assert MISTAKEN.id in selection.rationale and selection.decided_by == "model"
+
+
+def test_a_live_kernel_outside_of_the_tournament_may_be_chosen() -> None:
+    third = individual(TILED.replace("sum", "third"), speedup=2.0, origin="experiment")
+    away = replace(individual(TILED.replace("sum", "away"), speedup=9.0), island=4)
+
+    async def choose(operators: Operators, _: DirectModel) -> Any:
+        known = context(SEED, TILE, third, away)
+        return await operators.selector.select([TILE, SEED], known)
+
+    said = {"base_id": third.id, "reference_id": away.id, "rationale": "Another way."}
+    selection, model, _ = using(Script(replies=[json.dumps(said)]), choose)
+    assert (selection.base_id, selection.reference_id) == (third.id, away.id)
+    shown = model.asked[0].prompt.messages[-1].content
+    assert third.id in shown and "cannot be chosen" not in shown
+    foreign = {**said, "base_id": away.id}  # populations stay apart
+    selection, model, _ = using(Script(replies=[json.dumps(foreign)]), choose)
+    assert len(model.asked) == 2 and selection.base_id in (TILE.id, SEED.id)
 
 
 @pytest.mark.parametrize("stream", [True, False])
