@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from engine.config import CampaignConfig, parse_config
 from engine.ending import Stopped
 from engine.islands.island import Island
-from engine.islands.setting import Setting
+from engine.islands.setting import Evaluate, Setting
 from engine.store.events import (
     Added,
     CycleFinished,
@@ -74,6 +74,8 @@ class World:
         earlier: Sequence[Event] = (),
         task: Task = TASK,
         sweep: Sweep | None = None,
+        evaluate_idle: Evaluate | None = None,
+        offer: Callable[[], None] = lambda: None,
         **changes: Any,
     ) -> None:
         self.task = task
@@ -93,6 +95,8 @@ class World:
             evaluate=self.evaluate,
             send=self.send,
             sweep=sweep,
+            evaluate_idle=evaluate_idle,
+            offer=offer,
         )
         self.island = Island(0, setting)
         self.island.restore(history(earlier))
