@@ -20,7 +20,7 @@ from scripts.scripted_model.answers import Messages, answer
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script
 from tests.engine.quick_bench import quick_workbench
-from tests.engine.test_scientist_campaign import SECRET, config
+from tests.engine.test_scientist_campaign import SECRET, config, section
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
@@ -73,8 +73,8 @@ def mutations(folder: Path, kind: type[Any]) -> list[Any]:
 
 def run(folder: Path, model: SlowModel, tuned: int) -> None:
     budgets = {"evaluations": ASKED, "tuning": tuned}
-    chosen = config(folder, model.base_url, budgets=budgets, final={"seconds": 0})
-    chosen = chosen.model_copy(update={"llm": chosen.llm.model_copy(update={"timeout_s": 300.0})})
+    llm = {**section(model.base_url), "timeout_s": 300.0}
+    chosen = config(folder, model.base_url, budgets=budgets, final={"seconds": 0}, llm=llm)
     run_campaign(chosen, workbench=quick_workbench(), observer=model)
 
 

@@ -1,6 +1,7 @@
 """Tests of what prompts tell of a kernel's parameters."""
 
 import math
+from typing import Any
 
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id, parse_kernel
@@ -26,7 +27,7 @@ def point(rows: int, v: int, percent: float | None, status: Status | None = None
     """So many percent faster than the kernel at ROWS 1, V 4, raced beside the same anchor."""
     source = parse_kernel(SOURCE).with_params({"ROWS": rows, "V": v}).text
     identity = kernel_id(source)
-    common = {"kernel_id": identity, "task_hash": "t", "device_class": "c"}
+    common: dict[str, Any] = {"kernel_id": identity, "task_hash": "t", "device_class": "c"}
     if percent is None:
         made = Evaluation(status=status or Status.WRONG, reason="c[0] is wrong", **common)
     else:
