@@ -75,7 +75,8 @@ class OperatorMix(_Section):
     models: Mapping[Role, str] = {}
     avenues: int = Field(default=10, ge=1)
     designs: int = Field(default=5, ge=1)  # experiments that a designer is asked for
-    repairs: int = Field(default=1, ge=0)  # times that a failed kernel goes back
+    # Times that a failed kernel goes back; where the last of them moved the error, once more.
+    repairs: int = Field(default=1, ge=0)
 
     @model_validator(mode="after")
     def _some_weight(self) -> Self:

@@ -27,8 +27,10 @@ class Context:
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
-    what the same designer has just designed, and somebody had tried before. tuned: mutations that
-    were measured in idle device time and are no members, by id; None where nobody tunes.
+    what the same designer has just designed, and somebody had tried before. trouble: role ->
+    what was wrong with its last replies, where none could be used for some cycles; models: role
+    -> the name of a model that is asked in place of its own. tuned: mutations that were measured
+    in idle device time and are no members, by id; None where nobody tunes.
     """
 
     task: Task
@@ -41,6 +43,8 @@ class Context:
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeated: tuple[Repeat, ...] = ()
+    trouble: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
     tuned: Mapping[str, Individual] | None = None
 
 
@@ -70,6 +74,16 @@ class Draft:
 
 class Declined(Exception):
     """An operator has nothing to offer for these parents; one sentence says why."""
+
+
+class Unusable(Declined):
+    """A model's replies could not be used. reason: what was wrong with the last."""
+
+    def __init__(self, role: str, reason: str, *, replies: int) -> None:
+        many = "two" if replies == 2 else str(replies)
+        super().__init__(f"{role}: {many} replies could not be used, the last: {reason}")
+        self.role = role
+        self.reason = reason
 
 
 class Selector(Protocol):

@@ -127,7 +127,7 @@ class GatewayModel:
 
     async def complete(self, request: Request) -> Reply | Unanswered:
         """Raises Stopped when no further question is answered, and what ends the campaign."""
-        named = replace(request, model=self._models.get(request.role, ""))
+        named = replace(request, model=request.model or self._models.get(request.role, ""))
         try:
             outcome: Reply | Unanswered = await self._gateway.complete.remote(named)
         except RayTaskError as error:

@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
 
 from engine.config import OperatorMix
-from engine.store.events import Designed, Selected
+from engine.islands.setbacks import Way
+from engine.store.events import CycleStarted, Designed, Drafted, Selected
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
 from operators.individual import Experiment, Idea, Individual, Origin
-from operators.llm.repair import NOT_BROKEN
+from operators.llm.repair import NOT_BROKEN, moved
 from operators.operator import (
     Context,
     Declined,
@@ -54,6 +55,7 @@ class Cycle:
 
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
+    way: how it asks.
     """
 
     number: int
@@ -62,15 +64,17 @@ class Cycle:
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
     tuned: Mapping[str, Individual] | None
+    way: Way
 
-
-@dataclass(slots=True)
-class Tally:
-    """What became of a cycle's asks; declined: a sentence each."""
-
-    new: int = 0
-    duplicates: int = 0
-    declined: list[str] = field(default_factory=list)
+    def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
+        """heard: see the event."""
+        return CycleStarted(
+            island=island,
+            cycle=self.number,
+            operator=self.operator,
+            tournament=tuple(one.id for one in self.tournament),
+            heard=heard,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +99,21 @@ class Ask:
             return sweep.draw(known)
 
         return cls(slot=0, draw=draw, origin="random")
+
+    def drafted(self, draft: Draft, identity: str, *, island: int, cycle: int) -> Drafted:
+        """The event that tells of what was drawn. identity: the kernel's id."""
+        return Drafted(
+            island=island,
+            cycle=cycle,
+            slot=self.slot,
+            kernel_id=identity,
+            candidate=draft.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            repairs=self.repairs,
+            experiment=self.experiment,
+            report=draft.report,
+        )
 
 
 def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
@@ -197,10 +216,17 @@ class Asker:
                 )
         return chosen, repeated
 
-    def repair(self, ask: Ask, failed: Individual, attempt: int) -> Ask | None:
-        """The failed candidate's way back to its writer; None where nobody repairs."""
-        repairer = self.operators.repairer
+    def repair(self, ask: Ask, made: Sequence[Individual]) -> Ask | None:
+        """The last candidate's way back to its writer; None where nobody repairs it (again).
+
+        made: the ask's candidate, and what its repairs made of it so far. One repair more than
+        configured where the last of them moved the error.
+        """
+        repairer, failed, attempt = self.operators.repairer, made[-1], len(made)
         if repairer is None or failed.evaluation.status in NOT_BROKEN:
+            return None
+        more = attempt > 1 and moved(made[-2].evaluation, failed.evaluation)
+        if attempt > self.mix.repairs + more:
             return None
         return Ask(
             slot=ask.slot % REPAIR_SLOTS + attempt * REPAIR_SLOTS,

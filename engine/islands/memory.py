@@ -41,9 +41,9 @@ class Memory:
         self._forget_oldest()
         return status
 
-    def hear(self, individual: Individual) -> None:
-        """Another island tells what became of one of its own; cycles know it from the next on."""
-        self._heard.append(individual)
+    def hear(self, individuals: Iterable[Individual]) -> None:
+        """Other islands tell what became of their own; cycles know it from the next on."""
+        self._heard += individuals
 
     def take_heard(self) -> tuple[str, ...]:
         """Show operators what was heard of; no population changes. Returns its drafts' keys."""

@@ -23,14 +23,10 @@ def destinations(
     return [others[int(rng.integers(len(others)))]]
 
 
-def due(config: CampaignConfig, island: int, evaluations: int) -> list[tuple[int, int]]:
-    """The round that an island's so many evaluations begin, with each island that receives from it.
-
-    evaluations: that the island asked for, 1 or more; most of them begin none.
-    """
+def departures(config: CampaignConfig, source: int, evaluations: int) -> tuple[int, list[int]]:
+    """Round of migration after so many evaluations, and whom elites are sent to; often nobody."""
     migration, count = config.migration, config.islands.count
     round, rest = divmod(evaluations, migration.every)
     if rest or not migration.elites:
-        return []
-    targets = destinations(migration.topology, island, count, seed=config.seed, round=round)
-    return [(round, target) for target in targets]
+        return round, []
+    return round, destinations(migration.topology, source, count, seed=config.seed, round=round)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -100,6 +100,10 @@ class Population:
             member.individual = replace(member.individual, evaluation=evaluation)
         else:
             del self._members[kernel_id]
+
+    def members(self, ids: Iterable[str]) -> tuple[Individual, ...]:
+        """Raises KeyError."""
+        return tuple(self._members[one].individual for one in ids)
 
     def tournament(self, rng: np.random.Generator, size: int) -> list[Individual]:
         """Up to `size` members, best first.

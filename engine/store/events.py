@@ -211,13 +211,21 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleFinished:
-    """declined: one sentence for each operator that had nothing to offer."""
+    """declined: one sentence for each operator that had nothing to offer.
+
+    written: new kernels that experiments, crossovers and repairs made. lost: role -> what was
+    wrong with its last reply, of a cycle that came to nothing because none could be used. step:
+    how it asked; see engine.islands.setbacks.
+    """
 
     kind: ClassVar[str] = "cycle_finished"
     island: int
     cycle: int
     duplicates: int = 0
     declined: tuple[str, ...] = ()
+    written: int = 0
+    lost: Mapping[str, str] = field(default_factory=dict)
+    step: int = 0
 
     @property
     def key(self) -> str:

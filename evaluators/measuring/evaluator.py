@@ -14,6 +14,7 @@ from evaluators.checks.judge import Judge
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
+from evaluators.measuring.arithmetic import arithmetic
 from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
@@ -86,7 +87,9 @@ class Evaluator:
                     lambda: self._check_and_time(kernel, compiled, anchor, best, seconds)
                 )
             times_us = race.medians_us()
-            light = speed_of_light(self.task, self.benchmarks, self.device.info, times_us)
+            light = speed_of_light(
+                self.task, self.benchmarks, self.device.info, times_us, self.policy
+            )
         except StoppedEarly as stopped:
             rejected = Rejected(Status.STOPPED_EARLY, stopped.reason, log=stopped.log)
             return self._failed(kernel, rejected, seconds)
@@ -112,6 +115,7 @@ class Evaluator:
             ci95=(ci95[0], ci95[1]),
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
+            arithmetic=arithmetic(self.task, info),
             errors=errors,
             resources=compiled.resources,
             seconds=seconds,

@@ -13,6 +13,8 @@ from operators.operator import Context, Design
 SCHEMA = schema_of(DesignerReply)
 AVENUES = 10
 EXPERIMENTS = 5
+FEW_AVENUES = 3
+"""Of a model whose designs could not be used, beside one experiment."""
 
 DIRECTIONS = (
     "memory access",
@@ -57,6 +59,8 @@ class LlmDesigner:
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Raises Declined: the model gave no usable design."""
 
+        in_trouble = "designer" in context.trouble
+
         def render(share: float) -> Prompt:
             scene = Scene.of(context, share)
             return designer_prompt(
@@ -64,8 +68,8 @@ class LlmDesigner:
                 base,
                 reference,
                 context.individuals,
-                avenues=self._avenues,
-                experiments=self._experiments,
+                avenues=min(self._avenues, FEW_AVENUES) if in_trouble else self._avenues,
+                experiments=1 if in_trouble else self._experiments,
                 focus=self._focus,
                 repeated=context.repeated,
             )
@@ -75,9 +79,11 @@ class LlmDesigner:
 
 def _read(reply: Reply) -> Design:
     said = read_structured(reply, DesignerReply)
+    experiments = tuple(_experiment(one) for one in said.experiments)
+    named = dict.fromkeys(one.avenue for one in experiments if one.avenue)
     return Design(
-        avenues=tuple(avenue.strip() for avenue in said.avenues),
-        experiments=tuple(_experiment(one) for one in said.experiments),
+        avenues=tuple(avenue.strip() for avenue in said.avenues) or tuple(named),
+        experiments=experiments,
     )
 
 

@@ -28,7 +28,8 @@ from operators.llm.prompts.tables import (
     table,
     verdict,
 )
-from operators.llm.question import Malformed, Message, Prompt, Role
+from operators.llm.prompts.task_text import exactness, right_when, roofs, work
+from operators.llm.question import Failure, Malformed, Message, Prompt, Role
 from operators.operator import Context, Repeat
 
 PERSONAS: Mapping[Role, str] = {
@@ -209,17 +210,35 @@ def reask(prompt: Prompt, said: str, malformed: Malformed) -> Prompt:
     return Prompt(messages=turns, template=prompt.template)
 
 
+def smaller(prompt: Prompt, role: Role, trouble: str) -> Prompt:
+    """The prompt with a smaller task at its end. trouble: what was wrong with the last replies."""
+    told = (
+        _environment()
+        .get_template("smaller.md.j2")
+        .render(
+            role=role, reason=trouble.rstrip("."), edits=not trouble.startswith(Failure.BAD_EDIT)
+        )
+    )
+    *before, last = prompt.messages
+    ended = replace(last, content=f"{last.content}\n\n{_tidy(told)}")
+    return Prompt(messages=(*before, ended), template=prompt.template)
+
+
 # --- rendering ----------------------------------------------------------------------------------
 
 
 def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
     """The system message holds what never changes in a campaign, so that endpoints can cache it."""
     task, device = scene.task, scene.device
+    benchmarks = task.workloads("benchmarks", device.backend)
     values |= {
         "task": task,
         "device": device,
         "roles": ARGUMENT_ROLES,
-        "benchmarks": [w.label for w in task.workloads("benchmarks", device.backend)],
+        "right_when": {a.name: right_when(a, benchmarks) for a in task.outputs},
+        "task_lines": [*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
+        "device_lines": roofs(task, device, benchmarks),
+        "benchmarks": [w.label for w in benchmarks],
         "tests": [w.label for w in task.workloads("tests", device.backend)],
     }
     if role != "selector":

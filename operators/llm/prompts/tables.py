@@ -8,6 +8,7 @@ from evaluators.evaluation import Evaluation
 from evaluators.measuring.gain import gain, gains_over_seed
 from evaluators.measuring.intervals import Spread
 from operators.individual import Individual
+from operators.llm.prompts.diagnosis import diagnosis
 from operators.llm.prompts.steps import (
     Known,
     base_of,
@@ -88,8 +89,7 @@ class Listing:
     experiment: str
     report: str
     times: str
-    resources: tuple[str, ...]
-    profile: tuple[str, ...]
+    diagnosis: tuple[str, ...]
     source: str
 
 
@@ -108,8 +108,7 @@ def listing(
         experiment=experiment,
         report=clip(one.report.strip(), REPORT_CHARACTERS),
         times=_times(one, known, spread),
-        resources=_resources(one.evaluation),
-        profile=profile_lines(profile),
+        diagnosis=diagnosis(one.evaluation, profile_lines(profile)),
         source=clip(one.candidate.source.strip(), limit),
     )
 
@@ -126,7 +125,7 @@ def _lineage(one: Individual, known: Known, spread: Spread) -> str:
     for before in failures(one, known):
         report = f" Its report: {one_line(before.report, 400)}" if before.report.strip() else ""
         lines.append(
-            f"Kernel {before.id} was the first try at it, and was repaired: "
+            f"Kernel {before.id} was tried before it, and was repaired: "
             f"{before.evaluation.status}, {one_line(before.evaluation.reason, 300)}.{report}"
         )
     if one.evaluation.passed and (came := outcome(one, known, spread)):
@@ -150,12 +149,6 @@ def _times(one: Individual, known: Known, spread: Spread) -> str:
             f"| {percent(found) if found else '-'} |"
         )
     return "\n".join([f"Speedup over the naive seed: {_speedup(evaluation)}.", "", *rows])
-
-
-def _resources(evaluation: Evaluation) -> tuple[str, ...]:
-    """Advice that the compiler's numbers give, each sentence once."""
-    said = [sentence for kernel in evaluation.resources for sentence in kernel.get("advice", ())]
-    return tuple(dict.fromkeys(said))[:6]
 
 
 def profile_lines(advice: Sequence[str]) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def test_a_profilers_advice_stands_beside_the_compilers() -> None:
         crossover_prompt(scene, known, SEED, KNOWN),
     ):
         lines = text_of(prompt).splitlines()
-        assert lines.index(shown) == lines.index("- 160 VGPRs: 3 waves a SIMD.") + 1
+        assert lines.index("- 160 VGPRs: 3 waves a SIMD.") == lines.index(shown) + 2
         assert lines.count(shown) == 1 and "not here" not in text_of(prompt)
     text = text_of(selector_prompt(scene, [TILE, SEED], KNOWN))
     assert f"- {TILE.id}: {advice[1]}" in text and "not here" not in text
