@@ -120,7 +120,7 @@ class IdleTime:
             return f"waiting for models, budgets.tuning ({limits.budget}) is spent"
         if len(self._barren) < len(limits.islands):
             return ""
-        return "waiting for models, no kernel declares a space with untried points nearby"
+        return "waiting for models, no kernel declares a space with untried points"
 
     def _wanted(self, compile_ahead: int) -> bool:
         limits = self._limits

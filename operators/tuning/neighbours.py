@@ -15,9 +15,6 @@ from operators.catalog.technique import changes
 from operators.individual import Candidate, Individual
 from operators.operator import Draft
 
-PARENTS = 3
-"""Of a structure: the fastest, whose neighbours are tried."""
-
 LEAST_SHARE = 1 / 8
 """A structure's share of the tries, beside the fastest one's, goes with the square of its speed;
 the slowest gets this much, so that every structure has its first points early."""
@@ -27,7 +24,7 @@ Params = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A point that nobody has tried, and the kernel whose neighbour it is."""
+    """A point that nobody has tried, and the kernel that it is a mutation of."""
 
     parent: Individual
     draft: Draft
@@ -35,9 +32,10 @@ class Proposal:
 
 @dataclass(slots=True)
 class _Structure:
-    """Kernels that differ in parameters only. parents: with a space, fastest first."""
+    """Kernels that differ in parameters only. passed, parents: fastest first."""
 
     members: list[Individual]
+    passed: list[Individual]
     parents: list[Individual]
 
 
@@ -57,7 +55,9 @@ class Neighbours:
         known: Collection[str],
     ) -> Proposal | None:
         """parents: whose neighbours may be tried; points: all that were measured, whatever came of
-        them; known: ids of all kernels that are no news. None: every neighbour was tried."""
+        them; known: ids of all kernels that are no news. None: no point is beside one that passed.
+
+        The fastest point that has an untried neighbour comes first."""
         structures = _structures(parents, points)
         fastest = max((_speed(one.parents[0]) for one in structures), default=1.0)
 
@@ -67,29 +67,32 @@ class Neighbours:
             return len(one.members) / share, -speed, one.parents[0].id
 
         for structure in sorted(structures, key=turn):
-            for parent in structure.parents[:PARENTS]:
-                if parent.id in self._spent:
+            for centre in structure.passed:
+                if centre.id in self._spent:
                     continue
-                draft = _neighbour(parent, structure.members, known)
-                if draft is not None:
-                    return Proposal(parent=parent, draft=draft)
-                self._spent.add(parent.id)
+                found = _neighbour(centre, structure.members, known)
+                if found is not None:
+                    return _proposal(structure.parents[0], found)
+                self._spent.add(centre.id)
         return None
 
 
 def _structures(parents: Iterable[Individual], points: Iterable[Individual]) -> list[_Structure]:
     """Those with a parent that passed and declares a space."""
-    found: dict[str, _Structure] = defaultdict(lambda: _Structure([], []))
+    found: dict[str, _Structure] = defaultdict(lambda: _Structure([], [], []))
     for one in points:
         kernel = _parsed(one)
         if kernel is not None:
             found[kernel.structure].members.append(one)
+            if one.evaluation.passed:
+                found[kernel.structure].passed.append(one)
     for one in parents:
         kernel = _parsed(one)
         if kernel is not None and kernel.space and one.evaluation.passed:
             found[kernel.structure].parents.append(one)
     for structure in found.values():
-        structure.parents.sort(key=lambda one: (-_speed(one), one.id))
+        for ranked in (structure.parents, structure.passed):
+            ranked.sort(key=lambda one: (-_speed(one), one.id))
     return [structure for structure in found.values() if structure.parents]
 
 
@@ -105,11 +108,19 @@ def _speed(individual: Individual) -> float:
     return individual.evaluation.speedup or 1.0
 
 
+def _proposal(parent: Individual, made: KernelSource) -> Proposal:
+    """Whichever point it is beside, it is told as a change of the structure's fastest kernel."""
+    changed = changes(parsed(parent.candidate.source).params, made.params)
+    report = f"mutation in idle device time: {changed}"
+    draft = Draft(candidate=Candidate.from_source(made.text), report=report)
+    return Proposal(parent=parent, draft=draft)
+
+
 def _neighbour(
-    parent: Individual, members: Sequence[Individual], known: Collection[str]
-) -> Draft | None:
+    centre: Individual, members: Sequence[Individual], known: Collection[str]
+) -> KernelSource | None:
     """One parameter one step; where all of these are known, two of them."""
-    kernel = parsed(parent.candidate.source)
+    kernel = parsed(centre.candidate.source)
     singles = steps(kernel)
     pairs = [{**a, **b} for a, b in combinations(singles, 2) if a.keys() != b.keys()]
     seen = known_points(members)
@@ -123,10 +134,7 @@ def _neighbour(
         for point in _promising(kernel, fresh, members):
             made = kernel.with_params(point)
             if made.id not in known:
-                return Draft(
-                    candidate=Candidate.from_source(made.text),
-                    report=f"mutation in idle device time: {changes(kernel.params, point)}",
-                )
+                return made
     return None
 
 

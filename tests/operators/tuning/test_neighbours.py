@@ -59,6 +59,7 @@ def test_first_single_steps_then_pairs_each_once_until_all_were_tried() -> None:
     assert all(params(one)["ROWS"] * params(one)["V"] <= 32 for one in made)
     assert len({one.id for one in made}) == len(made)
     assert rest and all(one.id != start.id for one in made)
+    assert len(made) == 4 * 3 - 1 - 1, "the whole space, but for its start and what is excluded"
     assert tried([start, *made], 1, lambda point: 1.0) == []
 
 
