@@ -259,7 +259,7 @@ class _Session:
 
     def _left(self, dispatcher: DispatcherState) -> int | None:
         budget = self._config.budgets.evaluations
-        done = sum(dispatcher.by_status.values())
+        done = sum(dispatcher.by_status.values()) - dispatcher.tuned
         return None if budget is None else max(0, budget - done)
 
     def _seconds_left(self) -> float | None:

@@ -49,6 +49,8 @@ class DispatcherState:
     contesting: int = 0  # what seems faster than the best, and is being measured again
     demotions: tuple[Contested, ...] = ()  # bests that another kernel was shown to be faster than
     wrong: tuple[Contested, ...] = ()  # what seemed faster, and was wrong when looked at again
+    tuned: int = 0  # mutations measured in idle device time, over all sessions
+    idle: str = ""  # why devices have nothing to do, in a clause; empty where they have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ class Context:
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
     what the same designer has just designed, and somebody had tried before. trouble: role ->
     what was wrong with its last replies, where none could be used for some cycles; models: role
-    -> the name of a model that is asked in place of its own.
+    -> the name of a model that is asked in place of its own. tuned: mutations that were measured
+    in idle device time and are no members, by id; None where nobody tunes.
     """
 
     task: Task
@@ -44,6 +45,7 @@ class Context:
     repeated: tuple[Repeat, ...] = ()
     trouble: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
+    tuned: Mapping[str, Individual] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,8 @@ class IslandActor:
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
+            evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
+            offer=self._offer,
             send=self._send,
             ideas=model,
             share=self._share if self._config.shares_memory(self._index) else None,
@@ -139,6 +141,10 @@ class IslandActor:
     async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
         self._begun.receive(source, round, elites)
 
+    async def mutate(self) -> bool:
+        """See Tuning.next()."""
+        return await self._begun.tuning.next()
+
     async def hear(self, individual: Individual) -> None:
         self._begun.hear([individual])
 
@@ -162,6 +168,17 @@ class IslandActor:
         asks = self._config.operators_of(self._index).kind == "llm"
         bounded = self._config.budgets.evaluations is not None
         return DispatcherPlaces(self._dispatcher) if asks and bounded else None
+
+    def _offer(self) -> None:
+        self._dispatcher.offer.remote(self._index)
+
+    async def _evaluate_idle(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(
+            kernel_id, candidate, held, True
+        )
+        return await reply(call)
 
     def _send(
         self, source: int, destination: int, round: int, elites: Sequence[Individual]

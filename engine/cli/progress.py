@@ -157,6 +157,10 @@ def rates(snapshot: Snapshot) -> list[str]:
     if not snapshot.dispatcher.evaluated:
         return []
     busy = f"device {100 * snapshot.device_busy_fraction:.0f}% busy"
+    if snapshot.dispatcher.tuned:
+        busy += f" ({snapshot.dispatcher.tuned} mutations in idle time)"
+    if snapshot.phase == "running" and snapshot.dispatcher.idle:
+        busy += f", idle: {snapshot.dispatcher.idle}"
     return [f"{snapshot.evaluations_per_s:.2g}/s", busy]
 
 

@@ -56,7 +56,8 @@ class Cycle:
     """Everything that decides what a cycle does, besides the random key.
 
     individuals: what operators may look up, as it was when the cycle started; all of the
-    tournament is in it. profiles: what profilers said by then, by kernel id. way: how it asks.
+    tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
+    way: how it asks.
     """
 
     number: int
@@ -64,6 +65,7 @@ class Cycle:
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
+    tuned: Mapping[str, Individual] | None
     way: Way
 
     def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:

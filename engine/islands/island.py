@@ -23,6 +23,7 @@ from engine.islands.population import island_state
 from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
 from engine.islands.tally import Tally
+from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
 from engine.store.profiles import Learned, Profiled
@@ -44,6 +45,7 @@ class Island:
         self._config = setting.config
         self._mix = setting.config.operators_of(index)
         self._memory = Memory(setting.config.islands.capacity)
+        self.tuning = Tuning(index, setting, self._memory)
         self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
         self._told: set[str] = set()  # keys of those that became of something
         self._open: dict[int, Cycle] = {}
@@ -71,7 +73,6 @@ class Island:
             candidate=baseline,
             origin="seed",
         )
-        self._memory.known.add(drafted.kernel_id)
         await self._setting.journal.commit(drafted)
         self._tell(drafted, evaluation)
 
@@ -92,8 +93,7 @@ class Island:
 
     def hear(self, individuals: Iterable[Individual]) -> None:
         """Other islands tell what became of their own; the population stays as it is."""
-        for individual in individuals:
-            self._memory.hear(individual)
+        self._memory.hear(individuals)
 
     def learn(self, profiled: Profiled) -> None:
         """Take a profile's advice in; cycles that have begun go on without it."""
@@ -116,6 +116,8 @@ class Island:
         """Replay this island's own events, each with the individuals it speaks of."""
         for event, individuals in history:
             match event:
+                case (Drafted() | Added()) as tuned if tuned.cycle == 0 and tuned.slot:
+                    self.tuning.restore(tuned, individuals)
                 case Drafted():
                     self._memory.known.add(event.kernel_id)
                     self._drafts[event.key] = event
@@ -132,8 +134,7 @@ class Island:
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()
-                    members = {member.id: member for member in self._memory.population}
-                    chosen = tuple(members[one] for one in event.tournament)
+                    chosen = self._memory.population.members(event.tournament)
                     self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
                     self._close(event)
@@ -178,6 +179,7 @@ class Island:
             tournament=tournament,
             individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
             profiles=dict(self._memory.profiles),
+            tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             way=self._setbacks.begin(),
         )
         self._open[number] = cycle
@@ -275,6 +277,7 @@ class Island:
         if self._setting.share is not None and drafted.cycle:  # all know the seed
             self._setting.share(individual)
         self._emigrate()
+        self.tuning.renew()
         return individual
 
     def _emigrate(self) -> None:
@@ -299,6 +302,7 @@ class Island:
             key=f"i{self.index}/c{cycle.number}/{name}",
             individuals=cycle.individuals,
             profiles=cycle.profiles,
+            tuned=cycle.tuned,
             trouble=cycle.way.trouble,
             models=cycle.way.models,
         )

@@ -47,6 +47,8 @@ class Setting:
     share: Share | None = None  # None: each island has a memory of its own
     ideas: IdeaBook | None = None
     places: Places | None = None  # None: nothing is paid for, or evaluations have no budget
+    evaluate_idle: Evaluate | None = None  # in idle device time; None: this island does not tune
+    offer: Callable[[], None] = lambda: None  # there may be something to tune again
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without
 
     def asker(self, mix: OperatorMix, note: Note) -> Asker:

@@ -172,14 +172,16 @@ class Drafted:
 class Evaluated:
     """A verdict on one kernel. number: 0 is the first; the latest counts.
 
-    verified: it is the naive seed, right on the held-out shapes too; in stores of before there
-    were contests, any kernel that was the best so far.
+    tuning: it counts for budgets.tuning alone, as nobody asked for it. verified: it is the naive
+    seed, right on the held-out shapes too; in stores of before there were contests, any kernel
+    that was the best so far.
     """
 
     kind: ClassVar[str] = "evaluated"
     evaluation: Evaluation
     number: int = 0
     verified: bool = False
+    tuning: bool = False
 
     @property
     def key(self) -> str:
@@ -200,6 +202,11 @@ class Added:
     @property
     def key(self) -> str:
         return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+    @property
+    def told_others(self) -> bool:
+        """Of cycle 0 only mutations in idle device time that became members; all know the seed."""
+        return bool(self.cycle or (self.slot and self.status != "NOT_ADDED"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Individual
 from operators.llm.knowledge.digest import knowledge_of
+from operators.llm.prompts.landscape import landscape_lines, landscapes
 from operators.llm.prompts.record import record, repeat_line
 from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import (
@@ -58,7 +59,7 @@ MOST_TRIED = 16
 class Scene:
     """What every prompt of a campaign shares. share: of the usual length, 1.0 or less.
 
-    profiles: a profiler's advice by kernel id, of those that it looked at.
+    profiles: a profiler's advice by kernel id, of those that it looked at. tuned: see Context.
     """
 
     task: Task
@@ -67,6 +68,7 @@ class Scene:
     share: float = 1.0
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     island: int = 0
+    tuned: Mapping[str, Individual] | None = field(default_factory=dict)
 
     @classmethod
     def of(cls, context: Context, share: float) -> Self:
@@ -77,7 +79,12 @@ class Scene:
             share=share,
             profiles=context.profiles,
             island=context.island,
+            tuned=context.tuned,
         )
+
+    def points(self, known: Mapping[str, Individual]) -> Sequence[Individual]:
+        """What landscapes are made of: individuals, and what was tuned."""
+        return [*{**(self.tuned or {}), **known}.values()] if self.roomy else ()
 
     @property
     def spread(self) -> Spread:
@@ -108,6 +115,7 @@ def selector_prompt(
             for one in tournament
             if one.id in scene.profiles
         },
+        landscape=landscapes(tournament, scene.points(known), scene.spread),
         others=table(others[-MOST_OTHERS:], known, scene.spread) if others and scene.roomy else "",
     )
 
@@ -129,6 +137,7 @@ def designer_prompt(
         "designer",
         base=_listing(scene, base, known),
         reference=_second(scene, reference, base, known),
+        landscape=landscape_lines(base, scene.points(known), scene.spread),
         tried=record(known, scene.spread, scene.limit(MOST_TRIED)),
         focus=focus,
         repeated=[repeat_line(one, known, scene.spread) for one in repeated],
@@ -251,6 +260,7 @@ def _prompt(scene: Scene, role: Role, **values: Any) -> Prompt:
                         writes_code=role not in ("selector", "designer"),
                         options=sorted(OPTIONS),
                         headers=HEADERS,
+                        tunes=scene.tuned is not None,
                     )
                 ),
             ),

@@ -271,6 +271,8 @@ def snapshot(**changes: Any) -> Snapshot:
         "compile_workers": 3,
         "bound": "device",
         "quarantined": 0,
+        "tuned": 0,
+        "idle": "",
     }
     dispatcher |= {key: changes.pop(key) for key in [*changes] if key in dispatcher}
     island = IslandState(
@@ -577,6 +579,11 @@ def test_plain_lines_tell_each_step_of_a_start_once() -> None:
 
 def test_a_session_that_has_evaluated_nothing_shows_no_rate() -> None:
     assert "0.5/s  device 75% busy" in line(snapshot())
+    tuned = "device 75% busy (7 mutations in idle time)  islands"
+    assert tuned in line(snapshot(tuned=7))
+    reason = "waiting for models, budgets.tuning (7) is spent"
+    assert f"75% busy, idle: {reason}" in line(snapshot(idle=reason))
+    assert reason not in line(snapshot(idle=reason, phase="stopping"))
     assert "/s" not in line(snapshot(evaluated=0)) and "busy" not in line(snapshot(evaluated=0))
 
 

@@ -11,7 +11,7 @@ from engine.config import CampaignConfig, parse_config
 from engine.ending import Stopped
 from engine.islands.island import Island
 from engine.islands.seats import Places
-from engine.islands.setting import Setting
+from engine.islands.setting import Evaluate, Setting
 from engine.store.events import (
     Added,
     CycleFinished,
@@ -78,6 +78,8 @@ class World:
         tools: Operators | None = None,
         places: Places | None = None,
         close: Callable[[], Awaitable[None]] | None = None,
+        evaluate_idle: Evaluate | None = None,
+        offer: Callable[[], None] = lambda: None,
         **changes: Any,
     ) -> None:
         self.task = task
@@ -98,6 +100,8 @@ class World:
             send=self.send,
             places=places,
             sweep=sweep,
+            evaluate_idle=evaluate_idle,
+            offer=offer,
         )
         self.close = close
         self.island = Island(0, setting)
