@@ -99,9 +99,15 @@ class GatewayActor:
             raise CampaignFailed(str(unavailable)) from None
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, again: bool
+        self, island: int, cycle: int, number: int, experiment: Experiment, told: int, again: bool
     ) -> Idea | None:
-        return await self._ideas.claim(island, cycle, number, experiment, again=again)
+        return await self._ideas.claim(island, cycle, number, experiment, told=told, again=again)
+
+    async def ideas(self) -> int:
+        return await self._ideas.count()
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
+        return await self._ideas.claimed(island, count)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -143,13 +149,28 @@ class GatewayModel:
         return outcome
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+        self,
+        island: int,
+        cycle: int,
+        number: int,
+        experiment: Experiment,
+        *,
+        told: int,
+        again: bool,
     ) -> Idea | None:
         """See IdeaBook."""
         earlier: Idea | None = await self._gateway.claim.remote(
-            island, cycle, number, experiment, again
+            island, cycle, number, experiment, told, again
         )
         return earlier
+
+    async def count(self) -> int:
+        count: int = await self._gateway.ideas.remote()
+        return count
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
+        ideas: tuple[Idea, ...] = await self._gateway.claimed.remote(island, count)
+        return ideas
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)

@@ -41,8 +41,19 @@ MakeContext = Callable[[int, str], Context]
 class IdeaBook(Protocol):
     """All that went to a writer; see engine.llm.idea_book."""
 
+    async def count(self) -> int: ...
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]: ...
+
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+        self,
+        island: int,
+        cycle: int,
+        number: int,
+        experiment: Experiment,
+        *,
+        told: int,
+        again: bool,
     ) -> Idea | None: ...
 
 
@@ -57,7 +68,7 @@ class Cycle:
 
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
-    way: how it asks.
+    way: how it asks. claimed: see CycleStarted.
     """
 
     number: int
@@ -67,6 +78,7 @@ class Cycle:
     profiles: Mapping[str, tuple[str, ...]]
     tuned: Mapping[str, Individual] | None
     way: Way
+    claimed: int = 0
 
     def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
         """heard: see the event."""
@@ -76,6 +88,7 @@ class Cycle:
             operator=self.operator,
             tournament=tuple(one.id for one in self.tournament),
             heard=heard,
+            claimed=self.claimed,
         )
 
 
@@ -163,15 +176,17 @@ class Asker:
             cycle.individuals[selection.reference_id],
         )
         told = context(DESIGN, "design")
+        if self.ideas is not None:
+            told = replace(told, claimed=await self.ideas.claimed(told.island, cycle.claimed))
         design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
-        chosen, repeated = await self._untried(told, design.experiments)
+        chosen, repeated = await self._untried(cycle, told, design.experiments)
         if repeated and not chosen:
             told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
             again = await operators.designer.design(base, reference, told)
             self.note(cycle.number, again, again=True)
             first = len(design.experiments)
-            chosen, repeated = await self._untried(told, again.experiments, first=first)
+            chosen, repeated = await self._untried(cycle, told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
             raise Declined(f"every experiment was tried before ({tried})")
@@ -188,7 +203,7 @@ class Asker:
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
     async def _untried(
-        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
+        self, cycle: Cycle, told: Context, experiments: Sequence[Experiment], *, first: int = 0
     ) -> tuple[list[Experiment], list[Repeat]]:
         """The paper's choice among what nobody has tried, and what of it somebody had.
 
@@ -204,7 +219,12 @@ class Asker:
                 break
             number = first + experiments.index(experiment)
             earlier = await self.ideas.claim(
-                told.island, told.cycle, number, experiment, again=bool(told.repeated)
+                told.island,
+                cycle.number,
+                number,
+                experiment,
+                told=cycle.claimed,
+                again=bool(told.repeated),
             )
             if earlier is None:
                 chosen.append(experiment)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 from evaluators.measuring.intervals import Spread
-from operators.individual import Individual
+from operators.individual import Idea, Individual
 from operators.llm.prompts.steps import Known, gain_over_base, one_line, outcome, percent, what
 from operators.operator import Repeat
+
+MOST_UNDER_WAY = 24
 
 
 def record(known: Known, spread: Spread, count: int) -> str:
@@ -32,6 +34,17 @@ def record(known: Known, spread: Spread, count: int) -> str:
     latest = list(tuned.items())[-count:]
     lines += [_tuned(parent, made, known, spread) for parent, made in latest]
     return "\n".join(lines)
+
+
+def under_way(claimed: Sequence[Idea], known: Known) -> tuple[str, ...]:
+    """Ideas that went to a writer and have not come back, on one line each."""
+    back = {
+        (one.experiment.technique, one.experiment.description)
+        for one in known.values()
+        if one.experiment is not None
+    }
+    out = [one for one in claimed if (one.technique, one.description) not in back]
+    return tuple(one_line(f"{one.technique}: {one.description}") for one in out[-MOST_UNDER_WAY:])
 
 
 def repeat_line(repeat: Repeat, known: Known, spread: Spread) -> str:

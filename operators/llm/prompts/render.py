@@ -15,10 +15,10 @@ from evaluators.kernel.source_check import HEADERS
 from evaluators.measuring.gain import spread_on
 from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
-from operators.individual import Experiment, Individual
+from operators.individual import Experiment, Idea, Individual
 from operators.llm.knowledge.digest import knowledge_of
 from operators.llm.prompts.landscape import landscape_lines, landscapes
-from operators.llm.prompts.record import record, repeat_line
+from operators.llm.prompts.record import record, repeat_line, under_way
 from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import (
     Listing,
@@ -130,8 +130,10 @@ def designer_prompt(
     experiments: int,
     focus: Sequence[str] = (),
     repeated: Sequence[Repeat] = (),
+    claimed: Sequence[Idea] = (),
 ) -> Prompt:
-    """focus: directions to look at first; repeated: what was designed just now, in vain."""
+    """focus: directions to look at first; repeated: what was designed just now, in vain;
+    claimed: what had gone to a writer."""
     return _prompt(
         scene,
         "designer",
@@ -140,6 +142,7 @@ def designer_prompt(
         landscape=landscape_lines(base, scene.points(known), scene.spread),
         tried=record(known, scene.spread, scene.limit(MOST_TRIED)),
         focus=focus,
+        under_way=under_way(claimed, known),
         repeated=[repeat_line(one, known, scene.spread) for one in repeated],
         avenues=avenues,
         experiments=experiments,
