@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -14,6 +14,10 @@ LOOKS_REPEATED, REPEATED = 0.2, 0.25
 """Likeness from which on a designer is asked what is new; and from which on an idea counts as
 tried before, when that was asked. docs/measured/idea_likeness.json has how many of those that are
 only worded anew, and of those that are new, lie above."""
+
+UNTOLD = 0.15
+"""The same as LOOKS_REPEATED for ideas under way that the designer could not know of: few, so that
+less is taken for one of them by mistake."""
 
 LEAST_NEW = 3
 """Concepts and words that a sentence on what is new must bring."""
@@ -66,8 +70,8 @@ class Ideas:
         self._known.append((idea, terms))
         self._seen.update(terms)
 
-    def nearest(self, idea: Idea, *, island: int | None = None) -> tuple[Idea, float] | None:
-        """The one most like it, and how alike they are, 0 to 1. island: among its own alone.
+    def nearest(self, idea: Idea, keys: Container[str] | None = None) -> tuple[Idea, float] | None:
+        """The one most like it, and how alike they are, 0 to 1. keys: among these; None: all.
 
         The cosine of terms weighted by how rare they are (Salton and Buckley, Information
         Processing and Management 24, 1988).
@@ -76,7 +80,7 @@ class Ideas:
         alike = [
             (_cosine(mine, self._weighted(terms)), known)
             for known, terms in self._known
-            if island in (None, known.island)
+            if keys is None or known.key in keys
         ]
         if not alike:
             return None

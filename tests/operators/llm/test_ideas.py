@@ -81,7 +81,7 @@ def test_what_is_new_must_be_said_in_other_words_than_the_earlier_ones() -> None
 
 def test_of_nothing_nothing_is_near() -> None:
     assert Ideas().nearest(Idea(key="", technique="a", description="b")) is None
-    lone = Ideas([Idea(key="", technique="", description="", island=1)])
+    lone = Ideas([Idea(key="", technique="", description="")])
     nearest = lone.nearest(Idea(key="", technique="x", description=""))
     assert nearest is not None and nearest[1] == 0.0
-    assert lone.nearest(Idea(key="", technique="x", description=""), island=0) is None
+    assert lone.nearest(Idea(key="", technique="x", description=""), ()) is None
