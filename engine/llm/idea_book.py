@@ -7,7 +7,7 @@ from itertools import islice
 from engine.store.ideas import IdeaCompared
 from engine.store.journal import Journal
 from operators.individual import Experiment, Idea
-from operators.llm.ideas import LOOKS_REPEATED, REPEATED, UNTOLD, Ideas, says_what_is_new
+from operators.llm.ideas import LOOKS_REPEATED, REPEATED, Ideas, says_what_is_new
 
 
 class IdeaBook:
@@ -64,13 +64,12 @@ class IdeaBook:
 
     def _repeated(self, idea: Idea, new: str, *, told: int, again: bool) -> str:
         """The key of the idea that it repeats; "" where there is none."""
-        keys = [one.key for one in self._ideas if self._shared or one.island == idea.island]
+        keys = {one.key for one in self._ideas if self._shared or one.island == idea.island}
         shown = {one.key for one in islice(self._ideas, told)}
-        # Nobody can say what is new against what nobody told of; there is little of it.
-        unknown = self._ideas.nearest(idea, [key for key in keys if key not in shown])
-        if unknown and unknown[1] >= (LOOKS_REPEATED if again else UNTOLD):
-            return unknown[0].key
-        known = self._ideas.nearest(idea, [key for key in keys if key in shown])
-        if known and known[1] >= (REPEATED if again else LOOKS_REPEATED):
-            return "" if says_what_is_new(new, known[0]) else known[0].key
-        return ""
+        nearest = self._ideas.nearest(idea, keys)
+        if nearest is None or nearest[1] < (REPEATED if again else LOOKS_REPEATED):
+            return ""
+        earlier = nearest[0]
+        # Nobody can say what is new against what nobody told of.
+        told_of = again or earlier.key in shown
+        return "" if told_of and says_what_is_new(new, earlier) else earlier.key

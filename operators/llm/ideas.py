@@ -10,14 +10,10 @@ from pathlib import Path
 from evaluators.lined_yaml import load
 from operators.individual import Idea
 
-LOOKS_REPEATED, REPEATED = 0.2, 0.25
+LOOKS_REPEATED, REPEATED = 0.18, 0.25
 """Likeness from which on a designer is asked what is new; and from which on an idea counts as
 tried before, when that was asked. docs/measured/idea_likeness.json has how many of those that are
 only worded anew, and of those that are new, lie above."""
-
-UNTOLD = 0.15
-"""The same as LOOKS_REPEATED for ideas under way that the designer could not know of: few, so that
-less is taken for one of them by mistake."""
 
 LEAST_NEW = 3
 """Concepts and words that a sentence on what is new must bring."""

@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from evaluators.evaluation import Rejected
@@ -88,8 +89,12 @@ class RecordedModel:
     # --- designs ----------------------------------------------------------------------------
 
     def _design(self) -> str:
-        ideas = [next(self._coming) for _ in range(EXPERIMENTS)]
+        ideas = list(islice(self._coming, EXPERIMENTS))
         self.ideas += ideas
+        if len(ideas) < EXPERIMENTS:  # what was proposed and never written is proposed again
+            unwritten = [one for one in self.ideas if not one.asked and one not in ideas]
+            ideas += unwritten[: EXPERIMENTS - len(ideas)] or self.ideas[:EXPERIMENTS]
+            self.ideas = [one for one in self.ideas if one not in ideas] + ideas
         avenues = dict.fromkeys(
             f"{one.said['avenue']}: {one.technique.replace('-', ' ')}"
             for one in [*(idea.recording for idea in ideas), *recordings(self.task)]
@@ -101,18 +106,20 @@ class RecordedModel:
         return f"```json\n{json.dumps(said, indent=1)}\n```\n"
 
     def _all(self) -> Iterator[Idea]:
-        """Every recording once, families in turn, then with new parameters without end."""
+        """Every recording once, families in turn, then with new parameters as long as there are."""
         order = _in_turn(recordings(self.task))
         for one in order:
             self._sent.add(kernel_id(one.sound))
             yield _first(one)
         turn = 0
-        while True:
+        while order:
             turn += 1
-            for one in order:
+            for one in list(order):
                 source = self._drawn(one, f"{self.seed}/{turn}/{one.technique}")
                 if source:
                     yield _again(one, source, flawed=bool(one.flaw) and turn % FLAW_EVERY == 0)
+                else:
+                    order.remove(one)
 
     def _drawn(self, one: Recording, key: str) -> str:
         """The kernel with parameters that were not sent before; empty where none is found."""
