@@ -31,7 +31,8 @@ class DeviceInfo:
     peak_flops: FLOP/s by dtype name; peak_bytes_per_s: by memory level ("dram", "cache");
     peak_margin: a time is impossible only beyond this factor of them.
     compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
-    whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu.
+    whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu. notes: further
+    sentences for whoever writes kernels.
     """
 
     backend: str
@@ -53,6 +54,7 @@ class DeviceInfo:
     judges_on_device: bool = True  # inputs stay there and results are judged there; else: the host
     macros: tuple[str, ...] = ()  # NAME=VALUE, of a device for which this one watches kernels
     private_process: bool = True  # its sessions share a context, which a fault of one ends
+    notes: tuple[str, ...] = ()
 
     @property
     def device_class(self) -> str:

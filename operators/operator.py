@@ -18,6 +18,7 @@ class Context:
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
+    rationale: to a designer, why a model chose the Base and the Reference.
     """
 
     task: Task
@@ -29,6 +30,7 @@ class Context:
     individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rationale: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.islands.island import Island
+from engine.islands.operators import island_operators
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
 from engine.store.profiles import Profiled
@@ -20,10 +21,9 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from operators.catalog import catalog_operators, random_candidate
+from operators.catalog import random_candidate
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate, Individual
-from operators.llm.scientist import llm_operators
 from operators.operator import Context, Draft, Operators
 
 
@@ -74,17 +74,9 @@ class IslandActor:
         await self._island.begin(baseline, evaluation)
 
     def _operators(self, task: Task, info: DeviceInfo) -> Operators:
-        classic = catalog_operators(task, info)
-        mix = self._config.operators_of(self._index)
-        if mix.kind != "llm" or self._config.llm is None or self._gateway is None:
-            return classic
-        return llm_operators(
-            GatewayModel(self._gateway, mix.models),
-            classic,
-            novelty=self._config.llm.novelty,
-            avenues=mix.avenues,
-            experiments=mix.designs,
-        )
+        models = self._config.operators_of(self._index).models
+        model = GatewayModel(self._gateway, models) if self._gateway else None
+        return island_operators(self._config, self._index, task, info, model)
 
     def _sweep(self, task: Task) -> Sweep | None:
         """In an order of the island's own; none beside a model, which always finds something."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -123,7 +123,8 @@ class Asker:
             cycle.individuals[selection.base_id],
             cycle.individuals[selection.reference_id],
         )
-        design = await operators.designer.design(base, reference, context(DESIGN, "design"))
+        told = replace(context(DESIGN, "design"), rationale=_why(selection))
+        design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
         chosen = choose_experiments(design.experiments, self.mix.experiments_per_cycle)
 
@@ -170,6 +171,11 @@ class Asker:
             origin="mutation",
             parents=(parent.id,),
         )
+
+
+def _why(selection: Selection) -> str:
+    """A model's reasons; those of a draw by lot help nobody."""
+    return selection.rationale if selection.decided_by == "model" else ""
 
 
 async def finish_all(slots: Iterable[Awaitable[None]], *, milder: type[Exception]) -> None:

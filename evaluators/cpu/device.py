@@ -8,6 +8,7 @@ from evaluators.cpu import fibers
 from evaluators.cpu.calibrate import Peaks, peaks
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
+from evaluators.cpu.notes import device_notes
 from evaluators.cpu.runner import runner
 from evaluators.cpu.script import MAX_THREADS
 from evaluators.cpu.session import CpuSession
@@ -104,6 +105,7 @@ class CpuDevice:
             peak_margin=PEAK_MARGIN,
             judges_on_device=False,
             private_process=private_process,
+            notes=device_notes(core),
         )
 
     def open(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from operators.llm.call import estimated_tokens
 from operators.llm.prompts.render import reask
 from operators.llm.question import (
     Failure,
@@ -18,10 +19,11 @@ from operators.operator import Context, Declined
 
 Read = TypeVar("Read")
 
-RenderPrompt = Callable[[float], Prompt]
-"""Share of the usual length (1.0, or less after the context was too long) -> prompt."""
+RenderPrompt = Callable[[int | None], Prompt]
+"""A budget of tokens, when the role's own was too long for the model -> prompt."""
 
 SHORTENED = 0.35
+"""Of a prompt that was too long, for the next."""
 
 
 async def ask(
@@ -50,10 +52,11 @@ async def ask(
             shortened=shortened,
         )
 
-    asked = request(0, render(1.0))
+    asked = request(0, render(None))
     outcome = await model.complete(asked)
     if isinstance(outcome, Unanswered) and outcome.kind is Failure.CONTEXT_TOO_LONG:
-        shorter = request(1, render(SHORTENED), shortened=True)
+        budget = round(SHORTENED * estimated_tokens(asked.prompt.messages))
+        shorter = request(1, render(budget), shortened=True)
         if shorter.prompt.characters < asked.prompt.characters:
             asked = shorter
             outcome = await model.complete(asked)

@@ -18,17 +18,24 @@ class LlmDesigner:
     """The paper's Experiment Designer (arXiv 2506.20807)."""
 
     def __init__(
-        self, model: Model, *, avenues: int = AVENUES, experiments: int = EXPERIMENTS
+        self,
+        model: Model,
+        *,
+        tokens: int,
+        avenues: int = AVENUES,
+        experiments: int = EXPERIMENTS,
     ) -> None:
+        """tokens: of a prompt, at most."""
         self._model = model
+        self._tokens = tokens
         self._avenues = avenues
         self._experiments = experiments
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Raises Declined: the model gave no usable design."""
 
-        def render(share: float) -> Prompt:
-            scene = Scene.of(context, share)
+        def render(tokens: int | None) -> Prompt:
+            scene = Scene.of(context, tokens or self._tokens)
             return designer_prompt(
                 scene,
                 base,

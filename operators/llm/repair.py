@@ -14,16 +14,18 @@ NOT_BROKEN = frozenset({Status.PASSED, Status.STOPPED_EARLY})
 class LlmRepairer:
     """How often one kernel comes back is the caller's to bound."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, tokens: int) -> None:
+        """tokens: of a prompt, at most."""
         self._model = model
+        self._tokens = tokens
 
     async def repair(self, failed: Individual, context: Context) -> Draft:
         """Raises Declined: nothing to repair, or no usable kernel."""
         if failed.evaluation.status in NOT_BROKEN:
             raise Declined(f"{failed.id} is not broken: {failed.evaluation.status}")
 
-        def render(share: float) -> Prompt:
-            scene = Scene.of(context, share)
+        def render(tokens: int | None) -> Prompt:
+            scene = Scene.of(context, tokens or self._tokens)
             return repair_prompt(scene, failed, context.individuals)
 
         return await write_kernel(

@@ -1,9 +1,12 @@
 """The LLM scientist: the whole set of operators over one model."""
 
+from collections.abc import Mapping
+
 from operators.llm.crossover import LlmCrossover
 from operators.llm.designer import AVENUES, EXPERIMENTS, LlmDesigner
 from operators.llm.novelty import Novelty
-from operators.llm.question import Model
+from operators.llm.prompts.room import PROMPT_TOKENS
+from operators.llm.question import Model, Role
 from operators.llm.repair import LlmRepairer
 from operators.llm.selector import LlmSelector
 from operators.llm.writer import LlmWriter
@@ -17,17 +20,22 @@ def llm_operators(
     novelty: float | None,
     avenues: int = AVENUES,
     experiments: int = EXPERIMENTS,
+    prompt_tokens: Mapping[Role, int] = PROMPT_TOKENS,
 ) -> Operators:
     """classic: its selector decides where the model does not, its mutator tunes parameters.
 
     novelty: similarity from which on a kernel is turned away as a near-duplicate; None: never.
+    prompt_tokens: of a prompt at most, by role; roles that are not named keep the usual.
     """
     judge = Novelty(novelty)
+    tokens = {**PROMPT_TOKENS, **prompt_tokens}
     return Operators(
-        selector=LlmSelector(model, classic.selector),
-        designer=LlmDesigner(model, avenues=avenues, experiments=experiments),
-        writer=LlmWriter(model, judge),
-        crossover=LlmCrossover(model, judge),
+        selector=LlmSelector(model, classic.selector, tokens=tokens["selector"]),
+        designer=LlmDesigner(
+            model, tokens=tokens["designer"], avenues=avenues, experiments=experiments
+        ),
+        writer=LlmWriter(model, judge, tokens=tokens["writer"]),
+        crossover=LlmCrossover(model, judge, tokens=tokens["crossover"]),
         mutator=classic.mutator,
-        repairer=LlmRepairer(model),
+        repairer=LlmRepairer(model, tokens=tokens["repair"]),
     )

@@ -18,9 +18,11 @@ SHORTEST_PREFIX = 6
 class LlmSelector:
     """Shows the model a table of the tournament, without code."""
 
-    def __init__(self, model: Model, fallback: Selector) -> None:
+    def __init__(self, model: Model, fallback: Selector, *, tokens: int) -> None:
+        """tokens: of a prompt, at most."""
         self._model = model
         self._fallback = fallback
+        self._tokens = tokens
 
     async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
         """tournament: passed individuals, best first, at least one. With one, nothing is asked."""
@@ -28,8 +30,8 @@ class LlmSelector:
             return await self._fallback.select(tournament, context)
         ids = [one.id for one in tournament]
 
-        def render(share: float) -> Prompt:
-            scene = Scene.of(context, share)
+        def render(tokens: int | None) -> Prompt:
+            scene = Scene.of(context, tokens or self._tokens)
             return selector_prompt(scene, tournament, context.individuals)
 
         def read(reply: Reply) -> Selection:

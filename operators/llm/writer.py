@@ -11,17 +11,19 @@ from operators.operator import Context, Draft
 class LlmWriter:
     """The paper's Kernel Writer (arXiv 2506.20807)."""
 
-    def __init__(self, model: Model, novelty: Novelty) -> None:
+    def __init__(self, model: Model, novelty: Novelty, *, tokens: int) -> None:
+        """tokens: of a prompt, at most."""
         self._model = model
         self._novelty = novelty
+        self._tokens = tokens
 
     async def write(
         self, base: Individual, reference: Individual, experiment: Experiment, context: Context
     ) -> Draft:
         """Raises Declined: no usable kernel, or a near-duplicate."""
 
-        def render(share: float) -> Prompt:
-            scene = Scene.of(context, share)
+        def render(tokens: int | None) -> Prompt:
+            scene = Scene.of(context, tokens or self._tokens)
             return writer_prompt(scene, base, reference, experiment, context.individuals)
 
         return await write_kernel(
