@@ -224,8 +224,8 @@ def _track(arguments: Namespace) -> int:
 def _prompts(arguments: Namespace) -> int:
     """Print the messages that a model is sent in one of its roles, without sending them. Of a
     campaign: the last that were sent, or with --next those that are sent next, made by the code
-    that sends them. Without one: with the naive seed and stand-ins. Needs the backend's device,
-    which the messages describe, but for messages that are in the campaign's store."""
+    that sends them. Without one: with the naive seed and stand-ins, and the backend's device, which
+    the messages describe."""
     from engine.cli.prompts import campaign_prompt, seed_prompt
 
     if arguments.run_dir is None:

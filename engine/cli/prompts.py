@@ -8,7 +8,7 @@ from engine.config import CampaignConfig, OperatorMix, parse_config
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.llm.config import Llm, LlmModel
 from engine.store.calls import CallReserved
-from engine.store.replay import replay
+from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import StoreError, read_events
 from evaluators.device import backend
@@ -56,7 +56,7 @@ def campaign_prompt(
         outcomes=stored_outcomes(events),
         config=config,
         task=load_task(config.task),
-        device=_device(config.backend),
+        device=_told_of(whole) or _device(config.backend),
         island=sent[-1].island if sent and island is None else island or 0,
     )
     if sent and not next_one:
@@ -79,6 +79,11 @@ def _again(rehearsal: Rehearsal, sent: CallReserved) -> Sequence[Message]:
                 print("what was sent then differed: its hash is another", file=sys.stderr)
             return request.prompt.messages
     raise StoreError(f"the log does not lead to {sent.request} again")
+
+
+def _told_of(whole: Replay) -> DeviceInfo | None:
+    """The device as the last session found it; None: the store is from before that was kept."""
+    return whole.sessions[-1].started.info if whole.sessions else None
 
 
 def asking(config: CampaignConfig) -> CampaignConfig:
