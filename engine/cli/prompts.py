@@ -91,7 +91,9 @@ def asking(config: CampaignConfig) -> CampaignConfig:
     if config.asks_models:
         return config
     llm = config.llm or Llm(models={"none": LlmModel(model="none")})
-    return config.model_copy(update={"llm": llm, "operators": (OperatorMix(kind="llm"),)})
+    return config.model_copy(
+        update={"llm": llm, "operators": (OperatorMix(kind="llm", mutation=0),)}
+    )
 
 
 def _device(backend_name: str) -> DeviceInfo:

@@ -24,4 +24,5 @@ def island_operators(
         avenues=mix.avenues,
         experiments=mix.designs,
         prompt_tokens=config.llm.prompt_tokens,
+        select_from=mix.select_from,
     )

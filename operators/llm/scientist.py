@@ -21,16 +21,18 @@ def llm_operators(
     avenues: int = AVENUES,
     experiments: int = EXPERIMENTS,
     prompt_tokens: Mapping[Role, int] = PROMPT_TOKENS,
+    select_from: int = 2,
 ) -> Operators:
     """classic: its selector decides where the model does not, its mutator tunes parameters.
 
     novelty: similarity from which on a kernel is turned away as a near-duplicate; None: never.
     prompt_tokens: of a prompt at most, by role; roles that are not named keep the usual.
+    select_from: kernels in a tournament from which on the model selects.
     """
     judge = Novelty(novelty)
     tokens = {**PROMPT_TOKENS, **prompt_tokens}
     return Operators(
-        selector=LlmSelector(model, classic.selector, tokens=tokens["selector"]),
+        selector=LlmSelector(model, classic.selector, tokens=tokens["selector"], least=select_from),
         designer=LlmDesigner(
             model, tokens=tokens["designer"], avenues=avenues, experiments=experiments
         ),

@@ -18,15 +18,16 @@ SHORTEST_PREFIX = 6
 class LlmSelector:
     """Shows the model a table of the tournament, without code."""
 
-    def __init__(self, model: Model, fallback: Selector, *, tokens: int) -> None:
-        """tokens: of a prompt, at most."""
+    def __init__(self, model: Model, fallback: Selector, *, tokens: int, least: int = 2) -> None:
+        """tokens: of a prompt, at most; least: of a tournament that the model is asked about."""
         self._model = model
         self._fallback = fallback
         self._tokens = tokens
+        self._least = least
 
     async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
-        """tournament: passed individuals, best first, at least one. With one, nothing is asked."""
-        if len(tournament) == 1:
+        """tournament: passed individuals, best first, at least one."""
+        if len(tournament) < self._least:
             return await self._fallback.select(tournament, context)
         ids = [one.id for one in tournament]
 

@@ -179,6 +179,7 @@ def test_the_result_and_the_preview_show_a_profile(tmp_path: Path) -> None:
     advice = ("gemm (10 us): bound by latency, keep more work in flight.",)
     events = [*log.opening(log.config(tmp_path)), *log.middle()]
     events.append(Profiled(session=0, kernel_id="wide", where="device 0", advice=advice))
+    events.append(Learned(island=0, kernel_id="wide"))
     log.write(tmp_path / "short" / "store.sqlite", [*events, *log.ending()])
     whole = replay(tmp_path / "short" / "store.sqlite")
     lines = list(result_lines(summarise(whole, tmp_path / "short"), whole, None))

@@ -241,7 +241,8 @@ def test_how_many_avenues_and_experiments_is_configured() -> None:
     async def go() -> str:
         async with ScriptedServer() as server:
             model = direct(server)
-            await LlmDesigner(model, avenues=3, experiments=2).design(TILE, SEED, context(TILE))
+            designer = LlmDesigner(model, tokens=16_000, avenues=3, experiments=2)
+            await designer.design(TILE, SEED, context(TILE))
             await model.endpoint.close()
             return model.asked[0].prompt.messages[1].content
 
