@@ -85,6 +85,14 @@ def test_the_last_of_a_role_is_what_the_endpoint_received(
         assert shown(run.folder, capsys, "--role", role, *place) == text
 
 
+def test_the_designer_reads_the_selectors_rationale(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = shown(run.folder, capsys, "--role", "designer")
+    why = text.partition("# Why these two were chosen\n")[2]
+    assert "leads on most shapes" in why.partition("\n\n")[0]
+
+
 def test_what_was_not_kept_is_made_anew_to_the_byte(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
