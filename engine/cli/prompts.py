@@ -37,38 +37,48 @@ def campaign_prompt(
     or nothing was sent: what the role is sent next. Raises StoreError, ConfigError, TaskError,
     BackendMissing.
     """
+    sent = _last_sent(run_dir, role, island, cycle)
+    if sent is not None and not next_one:
+        return _text(sent.prompt or _again(rehearsal_of(run_dir, island=sent.island), sent))
+    if cycle is not None:
+        raise StoreError(f"{run_dir / STORE}: no {role} was asked in cycle {cycle}")
+    if island is None:
+        island = sent.island if sent is not None else 0
+    request, left_aside = rehearsal_of(run_dir, island=island).next(role)
+    if request is None:
+        raise StoreError(f"{run_dir / STORE}: as this campaign stands, no {role} is asked next")
+    if left_aside:
+        print("cycles under way are left aside", file=sys.stderr)
+    return _text(request.prompt.messages)
+
+
+def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
+    """An island of a stored campaign, to be asked what it asks. Raises as campaign_prompt()."""
     store = run_dir / STORE
-    events = list(read_events(store))
+    whole = replay(store)
+    config = asking(parse_config(dict(whole.campaign.config), where=str(store)))
+    return Rehearsal(
+        whole=whole,
+        outcomes=stored_outcomes(read_events(store)),
+        config=config,
+        task=load_task(config.task),
+        device=_told_of(whole) or _device(config.backend),
+        island=island,
+    )
+
+
+def _last_sent(
+    run_dir: Path, role: Role, island: int | None, cycle: int | None
+) -> CallReserved | None:
     sent = [
         stored.event
-        for stored in events
+        for stored in read_events(run_dir / STORE)
         if isinstance(stored.event, CallReserved)
         and stored.event.role == role
         and island in (None, stored.event.island)
         and cycle in (None, stored.event.cycle)
     ]
-    if sent and not next_one and sent[-1].prompt:
-        return _text(sent[-1].prompt)
-    whole = replay(store)
-    config = asking(parse_config(dict(whole.campaign.config), where=str(store)))
-    rehearsal = Rehearsal(
-        whole=whole,
-        outcomes=stored_outcomes(events),
-        config=config,
-        task=load_task(config.task),
-        device=_told_of(whole) or _device(config.backend),
-        island=sent[-1].island if sent and island is None else island or 0,
-    )
-    if sent and not next_one:
-        return _text(_again(rehearsal, sent[-1]))
-    if cycle is not None:
-        raise StoreError(f"{store}: no {role} was asked in cycle {cycle}")
-    request, left_aside = rehearsal.next(role)
-    if request is None:
-        raise StoreError(f"{store}: as this campaign stands, no {role} is asked next")
-    if left_aside:
-        print("cycles under way are left aside", file=sys.stderr)
-    return _text(request.prompt.messages)
+    return sent[-1] if sent else None
 
 
 def _again(rehearsal: Rehearsal, sent: CallReserved) -> Sequence[Message]:

@@ -91,14 +91,14 @@ class Page:
         return self._role not in ("selector", "designer")
 
     def _told_always(self, task: Task, device: DeviceInfo, findings: str) -> str:
-        digest = "\n\n".join(filter(None, (knowledge_of(device, self._role), findings)))
-        if self._role == "selector":
-            digest = ""
+        known = "" if self._role == "selector" else findings  # it has numbers to judge by
+        digest = "\n\n".join(filter(None, (knowledge_of(device, self._role), known)))
         reference = clip(task.reference_text.strip(), int(self._characters * REFERENCE_SHARE))
         return render(
             "_stable",
             task=task,
             device=device,
+            notes=() if self._role == "selector" else device.notes,
             roles=ARGUMENT_ROLES,
             benchmarks=[w.label for w in task.workloads("benchmarks", device.backend)],
             tests=[w.label for w in task.workloads("tests", device.backend)],
