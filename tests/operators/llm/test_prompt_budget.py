@@ -14,6 +14,7 @@ from operators.catalog import random_candidate
 from operators.individual import Individual
 from operators.llm.call import estimated_tokens
 from operators.llm.knowledge.digest import knowledge_of
+from operators.llm.preview import preview
 from operators.llm.prompts.page import difference
 from operators.llm.prompts.render import (
     Scene,
@@ -170,6 +171,12 @@ def test_a_device_is_told_of_alone(role: Role) -> None:
     assert "MFMA 32x32" not in nvidia and "CDNA3" not in nvidia and "Hopper" in nvidia
     unknown = knowledge_of(replace(GPU, arch="gfx1100"), role)
     assert unknown and "CDNA3" not in unknown
+
+
+def test_no_prompt_for_a_processor_speaks_of_gpus() -> None:
+    for role in ROLES:
+        told = text_of(preview(role, SGEMM, DEVICE))
+        assert not [word for word in ("GPU", "occupancy", "MFMA", "split-K") if word in told]
 
 
 def test_a_designer_is_told_strategy_and_a_writer_idioms() -> None:
