@@ -41,6 +41,7 @@ CPU_DIRECTIONS = (
 KNOWLEDGE_SHARE = 0.3
 """Of the budget. Shares of the budget alone are the same in all prompts of a campaign."""
 REFERENCE_SHARE = 0.1
+DESCRIPTION_SHARE = 0.2
 FRAME_CHARACTERS = 1_500
 """Of headings and closing words, which are not counted one by one."""
 LONG_LINES = 80
@@ -93,18 +94,22 @@ class Page:
     def _told_always(self, task: Task, device: DeviceInfo, findings: str) -> str:
         known = "" if self._role == "selector" else findings  # it has numbers to judge by
         digest = "\n\n".join(filter(None, (knowledge_of(device, self._role), known)))
-        reference = clip(task.reference_text.strip(), int(self._characters * REFERENCE_SHARE))
+        reference = self._share(task.reference_text.strip(), REFERENCE_SHARE)
         return render(
             "_stable",
             task=task,
+            description=self._share(task.description, DESCRIPTION_SHARE),
             device=device,
             notes=() if self._role == "selector" else device.notes,
             roles=ARGUMENT_ROLES,
             benchmarks=[w.label for w in task.workloads("benchmarks", device.backend)],
             tests=[w.label for w in task.workloads("tests", device.backend)],
             reference_text=reference if self._writes else "",
-            knowledge=clip(digest, int(self._characters * KNOWLEDGE_SHARE)),
+            knowledge=self._share(digest, KNOWLEDGE_SHARE),
         )
+
+    def _share(self, text: str, share: float) -> str:
+        return clip(text, int(self._characters * share))
 
     def listing(self, one: Individual, known: Mapping[str, Individual]) -> Listing:
         """The kernel that all else is about: it goes first, and is never left out."""

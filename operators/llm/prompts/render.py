@@ -163,7 +163,7 @@ def repair_prompt(scene: Scene, failed: Individual, known: Mapping[str, Individu
     log = page.room.text(clip(failed.evaluation.log.strip(), LOG_CHARACTERS), 0.3)
     description, rubric = _texts(page, failed.experiment)
     return page.prompt(
-        failed=page.listing(failed, known),
+        failed=replace(page.listing(failed, known), experiment=""),  # it stands below, whole
         beside=page.beside(parent, failed, known) if parent else None,
         verdict=said,
         log=log,

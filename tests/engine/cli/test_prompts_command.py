@@ -15,6 +15,7 @@ from engine.cli import main as cli
 from engine.config import parse_config
 from engine.store.calls import CallReserved
 from engine.store.store import read_events
+from scripts.prompt_tokens import replayed, stored
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Logged, Script, ScriptedServer
 from tests.engine.local_ray import local_ray
@@ -122,6 +123,12 @@ def test_the_next_is_what_a_resumed_campaign_sends(
     with local_ray():
         resume_campaign(killed, budgets={"evaluations": 16}, workbench=quick_workbench())
     assert received(run.server.log[before]) == foretold
+
+
+def test_a_campaign_replayed_asks_the_same_again(run: Run) -> None:
+    sent = [(role, list(messages)) for role, messages in stored(run.folder)]
+    assert [(role, list(messages)) for role, messages in replayed(run.folder)] == sent
+    assert len(sent) > 14
 
 
 def test_what_is_not_there_is_said_in_a_sentence(

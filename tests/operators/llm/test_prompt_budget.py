@@ -115,6 +115,12 @@ def test_every_role_keeps_its_budget_among_two_hundred(
         assert estimated_tokens(prompt.messages) <= PROMPT_TOKENS[role], role
 
 
+def test_a_task_told_at_length_keeps_the_budget_too(two_hundred: list[Individual]) -> None:
+    task = replace(LARGEST, description="Rows. " * 20_000, reference_text="# numpy\n" * 20_000)
+    for role, prompt in prompts(Scene(task=task, device=DEVICE, tokens=0), two_hundred).items():
+        assert estimated_tokens(prompt.messages) <= PROMPT_TOKENS[role], role
+
+
 def test_what_is_left_out_is_said(two_hundred: list[Individual]) -> None:
     people = two_hundred
     made = prompts(Scene(task=LARGEST, device=DEVICE, tokens=0), people)
