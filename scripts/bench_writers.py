@@ -40,7 +40,6 @@ from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import Anchor
 from evaluators.tasks.task_file import load_task
 from operators.llm.novelty import Novelty
-from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.writer import LlmWriter
 from operators.operator import Declined
 from scripts.bench_engine import InstantEvaluator, InstantWorkbench
@@ -82,7 +81,7 @@ async def measure(given: argparse.Namespace, base_url: str) -> dict[str, float]:
         base_url=base_url, models={"main": model}, concurrency=given.in_flight, keep_prompts=True
     )
     gateway = Gateway(section, CallBudget(), CountingJournal(), {})
-    writer = LlmWriter(gateway, Novelty(0.995), tokens=PROMPT_TOKENS["writer"])
+    writer = LlmWriter(gateway, Novelty(0.995))
     slots = asyncio.Semaphore(given.slots)
     candidates = declined = started = steady = 0
     warm_s = 3 * given.latency  # the loops start as one, and take some rounds to spread

@@ -5,6 +5,7 @@ import re
 from operators.individual import Experiment, Individual
 from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, designer_prompt
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Model, Prompt, Reply
 from operators.llm.replies import DesignerReply, ExperimentReply, read_structured, schema_of
 from operators.operator import Context, Design
@@ -21,7 +22,7 @@ class LlmDesigner:
         self,
         model: Model,
         *,
-        tokens: int,
+        tokens: int = PROMPT_TOKENS["designer"],
         avenues: int = AVENUES,
         experiments: int = EXPERIMENTS,
     ) -> None:

@@ -4,6 +4,7 @@ from evaluators.evaluation import Status
 from operators.individual import Individual
 from operators.llm.novelty import Novelty
 from operators.llm.prompts.render import Scene, repair_prompt
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Model, Prompt
 from operators.llm.writers import write_kernel
 from operators.operator import Context, Declined, Draft
@@ -14,7 +15,7 @@ NOT_BROKEN = frozenset({Status.PASSED, Status.STOPPED_EARLY})
 class LlmRepairer:
     """How often one kernel comes back is the caller's to bound."""
 
-    def __init__(self, model: Model, *, tokens: int) -> None:
+    def __init__(self, model: Model, *, tokens: int = PROMPT_TOKENS["repair"]) -> None:
         """tokens: of a prompt, at most."""
         self._model = model
         self._tokens = tokens

@@ -6,6 +6,7 @@ from dataclasses import replace
 from operators.individual import Individual
 from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, selector_prompt
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Failure, Malformed, Model, Prompt, Reply
 from operators.llm.replies import SelectorReply, read_structured, schema_of
 from operators.operator import Context, Declined, Selection, Selector
@@ -18,7 +19,14 @@ SHORTEST_PREFIX = 6
 class LlmSelector:
     """Shows the model a table of the tournament, without code."""
 
-    def __init__(self, model: Model, fallback: Selector, *, tokens: int, least: int = 2) -> None:
+    def __init__(
+        self,
+        model: Model,
+        fallback: Selector,
+        *,
+        tokens: int = PROMPT_TOKENS["selector"],
+        least: int = 2,
+    ) -> None:
         """tokens: of a prompt, at most; least: of a tournament that the model is asked about."""
         self._model = model
         self._fallback = fallback

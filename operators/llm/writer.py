@@ -3,6 +3,7 @@
 from operators.individual import Experiment, Individual
 from operators.llm.novelty import Novelty
 from operators.llm.prompts.render import Scene, writer_prompt
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Model, Prompt
 from operators.llm.writers import measured, write_kernel
 from operators.operator import Context, Draft
@@ -11,7 +12,9 @@ from operators.operator import Context, Draft
 class LlmWriter:
     """The paper's Kernel Writer (arXiv 2506.20807)."""
 
-    def __init__(self, model: Model, novelty: Novelty, *, tokens: int) -> None:
+    def __init__(
+        self, model: Model, novelty: Novelty, *, tokens: int = PROMPT_TOKENS["writer"]
+    ) -> None:
         """tokens: of a prompt, at most."""
         self._model = model
         self._novelty = novelty

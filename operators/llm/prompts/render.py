@@ -8,6 +8,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Individual
 from operators.llm.prompts.page import Page
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.prompts.tables import clip, profile_lines, table, totals, verdict
 from operators.llm.prompts.templates import render
 from operators.llm.question import Malformed, Message, Prompt, Role
@@ -32,7 +33,7 @@ class Scene:
 
     task: Task
     device: DeviceInfo
-    tokens: int
+    tokens: int = PROMPT_TOKENS["writer"]
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
