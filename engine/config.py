@@ -49,7 +49,8 @@ class Islands(_Section):
     per_device: int = Field(default=0, ge=0)  # with many devices more than count: so many each
     cycles_in_flight: int = Field(default=2, ge=1)
     capacity: int = Field(default=40, ge=1)
-    tournament: int = Field(default=6, ge=1)
+    tournament: int = Field(default=12, ge=1)
+    memory: Literal["shared", "own"] = "shared"  # of what models tried, and what came of it
     patience: int = Field(
         default=200, ge=1
     )  # cycles in a row without a new kernel, then the island ends
@@ -74,7 +75,8 @@ class OperatorMix(_Section):
     avenues: int = Field(default=10, ge=1)
     designs: int = Field(default=5, ge=1)  # experiments that a designer is asked for
     select_from: int = Field(default=2, ge=1)  # kernels of a tournament; of fewer nobody is asked
-    repairs: int = Field(default=1, ge=0)  # times that a failed kernel goes back
+    # Times that a failed kernel goes back; where the last of them moved the error, once more.
+    repairs: int = Field(default=1, ge=0)
 
     @model_validator(mode="after")
     def _some_weight(self) -> Self:
@@ -192,6 +194,10 @@ class CampaignConfig(_Section):
 
     def operators_of(self, island: int) -> OperatorMix:
         return self.operators[island % len(self.operators)]
+
+    def shares_memory(self, island: int) -> bool:
+        """Whether it tells other islands what it measured, and is told by them."""
+        return self.islands.memory == "shared" and self.operators_of(island).kind == "llm"
 
     @property
     def tracking_uri(self) -> str | None:

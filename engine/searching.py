@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.islands.island import EXHAUSTED
+from engine.islands.setbacks import UNUSABLE
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space
@@ -49,4 +50,13 @@ def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task, left: 
             return f"nothing to search: {space.lack}"
         count = space.count()
         return f"{EXHAUSTED_SPACE}: {count} of {count} kernels tried"
-    return f"nothing new was found in {config.islands.patience} cycles in a row (islands.patience)"
+    patience = config.islands.patience
+    barren = f"nothing new was found in {patience} cycles in a row (islands.patience)"
+    lost = [ending for ending in endings if ending.startswith(UNUSABLE)]
+    if not lost:
+        return barren
+    todo = "see turned_away in the store's table calls, or name another model in llm.models"
+    if len(lost) == len(endings):
+        return f"{lost[0]}; {todo}"
+    places = f"on {len(lost)} of {len(endings)} islands, and on the others {barren}"
+    return f"{lost[0]}, {places}; {todo}"

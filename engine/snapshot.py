@@ -23,6 +23,7 @@ class IslandState:
     diversity: float
     best_id: str
     best_speedup: float
+    warning: str = ""  # one sentence; empty when all is well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,8 @@ class Binary:
 class Compiled:
     """A kernel compiled for every plan asked for; picklable, goes from compile task to device.
 
-    resources: of launches on shapes that are shown to a kernel's author; hidden: on others.
+    resources: of launches on shapes that are shown to a kernel's author; hidden: on others. Of
+        each, "advice" and "facts" are sentences: what to change, and what is so.
     held_out: whether it could be compiled for held-out shapes too. inspection_only: made to be
     looked at, by a compiler that only resembles the target's; a device refuses to run it.
     """

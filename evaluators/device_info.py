@@ -1,5 +1,6 @@
 """What is known of a device before anything runs on it, and how one is missing or at fault."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,24 @@ BACKENDS = ("cpu", "cuda", "hip")
 FURTHER_BACKENDS = "KERNEL_SCIENTIST_BACKENDS"
 """The variable that names further backends, as name=module, separated by commas. Processes that
 a campaign starts inherit it."""
+
+
+OPERATION_FLOPS: Mapping[str, float] = {
+    "rsqrt": 2,
+    "div": 4,
+    "sqrt": 4,
+    "exp": 12,
+    "log": 12,
+    "sin": 12,
+    "cos": 12,
+    "tanh": 12,
+    "erf": 12,
+    "pow": 24,
+}
+"""What an operation costs at least where multiply-adds make it, each worth two flops: an estimate
+by one instruction for roots and reciprocals, with a product for quotients; for the others the
+range's reduction (2), a cubic (3: the least that is right to 1e-4 for 2^x on [-1/2, 1/2]) and the
+exponent (1)."""
 
 
 def further_backends() -> dict[str, str]:
@@ -28,8 +47,11 @@ class BackendMissing(Exception):
 class DeviceInfo:
     """What is known of a device before anything runs on it.
 
-    peak_flops: FLOP/s by dtype name; peak_bytes_per_s: by memory level ("dram", "cache");
-    peak_margin: a time is impossible only beyond this factor of them.
+    peak_flops: FLOP/s by arithmetic: a dtype's name, or "tf32" and "xf32", in which matrix cores
+    multiply float32. special_per_s: operations (see OPERATION_FLOPS) of units of their own.
+    peak_bytes_per_s: by memory level ("dram", "cache" or "L1" .. "L3"). level_bytes: what each of
+    these holds, where that is not cache_bytes ("cache") or more than is ever asked for ("dram").
+    peak_margin: a time is impossible only beyond this factor of the peaks.
     compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
     whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu. notes: further
     sentences for whoever writes kernels.
@@ -46,7 +68,9 @@ class DeviceInfo:
     cache_bytes: int  # last level; timing rotates over more than this
     scratch_bytes: int = 1 << 30  # that a kernel may ask for on one workload
     peak_flops: Mapping[str, float] = field(default_factory=dict)
+    special_per_s: float = 0.0
     peak_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    level_bytes: Mapping[str, int] = field(default_factory=dict)
     peak_margin: float = 1.0
     compute_units: int = 0
     partition: str = ""
@@ -62,6 +86,13 @@ class DeviceInfo:
         divided = f"{self.compute_units} CUs {self.partition}".strip()
         part = (divided,) if self.compute_units else ()
         return "/".join((self.backend, self.name, *part, self.arch, self.engine))
+
+    @property
+    def levels(self) -> tuple[tuple[str, float, float], ...]:
+        """Name, bytes that it holds and bytes a second of each memory level, nearest first."""
+        holds = {"cache": self.cache_bytes, **self.level_bytes}
+        known = [(name, holds.get(name, math.inf), r) for name, r in self.peak_bytes_per_s.items()]
+        return tuple(sorted(known, key=lambda level: level[1]))
 
 
 class DeviceFault(RuntimeError):

@@ -227,6 +227,7 @@ def _settled(
         speedup=estimate,
         ci95=(ci95[0], ci95[1]),
         ci99=(ci99[0], ci99[1]),
+        gains=made.means(),
         sittings=made.count,
         busy=busy_text([one.pressure for one in held]),
     )

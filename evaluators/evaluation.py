@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluators.device_info import DeviceInfo
 
-HARNESS_VERSION = "8"
+HARNESS_VERSION = "9"
 """Raise it when a change here can change a verdict or a time: campaigns store it with each
 session, and measure their best again under another one."""
 
@@ -96,9 +96,12 @@ class Evaluation:
 
     times_us: median microseconds by workload label; present if and only if PASSED.
     blocks: by workload label, paired ln(anchor time / candidate time), one a block.
+    gains: by workload label, ln(naive seed's time / kernel's time), paired through every link.
+    links: how many links lead from the naive seed to the anchor.
     speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
         seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
-    speed_of_light: by workload label, floor time / measured time (1.0 is the roofline).
+    speed_of_light: by workload label, roof / measured time (1.0 is the roofline). arithmetic: whose
+        peak that roof is of, the fastest that the task admits; "" where none is known.
     errors: by "label/output", the largest fraction seen in the checks of the tightest limit: the
         task's tolerance, or the error that is left of its naive seed's (checks/budget.py).
     seconds: wall seconds by stage (compile, check, time, and device: how long the device was held).
@@ -115,11 +118,14 @@ class Evaluation:
     log: str = ""
     times_us: Mapping[str, float] = field(default_factory=dict)
     blocks: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    gains: Mapping[str, float] = field(default_factory=dict)
+    links: int = 0
     anchor_id: str | None = None
     speedup: float | None = None
     ci95: tuple[float, float] | None = None
     ci99: tuple[float, float] | None = None
     speed_of_light: Mapping[str, float] = field(default_factory=dict)
+    arithmetic: str = ""
     errors: Mapping[str, float] = field(default_factory=dict)
     resources: tuple[Mapping[str, Any], ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)

@@ -125,6 +125,12 @@ def load(text: str) -> Any:
     return None if node is None else _build(loader, node)
 
 
+def load_words(text: str) -> Any:
+    """The same with every value as it is spelt: 0012 stays "0012"; what is empty is None."""
+    _, node = _compose(text)
+    return None if node is None else _build(None, node)
+
+
 @lru_cache(maxsize=64)  # a family's file is asked for at every draw of its parameters
 def spans(text: str) -> Mapping[str, Span]:
     """Spans of the top-level mapping's values."""
@@ -137,7 +143,8 @@ def spans(text: str) -> Mapping[str, Span]:
     }
 
 
-def _build(loader: _Loader, node: yaml.Node) -> Any:
+def _build(loader: _Loader | None, node: yaml.Node) -> Any:
+    """loader: constructs numbers and the like; without one they stay words."""
     line = node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
         mapping = LinedDict()
@@ -162,9 +169,11 @@ def _build(loader: _Loader, node: yaml.Node) -> Any:
     return _scalar(loader, node, line)
 
 
-def _scalar(loader: _Loader, node: yaml.Node, line: int) -> str | int | float | bool | None:
+def _scalar(loader: _Loader | None, node: yaml.Node, line: int) -> str | int | float | bool | None:
     """What a plain or quoted scalar stands for. Raises YamlError for dates and long numbers."""
     kind = node.tag.rpartition(":")[2]
+    if loader is None:
+        return None if kind == "null" else str(node.value)
     if kind == "str":
         return str(node.value)
     if kind not in ("null", "bool", "int", "float"):

@@ -38,7 +38,8 @@ class Candidate:
 class Experiment:
     """One planned change, with its prediction (arXiv 2506.20807, section on the Designer).
 
-    performance: expected uplift [min, max] in percent of the Base's speed.
+    performance: expected uplift [min, max] in percent of the Base's speed. new: what is new
+    against the most similar experiment of before, in the designer's words.
     innovation: 0..100. technique: a short stable name; params: what a catalogue
     writer needs to realise it, empty when the rubric is all there is.
     """
@@ -49,7 +50,19 @@ class Experiment:
     performance: tuple[float, float]
     innovation: int
     avenue: str = ""
+    new: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idea:
+    """An experiment's name and words. key: which draft it became or may become; island: whose."""
+
+    key: str
+    technique: str
+    description: str
+    rubric: str = ""
+    island: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +73,7 @@ class Individual:
     candidate: Candidate
     origin: Origin
     parents: tuple[str, ...] = ()  # Base first, then Reference or second parent
+    repairs: str = ""  # of a repair: id of the kernel that failed, which has the same parents
     experiment: Experiment | None = None
     report: str = ""  # what the writer says it really did
     island: int = 0

@@ -12,13 +12,25 @@ from operators.individual import Candidate, Experiment, Individual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """An experiment that was designed again: it, and the earlier one's name and words."""
+
+    experiment: Experiment
+    technique: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What every operator is told besides its parents.
 
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
-    rationale: to a designer, why a model chose the Base and the Reference.
+    rationale: to a designer, why a model chose the Base and the Reference. repeated: what the
+    same designer has just designed, and somebody had tried before. trouble: role -> what was
+    wrong with its last replies, where none could be used for some cycles; models: role -> the
+    name of a model that is asked in place of its own.
     """
 
     task: Task
@@ -31,6 +43,9 @@ class Context:
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
+    repeated: tuple[Repeat, ...] = ()
+    trouble: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +74,16 @@ class Draft:
 
 class Declined(Exception):
     """An operator has nothing to offer for these parents; one sentence says why."""
+
+
+class Unusable(Declined):
+    """A model's replies could not be used. reason: what was wrong with the last."""
+
+    def __init__(self, role: str, reason: str, *, replies: int) -> None:
+        many = "two" if replies == 2 else str(replies)
+        super().__init__(f"{role}: {many} replies could not be used, the last: {reason}")
+        self.role = role
+        self.reason = reason
 
 
 class Selector(Protocol):

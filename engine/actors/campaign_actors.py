@@ -95,7 +95,9 @@ class CampaignActors:
             budgets = self._config.budgets
             budget = CallBudget(calls=budgets.calls, tokens=budgets.tokens, dollars=budgets.dollars)
             history = before.calls if before else CallHistory()
-            answer(self._gateway.begin.remote(self._config.llm, budget, history))
+            ideas = before.ideas if before else []
+            shared = self._config.islands.memory == "shared"
+            answer(self._gateway.begin.remote(self._config.llm, budget, history, ideas, shared))
         scores = before.scores if before else Scoreboard()
         drafts = before.first_drafts if before else {}
         known = {one: drafts[one].candidate for one in scores.wanted() if one in drafts}
@@ -104,6 +106,7 @@ class CampaignActors:
                 self._config, info, session, self._plan, baseline, scores, known
             )
         )
+        config = self._config
         answer(
             [
                 island.begin.remote(
@@ -111,6 +114,7 @@ class CampaignActors:
                     baseline,
                     evaluation,
                     before.history(index) if before else [],
+                    before.unheard(index) if before and config.shares_memory(index) else [],
                     self._islands,
                 )
                 for index, island in enumerate(self._islands)

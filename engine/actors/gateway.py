@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,11 @@ from engine.dispatch.dispatcher import CampaignFailed
 from engine.ending import Stopped
 from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
+from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
+from engine.store.ideas import IdeaCompared
 from engine.store.spending import CallBudget, CallHistory, Spending
+from operators.individual import Experiment, Idea
 from operators.llm.question import (
     Failure,
     ModelUnavailable,
@@ -61,14 +64,23 @@ class GatewayActor:
         live_with(driver)
         self._journal = StoreJournal(writer)
         self._gateway: Gateway | None = None
+        self._ideas = IdeaBook(self._journal)
 
-    async def begin(self, config: Llm, budget: CallBudget, history: CallHistory) -> None:
-        """Raises CampaignFailed: no key."""
+    async def begin(
+        self,
+        config: Llm,
+        budget: CallBudget,
+        history: CallHistory,
+        ideas: Sequence[IdeaCompared],
+        shared: bool,
+    ) -> None:
+        """ideas: of the sessions before; shared: see IdeaBook. Raises CampaignFailed: no key."""
         try:
             gateway = Gateway(config, budget, self._journal)
         except ModelUnavailable as unavailable:
             raise CampaignFailed(str(unavailable)) from None
         gateway.restore(history)
+        self._ideas = IdeaBook(self._journal, shared=shared, earlier=ideas)
         self._gateway = gateway
 
     @property
@@ -83,6 +95,11 @@ class GatewayActor:
             return await self._begun.complete(request)
         except ModelUnavailable as unavailable:
             raise CampaignFailed(str(unavailable)) from None
+
+    async def claim(
+        self, island: int, cycle: int, number: int, experiment: Experiment, again: bool
+    ) -> Idea | None:
+        return await self._ideas.claim(island, cycle, number, experiment, again=again)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -110,7 +127,7 @@ class GatewayModel:
 
     async def complete(self, request: Request) -> Reply | Unanswered:
         """Raises Stopped when no further question is answered, and what ends the campaign."""
-        named = replace(request, model=self._models.get(request.role, ""))
+        named = replace(request, model=request.model or self._models.get(request.role, ""))
         try:
             outcome: Reply | Unanswered = await self._gateway.complete.remote(named)
         except RayTaskError as error:
@@ -119,6 +136,15 @@ class GatewayModel:
                 raise Stopped from None
             raise cause from error
         return outcome
+
+    async def claim(
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+    ) -> Idea | None:
+        """See IdeaBook."""
+        earlier: Idea | None = await self._gateway.claim.remote(
+            island, cycle, number, experiment, again
+        )
+        return earlier
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)

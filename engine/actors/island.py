@@ -53,29 +53,40 @@ class IslandActor:
         baseline: Candidate,
         evaluation: Evaluation,
         history: History,
+        unheard: Sequence[Individual],
         peers: list[ActorHandle[Any]],
     ) -> None:
-        """history: the island's own, on a resumed campaign; peers: all islands in order."""
+        """history: the island's own, on a resumed campaign; unheard: what became of other islands'
+        drafts that it had not been told of; peers: all islands in order."""
         task = load_task(self._config.task)
         self._peers = peers
+        model = self._model()
         setting = Setting(
             config=self._config,
             task=task,
             device=info,
-            operators=self._operators(task, info),
+            operators=self._operators(task, info, model),
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
             send=self._send,
+            ideas=model,
+            share=self._share if self._config.shares_memory(self._index) else None,
             sweep=self._sweep(task),
         )
         self._island = Island(self._index, setting)
         self._island.restore(history)
+        self._island.hear(unheard)
         await self._island.begin(baseline, evaluation)
 
-    def _operators(self, task: Task, info: DeviceInfo) -> Operators:
-        models = self._config.operators_of(self._index).models
-        model = GatewayModel(self._gateway, models) if self._gateway else None
+    def _model(self) -> GatewayModel | None:
+        """None where the island asks none."""
+        mix = self._config.operators_of(self._index)
+        if mix.kind != "llm" or self._gateway is None:
+            return None
+        return GatewayModel(self._gateway, mix.models)
+
+    def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
         return island_operators(self._config, self._index, task, info, model)
 
     def _sweep(self, task: Task) -> Sweep | None:
@@ -99,6 +110,9 @@ class IslandActor:
     async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
         self._begun.receive(source, round, elites)
 
+    async def hear(self, individual: Individual) -> None:
+        self._begun.hear([individual])
+
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
 
@@ -116,6 +130,11 @@ class IslandActor:
         self, source: int, destination: int, round: int, elites: Sequence[Individual]
     ) -> None:
         self._peers[destination].receive.remote(source, round, elites)
+
+    def _share(self, individual: Individual) -> None:
+        for index, peer in enumerate(self._peers):
+            if index != self._index and self._config.shares_memory(index):
+                peer.hear.remote(individual)
 
 
 async def _random_candidate(context: Context) -> Draft:

@@ -13,9 +13,11 @@ from evaluators.evaluate import compile_shown, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.arithmetic import whose_light
 from evaluators.measuring.sittings import meaning
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
+from operators.llm.prompts.diagnosis import diagnosis
 
 LOG_LINES = 20
 
@@ -101,9 +103,11 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "busy": evaluation.busy,
         "times_us": dict(evaluation.times_us),
         "speed_of_light": dict(evaluation.speed_of_light),
+        "arithmetic": evaluation.arithmetic,
         "device": evaluation.device,
         "engine": evaluation.engine,
         "compiler": evaluation.compiler,
+        "diagnosis": list(diagnosis(evaluation)),
         "resources": [dict(one) for one in evaluation.resources],
         "log": evaluation.log,
     }
@@ -126,7 +130,15 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
         light = evaluation.speed_of_light.get(label)
         of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
         yield f"  {label:{width}}  {time_us:11.1f} µs{of_light}"
+    if evaluation.arithmetic:
+        yield f"  {whose_light(evaluation.arithmetic)}"
     yield f"on {evaluation.device}, by {evaluation.engine}, compiled with {evaluation.compiler}"
+    yield from _diagnosis_lines(evaluation)
+
+
+def _diagnosis_lines(built: Evaluation | Compiled) -> Iterator[str]:
+    """What its compiler tells, and what to try."""
+    yield from (f"  {line}" for line in diagnosis(built))
 
 
 def _failure_lines(status: Status, reason: str, log: str) -> Iterator[str]:
@@ -147,6 +159,7 @@ def _compiled_json(compiled: Compiled) -> dict[str, Any]:
         "compiler": compiled.compiler,
         "builds": len(compiled.binaries),
         "bytes": [len(binary.data) for binary in compiled.binaries.values()],
+        "diagnosis": list(diagnosis(compiled)),
         "resources": [dict(one) for one in compiled.resources],
         "log": compiled.log,
     }
@@ -163,6 +176,7 @@ def _compiled_lines(compiled: Compiled) -> Iterator[str]:
         # Numbers a person compares; --json has the rest.
         plain = {k: v for k, v in kernel.items() if isinstance(v, int | float | str)}
         yield "  " + ", ".join(f"{key} {value}" for key, value in plain.items())
+    yield from _diagnosis_lines(compiled)
 
 
 def _read(path: Path) -> str:

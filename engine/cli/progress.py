@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from engine.snapshot import Snapshot
+from engine.snapshot import IslandState, Snapshot
 from engine.store.contests import Contested
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Best
@@ -128,8 +128,19 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             f"{COMPILE_BOUND}: {workers} fewer kernels than the devices could measure; give the "
             "campaign more CPU cores, or raise devices.compile_workers where cores are idle",
         )
+    for island in snapshot.islands:
+        if island.warning:
+            yield f"island {island.index}: {island.warning}", island_text(island)
     if snapshot.tracking_trouble:
         yield "tracking", f"{snapshot.tracking_trouble}; the campaign goes on without it"
+
+
+def island_text(island: IslandState) -> str:
+    """ "island 0: no reply could be used in 3 cycles in a row (...); ..."."""
+    return (
+        f"island {island.index}: {island.warning}; each reply's fault stands in the store's table "
+        "calls, under turned_away"
+    )
 
 
 def withdrawn_text(withdrawn: AnchorWithdrawn) -> str:

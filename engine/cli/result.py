@@ -13,6 +13,7 @@ from engine.store.replay import Replay
 from engine.store.run_folder import RAY_LOG
 from engine.store.summary import BestFound, Summary
 from engine.store.toolchain import toolchain_of
+from evaluators.measuring.arithmetic import whose_light
 
 STEPS_SHOWN = 12
 
@@ -109,6 +110,8 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
         light = best.speed_of_light.get(label)
         of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
         yield (f"  {label:{width}}  {seed_us:11.1f} µs -> {time_us:10.1f} µs{of_light}")
+    if best.arithmetic:
+        yield f"  {whose_light(best.arithmetic)}"
     profiled = replay.scores.profiles.get(best.id)
     if profiled:
         yield "what a profiler says of it, on the largest shape:"

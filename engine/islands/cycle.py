@@ -1,23 +1,26 @@
 """One cycle of an island: which operator works on which parents, and what it is asked for."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Self
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
 from engine.config import OperatorMix
-from engine.store.events import Designed, Selected
+from engine.islands.setbacks import Way
+from engine.store.events import CycleStarted, Designed, Drafted, Selected
 from operators.catalog.search_space import Sweep
-from operators.individual import Experiment, Individual, Origin
-from operators.llm.repair import NOT_BROKEN
+from operators.catalog.selector import draw_rank
+from operators.individual import Experiment, Idea, Individual, Origin
+from operators.llm.repair import NOT_BROKEN, moved
 from operators.operator import (
     Context,
     Declined,
     Design,
     Draft,
     Operators,
+    Repeat,
     Selection,
     choose_experiments,
 )
@@ -33,12 +36,25 @@ MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
 
 
+class IdeaBook(Protocol):
+    """All that went to a writer; see engine.llm.idea_book."""
+
+    async def claim(
+        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+    ) -> Idea | None: ...
+
+
+class Note(Protocol):
+    def __call__(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
+        """Log a decision. again: a second design, as the first held nothing new."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
     """Everything that decides what a cycle does, besides the random key.
 
     individuals: what operators may look up, as it was when the cycle started; all of the
-    tournament is in it. profiles: what profilers said by then, by kernel id.
+    tournament is in it. profiles: what profilers said by then, by kernel id. way: how it asks.
     """
 
     number: int
@@ -46,15 +62,17 @@ class Cycle:
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
+    way: Way
 
-
-@dataclass(slots=True)
-class Tally:
-    """What became of a cycle's asks; declined: a sentence each."""
-
-    new: int = 0
-    duplicates: int = 0
-    declined: list[str] = field(default_factory=list)
+    def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
+        """heard: see the event."""
+        return CycleStarted(
+            island=island,
+            cycle=self.number,
+            operator=self.operator,
+            tournament=tuple(one.id for one in self.tournament),
+            heard=heard,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +83,7 @@ class Ask:
     draw: Callable[[Context], Awaitable[Draft]]
     origin: Origin
     parents: tuple[str, ...] = ()
+    repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
     @classmethod
@@ -78,6 +97,21 @@ class Ask:
             return sweep.draw(known)
 
         return cls(slot=0, draw=draw, origin="random")
+
+    def drafted(self, draft: Draft, identity: str, *, island: int, cycle: int) -> Drafted:
+        """The event that tells of what was drawn. identity: the kernel's id."""
+        return Drafted(
+            island=island,
+            cycle=cycle,
+            slot=self.slot,
+            kernel_id=identity,
+            candidate=draft.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            repairs=self.repairs,
+            experiment=self.experiment,
+            report=draft.report,
+        )
 
 
 def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
@@ -96,7 +130,8 @@ class Asker:
     operators: Operators
     random_candidate: RandomCandidate
     mix: OperatorMix
-    note: Callable[[int, Selection | Design], None]
+    note: Note
+    ideas: IdeaBook | None = None  # None: experiments are not compared with those of before
 
     async def asks(self, cycle: Cycle, context: MakeContext) -> list[Ask]:
         """Raises Declined when nothing can be asked for."""
@@ -104,9 +139,9 @@ class Asker:
             case "experiment":
                 return await self._experiments(cycle, context)
             case "crossover":
-                return [self._crossover(cycle)]
+                return [self._crossover(cycle, context(SELECT, "select").rng)]
             case "mutation":
-                return [self._mutation(cycle)]
+                return [self._mutation(cycle, context(SELECT, "select").rng)]
             case "random":
                 slots = range(self.mix.experiments_per_cycle)
                 draw = self.random_candidate
@@ -126,7 +161,16 @@ class Asker:
         told = replace(context(DESIGN, "design"), rationale=_why(selection))
         design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
-        chosen = choose_experiments(design.experiments, self.mix.experiments_per_cycle)
+        chosen, repeated = await self._untried(told, design.experiments)
+        if repeated and not chosen:
+            told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
+            again = await operators.designer.design(base, reference, told)
+            self.note(cycle.number, again, again=True)
+            first = len(design.experiments)
+            chosen, repeated = await self._untried(told, again.experiments, first=first)
+        if not chosen:
+            tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
+            raise Declined(f"every experiment was tried before ({tried})")
 
         def ask(slot: int, experiment: Experiment) -> Ask:
             return Ask(
@@ -139,23 +183,64 @@ class Asker:
 
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
-    def repair(self, ask: Ask, failed: Individual, attempt: int) -> Ask | None:
-        """The failed candidate's way back to its writer; None where nobody repairs."""
-        repairer = self.operators.repairer
+    async def _untried(
+        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
+    ) -> tuple[list[Experiment], list[Repeat]]:
+        """The paper's choice among what nobody has tried, and what of it somebody had.
+
+        told: what the designer was; first: the number of the first of them in the cycle.
+        """
+        count = self.mix.experiments_per_cycle
+        if self.ideas is None:
+            return choose_experiments(experiments, count), []
+        chosen: list[Experiment] = []
+        repeated: list[Repeat] = []
+        for experiment in choose_experiments(experiments, len(experiments)):
+            if len(chosen) == count:
+                break
+            number = first + experiments.index(experiment)
+            earlier = await self.ideas.claim(
+                told.island, told.cycle, number, experiment, again=bool(told.repeated)
+            )
+            if earlier is None:
+                chosen.append(experiment)
+            else:
+                repeated.append(
+                    Repeat(
+                        experiment=experiment,
+                        technique=earlier.technique,
+                        description=earlier.description,
+                    )
+                )
+        return chosen, repeated
+
+    def repair(self, ask: Ask, made: Sequence[Individual]) -> Ask | None:
+        """The last candidate's way back to its writer; None where nobody repairs it (again).
+
+        made: the ask's candidate, and what its repairs made of it so far. One repair more than
+        configured where the last of them moved the error.
+        """
+        repairer, failed, attempt = self.operators.repairer, made[-1], len(made)
         if repairer is None or failed.evaluation.status in NOT_BROKEN:
+            return None
+        more = attempt > 1 and moved(made[-2].evaluation, failed.evaluation)
+        if attempt > self.mix.repairs + more:
             return None
         return Ask(
             slot=ask.slot % REPAIR_SLOTS + attempt * REPAIR_SLOTS,
             draw=lambda told: repairer.repair(failed, told),
             origin="repair",
-            parents=(failed.id,),
+            parents=failed.parents,
+            repairs=failed.id,
             experiment=failed.experiment,
         )
 
-    def _crossover(self, cycle: Cycle) -> Ask:
+    def _crossover(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
         if len(cycle.tournament) < 2:
             raise Declined("crossover needs two parents, and the tournament has one member")
-        first, second = cycle.tournament[:2]
+        others = list(cycle.tournament)
+        first = others.pop(draw_rank(len(others), rng))
+        second = others[draw_rank(len(others), rng)]
         return Ask(
             slot=0,
             draw=lambda told: self.operators.crossover.cross(first, second, told),
@@ -163,8 +248,8 @@ class Asker:
             parents=(first.id, second.id),
         )
 
-    def _mutation(self, cycle: Cycle) -> Ask:
-        parent = cycle.tournament[0]
+    def _mutation(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
+        parent = cycle.tournament[draw_rank(len(cycle.tournament), rng)]
         return Ask(
             slot=0,
             draw=lambda told: self.operators.mutator.mutate(parent, told),
@@ -186,8 +271,10 @@ async def finish_all(slots: Iterable[Awaitable[None]], *, milder: type[Exception
         raise error
 
 
-def decided(island: int, cycle: int, decision: Selection | Design) -> Selected | Designed:
+def decided(
+    island: int, cycle: int, decision: Selection | Design, *, again: bool
+) -> Selected | Designed:
     """The event that tells of a cycle's selection or design."""
     if isinstance(decision, Selection):
         return Selected(island=island, cycle=cycle, selection=decision)
-    return Designed(island=island, cycle=cycle, design=decision)
+    return Designed(island=island, cycle=cycle, design=decision, again=again)

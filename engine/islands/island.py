@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,15 +14,16 @@ from engine.islands.cycle import (
     Ask,
     Asker,
     Cycle,
-    Tally,
     decided,
     draw_operator,
     finish_all,
 )
 from engine.islands.memory import Memory
-from engine.islands.migration import destinations
+from engine.islands.migration import departures
 from engine.islands.population import island_state
+from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
+from engine.islands.tally import Tally
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
 from engine.store.profiles import Learned, Profiled
@@ -50,11 +52,14 @@ class Island:
         self._evaluations = 0
         self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
+        self._setbacks = Setbacks(index, self._mix, setting.config.llm)
+        self._lost = ""  # why it ends, where no reply could be used
         self._asker = Asker(
             operators=setting.operators,
             random_candidate=setting.random_candidate,
             mix=self._mix,
             note=self._note,
+            ideas=setting.ideas,
         )
 
     # --- life -------------------------------------------------------------------------------
@@ -90,6 +95,11 @@ class Island:
         self._setting.journal.post(event)
         self._memory.take_in(elites)
 
+    def hear(self, individuals: Iterable[Individual]) -> None:
+        """Other islands tell what became of their own; the population stays as it is."""
+        for individual in individuals:
+            self._memory.hear(individual)
+
     def learn(self, profiled: Profiled) -> None:
         """Take a profile's advice in; cycles that have begun go on without it."""
         if profiled.kernel_id not in self._memory.profiles:
@@ -103,8 +113,9 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        done = self._evaluations
-        return island_state(self._memory.population, self.index, self._last_cycle, done)
+        done, warning = self._evaluations, self._setbacks.warning
+        state = island_state(self._memory.population, self.index, self._last_cycle, done)
+        return replace(state, warning=warning)
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
         """Replay this island's own events, each with the individuals it speaks of."""
@@ -124,11 +135,13 @@ class Island:
                 case Profiled():
                     self._memory.profiles[event.kernel_id] = event.advice
                 case CycleStarted():
+                    self.hear(individuals)
+                    self._memory.take_heard()
                     members = {member.id: member for member in self._memory.population}
                     chosen = tuple(members[one] for one in event.tournament)
                     self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
-                    self._close(event.cycle)
+                    self._close(event)
                 case _:
                     pass  # selections and designs are for people to read
 
@@ -138,32 +151,29 @@ class Island:
         try:
             for cycle in resumed:
                 await self._cycle(cycle)
-            while self._barren < self._config.islands.patience and not self._exhausted:
+            while not self._ending:
                 await self._cycle(self._next_cycle())
         except Stopped:
             return STOPPED
-        return EXHAUSTED if self._exhausted else "nothing new"
+        return self._ending
 
     @property
-    def _exhausted(self) -> bool:
-        """Every kernel of the space was tried here, and no model can send others."""
+    def _ending(self) -> str:
+        """Why no further cycle begins; empty while one does."""
         sweep = self._setting.sweep
-        return sweep is not None and sweep.exhausted and not self._config.asks_models
+        if sweep is not None and sweep.exhausted and not self._config.asks_models:
+            return EXHAUSTED  # every kernel of the space was tried, and no model can send others
+        barren = self._barren >= self._config.islands.patience
+        return self._lost or ("nothing new" if barren else "")
 
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
         rng = self._rng(number, CYCLE)
         operator = draw_operator(self._mix, rng)
+        heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
         cycle = self._start(number, operator, tuple(tournament))
-        self._setting.journal.post(
-            CycleStarted(
-                island=self.index,
-                cycle=number,
-                operator=operator,
-                tournament=tuple(one.id for one in tournament),
-            )
-        )
+        self._setting.journal.post(cycle.started(self.index, heard))
         return cycle
 
     def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
@@ -173,6 +183,7 @@ class Island:
             tournament=tournament,
             individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
             profiles=dict(self._memory.profiles),
+            way=self._setbacks.begin(),
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -185,36 +196,32 @@ class Island:
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
-            tally.declined.append(str(declined))
+            tally.decline(declined)
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
-        self._close(cycle.number)
+        finished = tally.finished(self.index, cycle, asks=self._mix.kind == "llm")
+        self._close(finished)
+        self._lost = self._setbacks.ending
         # Waiting for the store here keeps a lane that finds nothing from running away.
-        await self._setting.journal.commit(
-            CycleFinished(
-                island=self.index,
-                cycle=cycle.number,
-                duplicates=tally.duplicates,
-                declined=tuple(tally.declined),
-            )
-        )
+        await self._setting.journal.commit(finished)
 
-    def _close(self, number: int) -> None:
-        self._open.pop(number, None)
-        prefix = f"i{self.index}/c{number}/"
+    def _close(self, finished: CycleFinished) -> None:
+        self._open.pop(finished.cycle, None)
+        self._setbacks.take(finished)
+        prefix = f"{finished.key}/"
         for key in [key for key in self._drafts if key.startswith(prefix)]:
             del self._drafts[key]
             self._told.discard(key)
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
-        made = await self._candidate(cycle, ask, tally)
-        for attempt in range(1, self._mix.repairs + 1):
-            again = self._asker.repair(ask, made, attempt) if made else None
-            if again is None:
-                return
-            made = await self._candidate(cycle, again, tally)
+        made: list[Individual] = []
+        step: Ask | None = ask
+        while step is not None and (one := await self._candidate(cycle, step, tally)):
+            tally.judge(one)
+            made.append(one)
+            step = self._asker.repair(ask, made)
 
     async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
         """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
@@ -227,23 +234,13 @@ class Island:
             try:
                 draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
             except Declined as declined:
-                tally.declined.append(str(declined))
+                tally.decline(declined)
                 return None
             identity = kernel_id(draft.candidate.source)
             if identity in self._memory.known:
                 tally.duplicates += 1
                 return None
-            drafted = Drafted(
-                island=self.index,
-                cycle=cycle.number,
-                slot=ask.slot,
-                kernel_id=identity,
-                candidate=draft.candidate,
-                origin=ask.origin,
-                parents=ask.parents,
-                experiment=ask.experiment,
-                report=draft.report,
-            )
+            drafted = ask.drafted(draft, identity, island=self.index, cycle=cycle.number)
             self._memory.known.add(identity)
             self._drafts[key] = drafted
             await self._setting.journal.commit(drafted)
@@ -267,22 +264,19 @@ class Island:
                 status=status,
             )
         )
+        if self._setting.share is not None and drafted.cycle:  # all know the seed
+            self._setting.share(individual)
         self._emigrate()
         return individual
 
     def _emigrate(self) -> None:
-        migration, count = self._config.migration, self._config.islands.count
-        round, rest = divmod(self._evaluations, migration.every)
-        if rest or not migration.elites or count < 2:
-            return
-        elites = self._memory.population.elites(migration.elites)
-        for target in destinations(
-            migration.topology, self.index, count, seed=self._config.seed, round=round
-        ):
+        round, targets = departures(self._config, self.index, self._evaluations)
+        for target in targets:
+            elites = self._memory.population.elites(self._config.migration.elites)
             self._setting.send(self.index, target, round, elites)
 
-    def _note(self, cycle: int, decision: Selection | Design) -> None:
-        self._setting.journal.post(decided(self.index, cycle, decision))
+    def _note(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
+        self._setting.journal.post(decided(self.index, cycle, decision, again=again))
 
     def _rng(self, cycle: int, place: int) -> np.random.Generator:
         return np.random.default_rng((self._config.seed, self.index, cycle, place))
@@ -297,4 +291,6 @@ class Island:
             key=f"i{self.index}/c{cycle.number}/{name}",
             individuals=cycle.individuals,
             profiles=cycle.profiles,
+            trouble=cycle.way.trouble,
+            models=cycle.way.models,
         )

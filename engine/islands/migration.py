@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from engine.config import Topology
+from engine.config import CampaignConfig, Topology
 
 
 def destinations(
@@ -21,3 +21,12 @@ def destinations(
         return others
     rng = np.random.default_rng((seed, source, round))
     return [others[int(rng.integers(len(others)))]]
+
+
+def departures(config: CampaignConfig, source: int, evaluations: int) -> tuple[int, list[int]]:
+    """Round of migration after so many evaluations, and whom elites are sent to; often nobody."""
+    migration, count = config.migration, config.islands.count
+    round, rest = divmod(evaluations, migration.every)
+    if rest or not migration.elites:
+        return round, []
+    return round, destinations(migration.topology, source, count, seed=config.seed, round=round)

@@ -4,6 +4,7 @@ from engine.config import CampaignConfig
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.catalog import catalog_operators
+from operators.llm.designer import focus_of
 from operators.llm.question import Model
 from operators.llm.scientist import llm_operators
 from operators.operator import Operators
@@ -20,6 +21,7 @@ def island_operators(
     return llm_operators(
         model,
         classic,
+        focus=focus_of(index, config.islands.count),
         novelty=config.llm.novelty,
         avenues=mix.avenues,
         experiments=mix.designs,

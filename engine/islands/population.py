@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.snapshot import IslandState
 from evaluators.evaluation import Evaluation
+from evaluators.measuring.gain import gains_over_seed
 from operators.individual import Individual
 
 TWIN_LOG_RATIO = 0.02
@@ -33,8 +34,10 @@ class _Member:
     born: int  # the number of additions offered before it
 
     @property
-    def times(self) -> Mapping[str, float]:
-        return self.individual.evaluation.times_us
+    def gains(self) -> Mapping[str, float]:
+        """ln ratios to the naive seed by shape, paired: raw times of two moments differ by more
+        than two kernels do."""
+        return gains_over_seed(self.individual.evaluation)
 
     @property
     def score(self) -> float:
@@ -97,34 +100,34 @@ class Population:
             del self._members[kernel_id]
 
     def tournament(self, rng: np.random.Generator, size: int) -> list[Individual]:
-        """Up to `size` members, best first, drawn without replacement by rank and age.
+        """Up to `size` members, best first.
 
-        The best on one shape, drawn evenly from the shapes, is always among them.
+        The best over all shapes is always among them, then as many as there is room for of
+        those that are best on some shape; the others are drawn without replacement by rank and
+        age.
         """
         ranked = self._ranked()
-        if not ranked:
-            return []
-        champion = self._champion(ranked, rng)
-        others = [place for place, member in enumerate(ranked) if member is not champion]
+        seated = set(self._by_merit(ranked)[: min(size, 1 + len(self._champion_ids()))])
+        others = [place for place in range(len(ranked)) if place not in seated]
         weights = np.array([self._weight(place, ranked) for place in others])
-        count = min(size - 1, len(others))
-        drawn = {ranked.index(champion)}
+        count = min(size - len(seated), len(others))
         if count > 0:
-            drawn |= {
-                int(place)
-                for place in rng.choice(others, count, replace=False, p=weights / weights.sum())
-            }
-        return [ranked[place].individual for place in sorted(drawn)]
+            drawn = rng.choice(others, count, replace=False, p=weights / weights.sum())
+            seated |= {int(place) for place in drawn}
+        return [ranked[place].individual for place in sorted(seated)]
 
     def elites(self, count: int) -> list[Individual]:
         """The fastest over all shapes first, then those that are best on some shape."""
         ranked = self._ranked()
+        return [ranked[place].individual for place in self._by_merit(ranked)[:count]]
+
+    def _by_merit(self, ranked: list[_Member]) -> list[int]:
+        """Places in ranked: the first, then those that are best on some shape, then the others."""
         champions = self._champion_ids()
-        order = sorted(
+        return sorted(
             range(len(ranked)),
             key=lambda place: (place != 0, ranked[place].individual.id not in champions, place),
         )
-        return [ranked[place].individual for place in order[:count]]
 
     def diversity(self) -> float:
         """Effective number of structures: exp of the Shannon entropy over sources less params.
@@ -145,26 +148,19 @@ class Population:
         age = self._offered - ranked[place].born
         return by_rank * (1.0 + math.exp2(-age / AGE_HALF_LIFE))
 
-    def _champion(self, ranked: list[_Member], rng: np.random.Generator) -> _Member:
-        labels = sorted(ranked[0].times)
-        label = labels[int(rng.integers(len(labels)))]
-        return min(ranked, key=lambda m: m.times.get(label, math.inf))
-
     def _champion_ids(self) -> set[str]:
         """The best on each shape."""
-        members = list(self._members.values())
-        labels = sorted({label for member in members for label in member.times})
+        members = sorted(self._members.values(), key=lambda m: m.individual.id)
+        labels = {label for member in members for label in member.gains}
         return {
-            min(
-                members, key=lambda m: (m.times.get(label, math.inf), m.individual.id)
-            ).individual.id
+            max(members, key=lambda m: m.gains.get(label, -math.inf)).individual.id
             for label in labels
         }
 
     def _twin(self, new: _Member) -> _Member | None:
         structure = _structure(new.individual)
         for member in self._members.values():
-            if _structure(member.individual) == structure and _alike(member.times, new.times):
+            if _structure(member.individual) == structure and _alike(member.gains, new.gains):
                 return member
         return None
 
@@ -176,7 +172,7 @@ class Population:
         ranked = self._ranked()
         champions = self._champion_ids()
         loose = [m for m in ranked[1:] if m.individual.id not in champions]
-        dominated = [m for m in loose if any(_dominates(other.times, m.times) for other in ranked)]
+        dominated = [m for m in loose if any(_dominates(other.gains, m.gains) for other in ranked)]
         return (dominated or loose or ranked[1:] or ranked)[-1]
 
 
@@ -187,7 +183,7 @@ def _structure(individual: Individual) -> str:
 
 def _alike(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
     return first.keys() == second.keys() and all(
-        abs(math.log(first[label] / second[label])) < TWIN_LOG_RATIO for label in first
+        abs(first[label] - second[label]) < TWIN_LOG_RATIO for label in first
     )
 
 
@@ -195,8 +191,8 @@ def _dominates(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
     """At least as fast on every shape, and faster on one."""
     return (
         first.keys() == second.keys()
-        and all(first[label] <= second[label] for label in first)
-        and any(first[label] < second[label] for label in first)
+        and all(first[label] >= second[label] for label in first)
+        and any(first[label] > second[label] for label in first)
     )
 
 

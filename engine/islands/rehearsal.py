@@ -10,6 +10,7 @@ from engine.ending import Stopped
 from engine.islands.island import Island
 from engine.islands.operators import island_operators
 from engine.islands.setting import Setting
+from engine.llm.idea_book import IdeaBook
 from engine.store.calls import CallReplied, GivenUp
 from engine.store.events import CycleFinished, CycleStarted, Event
 from engine.store.replay import History, Replay
@@ -66,12 +67,13 @@ class Rehearsal:
         started = next((event for event in starts if event.cycle == number), None)
         if started is None:
             return []
-        until = next(i for i, (event, _) in enumerate(history) if event == started)
-        known = [
-            (event, individuals)
-            for event, individuals in history[: until + 1]
-            if event == started or not isinstance(event, CycleStarted)
-        ]
+        known: History = []
+        for event, individuals in history:
+            known.append((event, individuals))
+            if event == started:
+                break
+            if isinstance(event, CycleStarted):  # what it was told of then counts, no more
+                known.append((CycleFinished(island=self.island, cycle=event.cycle), ()))
         return self._asked(known, None, cycles=1)
 
     def next(self, role: Role) -> tuple[Request | None, bool]:
@@ -97,6 +99,8 @@ class Rehearsal:
 
     def _asked(self, history: History, wanted: Role | None, *, cycles: int) -> list[Request]:
         model = _Answers(self.outcomes, wanted)
+        journal = _Cycles(cycles)
+        shared = self.config.shares_memory(self.island)
         lone = self.config.islands.model_copy(update={"cycles_in_flight": 1})
         config = self.config.model_copy(update={"islands": lone})
         setting = Setting(
@@ -105,12 +109,15 @@ class Rehearsal:
             device=self.device,
             operators=island_operators(config, self.island, self.task, self.device, model),
             random_candidate=_random_candidate,
-            journal=_Cycles(cycles),
+            journal=journal,
             evaluate=self._evaluate,
             send=lambda source, destination, round, elites: None,
+            ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas),
         )
         island = Island(self.island, setting)
         island.restore(history)
+        if wanted is not None and shared:  # a cycle of before knows what it was told
+            island.hear(self.whole.unheard(self.island))
         asyncio.run(island.run())
         return model.asked
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.config import CampaignConfig
-from engine.islands.cycle import RandomCandidate
+from engine.islands.cycle import IdeaBook, RandomCandidate
 from engine.store.journal import Journal
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -23,6 +23,9 @@ class Evaluate(Protocol):
 Send = Callable[[int, int, int, Sequence[Individual]], None]
 """(source, destination, round, elites): hand elites to another island, without waiting."""
 
+Share = Callable[[Individual], None]
+"""Tell the other islands what became of one's own, without waiting."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -36,4 +39,6 @@ class Setting:
     journal: Journal
     evaluate: Evaluate
     send: Send
+    share: Share | None = None  # None: each island has a memory of its own
+    ideas: IdeaBook | None = None
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without

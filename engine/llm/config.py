@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from operators.llm.call import ApiKey, ModelOptions
 from operators.llm.question import ModelUnavailable, Role
 
-PromptTokens = Annotated[int, Field(ge=2000)]
-
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Temperature = Annotated[float, Field(ge=0)]
+PromptTokens = Annotated[int, Field(ge=2000)]
+_T = TypeVar("_T")
 
 
 class LlmModel(_Section):
@@ -23,7 +26,7 @@ class LlmModel(_Section):
     base_url: str | None = None  # None: the section's
     api_key_env: str | None = None  # None: the section's
     max_tokens: int = Field(default=8192, ge=16)  # of a reply, reasoning included
-    temperature: float | None = Field(default=None, ge=0)
+    temperature: Temperature | tuple[Temperature, ...] | None = None  # several: islands in turn
     top_p: float | None = Field(default=None, gt=0, le=1)
     reasoning_effort: str | None = None
     extra_body: Mapping[str, Any] = {}  # further fields of the request, as the endpoint wants them
@@ -50,7 +53,8 @@ class Llm(_Section):
     base_url: str = "http://127.0.0.1:8000/v1"
     api_key_env: str | None = None  # the name of a variable, never the key
     models: Mapping[str, LlmModel] = Field(min_length=1)  # by a name of your own
-    roles: Mapping[Role, str] = {}  # role -> a name in models; the others ask the first
+    # role -> a name in models, or several for the islands in turn; the others ask the first.
+    roles: Mapping[Role, str | tuple[str, ...]] = {}
     concurrency: int = Field(default=32, ge=1)  # calls in flight
     timeout_s: float = Field(default=1800, gt=0)  # one call, to its last token
     retries: int = Field(default=5, ge=0)  # of a call that failed
@@ -62,17 +66,20 @@ class Llm(_Section):
     @model_validator(mode="after")
     def _known_models(self) -> Self:
         _refuse_secrets(self.base_url, self.api_key_env)
-        for role, name in self.roles.items():
-            if name not in self.models:
-                known = ", ".join(self.models)
-                raise ValueError(f"roles.{role} is {name!r}; models has {known}")
+        known = ", ".join(self.models)
+        for role, names in self.roles.items():
+            if not names:
+                raise ValueError(f"roles.{role} names no model; models has {known}")
+            for name in (names,) if isinstance(names, str) else names:
+                if name not in self.models:
+                    raise ValueError(f"roles.{role} is {name!r}; models has {known}")
         return self
 
-    def model_name(self, role: Role, asked: str = "") -> str:
-        return asked or self.roles.get(role) or next(iter(self.models))
+    def model_name(self, role: Role, asked: str = "", island: int = 0) -> str:
+        return asked or _dealt(self.roles.get(role), island) or next(iter(self.models))
 
-    def options(self, name: str) -> ModelOptions:
-        """How the model of that name is called."""
+    def options(self, name: str, island: int = 0) -> ModelOptions:
+        """How an island calls the model of that name."""
         model = self.models[name]
         return ModelOptions(
             model=model.model,
@@ -80,7 +87,7 @@ class Llm(_Section):
             stream=model.stream,
             timeout_s=self.timeout_s,
             use_schema={"auto": None, "schema": True, "text": False}[model.structured],
-            temperature=model.temperature,
+            temperature=_dealt(model.temperature, island),
             top_p=model.top_p,
             reasoning_effort=model.reasoning_effort,
             extra_body=model.extra_body,
@@ -106,6 +113,13 @@ class Llm(_Section):
             model.dollars_per_million_prompt + model.dollars_per_million_completion > 0
             for model in self.models.values()
         )
+
+
+def _dealt(values: _T | tuple[_T, ...] | None, island: int) -> _T | None:
+    """The island's, where there are several; none of none."""
+    if not isinstance(values, tuple):
+        return values
+    return values[island % len(values)] if values else None
 
 
 def _refuse_secrets(base_url: str | None, api_key_env: str | None) -> None:

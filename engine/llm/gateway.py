@@ -165,13 +165,13 @@ class Gateway:
 
     async def _attempt(self, request: Request) -> Reply | NoReply:
         """One call: reserved, made, settled."""
-        name = self._config.model_name(request.role, request.model)
+        name = self._model_of(request)
         model, endpoint = self._config.models[name], self._endpoints[name]
         async with self._slots:
             reserved = await self._reserve(request, name)
             try:
                 await self._journal.commit(reserved)
-                reply = await endpoint.call(request, self._config.options(name))
+                reply = await endpoint.call(request, self._config.options(name, request.island))
             except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
                     self._last_s[endpoint] = time.monotonic()
@@ -267,7 +267,7 @@ class Gateway:
         """Whether a role that is needed asks in vain: prompts only grow as a campaign goes on."""
         if failed.kind is not Failure.CONTEXT_TOO_LONG or not request.shortened:
             return False
-        asked = request.role, self._config.model_name(request.role, request.model)
+        asked = request.role, self._model_of(request)
         self._too_long[asked] += 1
         return (
             request.role in NEEDED_ROLES
@@ -275,9 +275,12 @@ class Gateway:
             and self._too_long[asked] >= TRIES_AT_FIRST_CONTACT
         )
 
+    def _model_of(self, request: Request) -> str:
+        return self._config.model_name(request.role, request.model, request.island)
+
     def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
         """An endpoint may be away for outage_s once it has answered, else for a few seconds."""
-        name = self._config.model_name(request.role, request.model)
+        name = self._model_of(request)
         last_s = self._last_s.get(self._endpoints[name])
         if last_s is None:
             over = tries + 1 >= TRIES_AT_FIRST_CONTACT

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
 from engine.store.event_body import body_of
+from engine.store.ideas import IdeaEvent
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
 from evaluators.device_info import DeviceInfo
@@ -90,13 +91,17 @@ class SessionFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleStarted:
-    """An island begins a cycle, looking at these members of its population, best first."""
+    """An island begins a cycle, looking at these members of its population, best first.
+
+    heard: the keys of drafts on other islands that it was told of since it began the one before.
+    """
 
     kind: ClassVar[str] = "cycle_started"
     island: int
     cycle: int
     operator: str
     tournament: tuple[str, ...]
+    heard: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -117,14 +122,17 @@ class Selected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Designed:
+    """again: the first design of the cycle held nothing new, and another one was asked for."""
+
     kind: ClassVar[str] = "designed"
     island: int
     cycle: int
     design: Design
+    again: bool = False
 
     @property
     def key(self) -> str:
-        return f"i{self.island}/c{self.cycle}"
+        return f"i{self.island}/c{self.cycle}" + ("/again" if self.again else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +146,8 @@ class Drafted:
     kernel_id: str
     candidate: Candidate
     origin: Origin
-    parents: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()  # in stores of before repairs: of a repair, the failed kernel
+    repairs: str = ""
     experiment: Experiment | None = None
     report: str = ""
 
@@ -152,6 +161,7 @@ class Drafted:
             candidate=self.candidate,
             origin=self.origin,
             parents=self.parents,
+            repairs=self.repairs,
             experiment=self.experiment,
             report=self.report,
             island=self.island,
@@ -197,13 +207,21 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleFinished:
-    """declined: one sentence for each operator that had nothing to offer."""
+    """declined: one sentence for each operator that had nothing to offer.
+
+    written: new kernels that experiments, crossovers and repairs made. lost: role -> what was
+    wrong with its last reply, of a cycle that came to nothing because none could be used. step:
+    how it asked; see engine.islands.setbacks.
+    """
 
     kind: ClassVar[str] = "cycle_finished"
     island: int
     cycle: int
     duplicates: int = 0
     declined: tuple[str, ...] = ()
+    written: int = 0
+    lost: Mapping[str, str] = field(default_factory=dict)
+    step: int = 0
 
     @property
     def key(self) -> str:
@@ -277,6 +295,7 @@ Event = (
     | Fault
     | CallEvent
     | ContestEvent
+    | IdeaEvent
     | ProfileEvent
     | RevisionEvent
 )

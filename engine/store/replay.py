@@ -22,6 +22,7 @@ from engine.store.events import (
     SessionFinished,
     SessionStarted,
 )
+from engine.store.ideas import IdeaCompared
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Scoreboard
@@ -70,6 +71,7 @@ class Replay:
     first_drafts: dict[str, Drafted] = field(default_factory=dict)  # by kernel id
     faults: int = 0
     calls: CallHistory = field(default_factory=CallHistory)
+    ideas: list[IdeaCompared] = field(default_factory=list)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -77,6 +79,19 @@ class Replay:
     def history(self, island: int) -> History:
         """What Island.restore() takes."""
         return [(event, self._individuals(event)) for event in self._own.get(island, ())]
+
+    def unheard(self, island: int) -> list[Individual]:
+        """What became of other islands' drafts, as far as this island was not told of it."""
+        own = self._own.get(island, ())
+        heard = {key for event in own if isinstance(event, CycleStarted) for key in event.heard}
+        return [
+            individual
+            for other, events in self._own.items()
+            if other != island
+            for event in events
+            if isinstance(event, Added) and event.cycle and event.key not in heard
+            for individual in self._individuals(event)
+        ]
 
     def lineage(self, kernel_id: str) -> list[Drafted]:
         """From the kernel back to a seed, along the Base of each step."""
@@ -137,6 +152,8 @@ class Replay:
             self.first_drafts.setdefault(event.kernel_id, event)
         elif isinstance(event, Fault):
             self.faults += 1
+        elif isinstance(event, IdeaCompared):
+            self.ideas.append(event)
         elif isinstance(event, CallEvent):
             self.calls.take(event)
         elif isinstance(event, CycleFinished):
@@ -165,6 +182,8 @@ class Replay:
             keys = (event.key,)
         elif isinstance(event, Migrated):
             keys = event.drafts
+        elif isinstance(event, CycleStarted):
+            keys = event.heard
         drafts = [self.drafts[key] for key in keys]
         return tuple(one.individual(self.scores.first(one.kernel_id)) for one in drafts)
 

@@ -30,6 +30,7 @@ class BestFound:
     search: Mapping[str, Any]
     times_us: Mapping[str, float]
     speed_of_light: Mapping[str, float]
+    arithmetic: str  # whose peak that is of
     parents: tuple[str, ...]
     lineage_length: int
     technique: str
@@ -125,6 +126,7 @@ def _best(replay: Replay) -> BestFound | None:
         search={"speedup": evaluation.speedup, "ci95": evaluation.ci95},
         times_us=evaluation.times_us,
         speed_of_light=evaluation.speed_of_light,
+        arithmetic=evaluation.arithmetic,
         parents=drafted.parents if drafted else (),
         lineage_length=max(0, len(lineage) - 1),
         technique=experiment.technique if experiment else (drafted.origin if drafted else ""),

@@ -7,8 +7,6 @@ import numpy as np
 from evaluators.acceptance.launching import DEADLINE_S, compile_one, launch, plan
 from evaluators.acceptance.trial import Broken, Setup, Trial, expect
 from evaluators.device import Buffer, Compiler, Device, Session
-from evaluators.device_info import DeviceInfo
-from evaluators.hip.products import CDNA3_CLOCK_HZ, CDNA3_VECTOR_FLOPS_A_CLOCK
 from evaluators.kernel.plan import LaunchStep, Scalar
 
 COPY = """
@@ -33,8 +31,6 @@ __global__ void multiply_add(float *data, int rounds) {
     for (int i = 0; i < 16; ++i) sum += lane[i];
     data[2 + at] = sum;
 }"""
-# Without matrix cores, which DeviceInfo's float32 peak counts: the same data sheets.
-H200_VECTOR_FLOPS = 67e12
 LEAST_COPY, LEAST_FLOPS = 0.6, 0.45
 """Part of the peak that such plain kernels reach on a sound GPU (H200: 0.9 and 0.8; packed
 float32 on CDNA3 needs pairs that compilers do not always find, so half is a sound rate there)."""
@@ -121,17 +117,8 @@ def _copy(setup: Setup) -> str:
 def _multiply(setup: Setup) -> str:
     info = setup.device.info
     rate = multiply_rate(setup.device, setup.compiler)
-    if info.backend == "cpu":
-        peak = info.peak_flops.get("float32")
-        return judged(rate, peak, "FLOP/s", least=LEAST_CPU, most=MOST_CPU)
-    return judged(rate, vector_peak(info), "FLOP/s", least=LEAST_FLOPS, most=MOST)
-
-
-def vector_peak(info: DeviceInfo) -> float | None:
-    """float32 operations a second of a known GPU's vector units."""
-    if info.arch == "gfx942" and info.peak_flops:
-        return CDNA3_VECTOR_FLOPS_A_CLOCK * info.compute_units * CDNA3_CLOCK_HZ
-    return H200_VECTOR_FLOPS if "H200" in info.name else None
+    least, most = (LEAST_CPU, MOST_CPU) if info.backend == "cpu" else (LEAST_FLOPS, MOST)
+    return judged(rate, info.peak_flops.get("float32"), "FLOP/s", least=least, most=most)
 
 
 def _host_copies(setup: Setup) -> str:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.cpu import fibers
+from evaluators.cpu.diagnosis.advice import Advice, advise
+from evaluators.cpu.diagnosis.regions import Region, regions
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
 from evaluators.cpu.failures import compile_failure, not_translated
-from evaluators.cpu.fission import Region, explain
 from evaluators.cpu.fission.names import COLLECTIVES
-from evaluators.cpu.fission.translate import emit
+from evaluators.cpu.fission.translate import Translation, emit, function_name, translate
 from evaluators.cpu.library import check_library
 from evaluators.cpu.static_lds import static_lds
 from evaluators.cpu.toolchain import (
@@ -41,11 +42,8 @@ from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 COMPILE_DEADLINE_S = 60.0
 PREPROCESS_DEADLINE_S = 10.0
 """It takes a tenth of a second, but for macros that double and double."""
-EMITTERS: Mapping[str, Emit] = {
-    ENGINE: emit,
-    fibers.ENGINE: fibers.emit,
-    fibers.SAMPLING: fibers.emit_sampling,
-}
+ORACLES: Mapping[str, Emit] = {fibers.ENGINE: fibers.emit, fibers.SAMPLING: fibers.emit_sampling}
+REMARKS = "remarks"
 LOG_CHARACTERS = 8000
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES
 """Of all builds of a kernel: a run child loads them together."""
@@ -81,7 +79,8 @@ class CpuCompiler:
         """Compile once for each distinct set of defines in plans. Raises Rejected.
 
         Symbols and resources are listed by entry_key(); a resource's signature holds a code
-        a parameter (elf.SIGNATURE), its lds_bytes are the static ones.
+        a parameter (elf.SIGNATURE), its lds_bytes are the static ones; its advice and facts are
+        sentences about its loops, from the engine whose times count.
         """
         tools = toolchain()
         start = time.monotonic()
@@ -140,7 +139,7 @@ class CpuCompiler:
         with tempfile.TemporaryDirectory() as name:
             own = build.own(Path(name), self.wavefront, self.deadline_s)
         check_words(check_preprocessed(own))
-        return explain(own, sorted({step.entry for step in plan.launches}))
+        return regions(translate(own, sorted({step.entry for step in plan.launches})))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +162,7 @@ class _Build:
             words = check_preprocessed(own)
             check_words(words)
             try:
-                data = self.library(folder, engine, own, words, wavefront, deadline_s)
+                data, advice = self.library(folder, engine, own, words, wavefront, deadline_s)
             except RecursionError:  # emitters walk syntax trees, as deep as expressions are
                 raise Rejected(
                     Status.UNSUPPORTED,
@@ -190,8 +189,9 @@ class _Build:
                 "defines": dict(self.defines),
                 "signature": facts.signatures[i],
                 "lds_bytes": lds[i],
+                **advice.get(function_name(entry.kernel), {}),
             }
-            for i, key in enumerate(keys)
+            for i, (key, entry) in enumerate(zip(keys, self.entries, strict=True))
         ]
 
     def library(
@@ -202,8 +202,15 @@ class _Build:
         words: Sequence[Token],
         wavefront: int,
         deadline_s: float,
-    ) -> bytes:
-        unit = EMITTERS[engine](own, self.entries, headers=self.includes(), wavefront=wavefront)
+    ) -> tuple[bytes, Mapping[str, Advice]]:
+        """The code, and what is said of each kernel's loops."""
+        cut: Translation | None = None
+        headers = self.includes()
+        if engine == ENGINE:
+            cut = translate(own, [entry.kernel for entry in self.entries])
+            unit = emit(cut, self.entries, headers=headers, wavefront=wavefront)
+        else:
+            unit = ORACLES[engine](own, self.entries, headers=headers, wavefront=wavefront)
         (folder / "unit.cpp").write_text(unit)
         (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
         command = self.tools.build(
@@ -211,10 +218,12 @@ class _Build:
             "unit.so",
             self.kernel.options,
             waits=any(token.text in COLLECTIVES for token in words),
-            watched=engine != ENGINE,
+            watched=cut is None,
+            remarks=REMARKS if cut is not None else "",
         )
         self.child(command, folder, deadline_s)
-        return (folder / "unit.so").read_bytes()
+        advice = {} if cut is None else advise(cut, folder / REMARKS, self.tools.family)
+        return (folder / "unit.so").read_bytes(), advice
 
     def check_as_written(self, folder: Path, own: str, wavefront: int, deadline_s: float) -> None:
         """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""

@@ -2,10 +2,10 @@
 
 import os
 import platform
-from pathlib import Path
 
 from evaluators.cpu import fibers
-from evaluators.cpu.calibrate import Peaks, peaks
+from evaluators.cpu.caches import caches
+from evaluators.cpu.calibrate import peaks
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
 from evaluators.cpu.notes import device_notes
@@ -82,7 +82,8 @@ class CpuDevice:
         self._core = core
         tools = toolchain()
         runner()
-        measured: Peaks = peaks(core, last_cache_bytes())
+        known = caches(core)
+        measured = peaks(core, known)
         self.info = DeviceInfo(
             backend="cpu",
             name=_processor(),
@@ -92,16 +93,14 @@ class CpuDevice:
             wavefront=64,
             lds_bytes=LDS_BYTES,
             max_threads=MAX_THREADS,
-            cache_bytes=last_cache_bytes(),
+            cache_bytes=max(known.values()),
             scratch_bytes=SCRATCH_BYTES,
             # half types are computed in float32
             peak_flops=dict.fromkeys(
                 ("float32", "float16", "bfloat16", "float8_e4m3fnuz"), measured.flops
             ),
-            peak_bytes_per_s={
-                "cache": measured.cache_bytes_per_s,
-                "dram": measured.dram_bytes_per_s,
-            },
+            peak_bytes_per_s=measured.bytes_per_s,
+            level_bytes={level: known[level] for level in known if level in measured.bytes_per_s},
             peak_margin=PEAK_MARGIN,
             judges_on_device=False,
             private_process=private_process,
@@ -128,16 +127,6 @@ class CpuDevice:
 
     def close(self) -> None:
         """Nothing outlives its sessions."""
-
-
-def last_cache_bytes() -> int:
-    """Size of the last level of cache that Linux knows; 32 MiB where it doesn't tell."""
-    sizes = [32 << 20]
-    for file in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        text = file.read_text().strip()
-        if text.endswith("K") and text[:-1].isdigit():
-            sizes.append(int(text[:-1]) << 10)
-    return max(sizes[1:], default=sizes[0])
 
 
 def _check_machine() -> None:

@@ -141,11 +141,13 @@ class Toolchain:
         *,
         waits: bool = False,
         watched: bool = False,
+        remarks: str = "",
     ) -> list[str]:
         """Command from a C++ unit to a shared library; options come last, so that they count.
 
         waits: whether the kernels hold barriers or wavefront operations. watched: for the
         oracle, whose accesses call hooks; WATCH_SCRIPT must lie in the current folder.
+        remarks: the file that what is said of loops goes to, for diagnosis/remarks.py.
         """
         flags = [*_COMMON_FLAGS]
         flags += _GNU_FLAGS if self.family == "g++" else _CLANG_FLAGS
@@ -165,10 +167,25 @@ class Toolchain:
             *flags,
             *_INCLUDE_FLAGS,
             *options,
+            *(self._remark_flags(remarks) if remarks else ()),
             *_LINK_FLAGS,
             *watch,
             *("-o", output, source),
         ]
+
+    def _remark_flags(self, output: str) -> tuple[str, ...]:
+        """They change nothing in the code; compilers that are too old for them say nothing."""
+        major = int(self.version.split(".")[0]) if self.version[0].isdigit() else 0
+        if self.family == "g++":
+            flag = f"-fopt-info-vec-optimized-missed-internals={output}"
+            return (flag,) if major >= 9 else ()
+        if self.family == "clang++" and major < 10:
+            return ()
+        return (
+            "-fsave-optimization-record=yaml",
+            f"-foptimization-record-file={output}",
+            "-foptimization-record-passes=loop-vectorize|slp-vectorizer",
+        )
 
     def environment(self, folder: Path) -> dict[str, str]:
         """What the compiler needs beside PATH; its temporary files go to folder."""

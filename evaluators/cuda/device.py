@@ -132,6 +132,7 @@ class CudaDevice(GpuDevice):
             cache_bytes=peaks.cache_bytes,
             peak_flops=peaks.flops,
             peak_bytes_per_s=peaks.bytes_per_s,
+            special_per_s=peaks.special_per_s,
             pci_address=self._pci_address(),
         )
 

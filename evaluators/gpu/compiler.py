@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
+from evaluators.gpu.advice import for_launch
 from evaluators.gpu.compile_child import CodeObject, CompileChild
 from evaluators.gpu.driver import check_launch
 from evaluators.gpu.resources import Resources, read_resources
@@ -134,6 +135,6 @@ def _told(
         told[key] = {
             "kernel": launch.entry,
             "defines": dict(defines),
-            **kernels[symbols[launch.entry]].for_launch(threads, launch.lds_bytes),
+            **for_launch(kernels[symbols[launch.entry]], threads, launch.lds_bytes),
         }
     return list(told.values())

@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peaks:
-    """flops: FLOP/s by dtype, dense. bytes_per_s: by memory level. cache_bytes: last level."""
+    """See DeviceInfo's fields. flops: dense. cache_bytes: of the last level."""
 
     cache_bytes: int
     flops: Mapping[str, float] = field(default_factory=dict)
     bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    special_per_s: float = 0.0
 
 
 _KNOWN: Mapping[str, Peaks] = {
-    # NVIDIA's H200 SXM data sheet, dense. A kernel may multiply float32 as tf32 on the tensor
-    # cores, so that rate is float32's bound.
+    # NVIDIA's H200 SXM data sheet, dense. Special functions: 16 a clock and multiprocessor (CUDA
+    # C++ programming guide, throughput of native arithmetic instructions, 9.0), 132 at 1.98 GHz.
     "H200": Peaks(
         cache_bytes=60 << 20,
         flops={
@@ -23,10 +24,12 @@ _KNOWN: Mapping[str, Peaks] = {
             "int8": 1979e12,
             "float16": 989e12,
             "bfloat16": 989e12,
-            "float32": 495e12,
+            "tf32": 495e12,
+            "float32": 67e12,
             "float64": 67e12,
         },
         bytes_per_s={"dram": 4.8e12},
+        special_per_s=16 * 132 * 1.98e9,
     ),
 }
 

@@ -1,8 +1,8 @@
 """What compiled code takes: registers, LDS, scratch, arguments; read from gfx942 ELF or cubin."""
 
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 import msgpack
@@ -11,16 +11,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 
 from evaluators.gpu.cubin import cubin_kernels
-from evaluators.gpu.occupancy import (
-    LIMITED_BY_LDS,
-    LIMITED_BY_REGISTERS,
-    LIMITS,
-    Limits,
-    Occupancy,
-    occupancy,
-    registers_for,
-    waves_by_registers,
-)
+from evaluators.gpu.occupancy import Occupancy, occupancy
 from evaluators.kernel.static_memory import check_static_memory
 
 NT_AMDGPU_METADATA = 32
@@ -81,18 +72,6 @@ class Resources:
             lds_bytes=self.lds_bytes + dynamic_lds_bytes,
             block_threads=block_threads,
         )
-
-    def for_launch(self, block_threads: int, dynamic_lds_bytes: int) -> dict[str, Any]:
-        """Plain values for Compiled.resources; with occupancy (where there are rules) and advice
-        for launches of that shape.
-        """
-        found = self.occupancy(block_threads, dynamic_lds_bytes)
-        return asdict(self) | {
-            "block_threads": block_threads,
-            "dynamic_lds_bytes": dynamic_lds_bytes,
-            **({} if found is None else asdict(found)),
-            "advice": list(advice(self, block_threads, dynamic_lds_bytes)),
-        }
 
 
 def amdgpu_metadata(code: bytes) -> dict[str, Any]:
@@ -222,63 +201,3 @@ def _instruction_counts(counts: Mapping[str, int]) -> dict[str, int]:
         "loads": sum(loads.values()),
         "wide_loads": sum(n for name, n in loads.items() if name.endswith("_dwordx4")),
     }
-
-
-def advice(resources: Resources, block_threads: int, dynamic_lds_bytes: int = 0) -> tuple[str, ...]:
-    """Sentences for whoever changes the kernel next: what holds it down, and by how much."""
-    said = []
-    if resources.scratch_bytes:
-        said.append(
-            f"{resources.scratch_bytes} bytes of private memory a lane: an array indexed at run "
-            f"time, or {resources.vgpr_spills} spilled registers, live in slow memory."
-        )
-    if resources.loads and not resources.wide_loads:
-        said.append(
-            f"none of the {resources.loads} global loads is 16 bytes wide; vector loads such as "
-            "float4 need fewer instructions."
-        )
-    limits = LIMITS.get(resources.arch)
-    found = resources.occupancy(block_threads, dynamic_lds_bytes)
-    if limits is not None and found is not None:
-        said.extend(_occupancy_advice(resources, limits, found, block_threads, dynamic_lds_bytes))
-    return tuple(said)
-
-
-def _occupancy_advice(
-    resources: Resources, limits: Limits, found: Occupancy, block_threads: int, dynamic: int
-) -> Iterator[str]:
-    name = "VGPRs" if resources.arch.startswith("gfx") else "registers"
-    waves = _plural(found.waves_per_simd, "wave") + " a SIMD"
-    if found.blocks_per_cu == 0:
-        yield (
-            f"a block of {block_threads} threads with {resources.registers} {name} and "
-            f"{resources.lds_bytes + dynamic} bytes of LDS does not fit on a compute unit."
-        )
-    elif found.limited_by == LIMITED_BY_REGISTERS:
-        better = _with_fewer_registers(resources, limits, found, block_threads, dynamic)
-        yield f"{resources.registers} {name}: {waves}{better}."
-    elif found.limited_by == LIMITED_BY_LDS:
-        blocks = found.blocks_per_cu + 1
-        enough = (limits.lds_bytes // blocks - limits.lds_reserved) // limits.lds_granule
-        yield (
-            f"{resources.lds_bytes + dynamic} bytes of LDS: "
-            f"{_plural(found.blocks_per_cu, 'block')} a compute unit, {waves}; "
-            f"{enough * limits.lds_granule} bytes would give {blocks} blocks."
-        )
-
-
-def _with_fewer_registers(
-    resources: Resources, limits: Limits, found: Occupancy, block_threads: int, dynamic: int
-) -> str:
-    """The largest count that lets another block in, when the other limits allow one."""
-    held = waves_by_registers(limits, resources.registers)
-    for waves in range(held + 1, limits.waves_per_simd + 1):
-        enough = registers_for(limits, waves)
-        then = replace(resources, registers=enough).occupancy(block_threads, dynamic)
-        if then is not None and then.waves_per_simd > found.waves_per_simd:
-            return f"; {enough} would give {then.waves_per_simd:g}"
-    return ""
-
-
-def _plural(count: float, noun: str) -> str:
-    return f"{count:g} {noun}" if count == 1 else f"{count:g} {noun}s"

@@ -114,6 +114,7 @@ def _info(properties: Any) -> DeviceInfo:
         cache_bytes=peaks.cache_bytes,
         peak_flops=peaks.flops,
         peak_bytes_per_s=peaks.bytes_per_s,
+        special_per_s=peaks.special_per_s,
         compute_units=units,
         partition=product.partition(units) if product else "",
         pci_address=address,

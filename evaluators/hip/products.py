@@ -15,13 +15,15 @@ CDNA3_FLOPS_A_CLOCK: Mapping[str, int] = {
     "int8": 4096,
     "float16": 2048,
     "bfloat16": 2048,
-    "float32": 1024,
+    "xf32": 1024,
+    "float32": 256,
     "float64": 256,
 }
-"""A compute unit's, dense, on the matrix cores (CDNA 3 white paper, table 1). A kernel may multiply
-float32 as xf32, so that rate is float32's bound."""
-CDNA3_VECTOR_FLOPS_A_CLOCK = 256
-"""A compute unit's in float32 without the matrix cores (the same table)."""
+"""A compute unit's, dense, on the matrix cores (CDNA 3 white paper, table 1); in float32 the vector
+units alone do as much."""
+CDNA3_SPECIAL_A_CLOCK = 16
+"""A compute unit's: transcendental instructions take four times a multiply-add's issue (CDNA 3
+instruction set), so a SIMD of 16 lanes does four a clock."""
 CDNA3_CACHE_BYTES = 256 << 20
 CDNA3_CACHE_BYTES_PER_S = 17e12
 """AMD Infinity Cache: its size, and its peak in the MI300X data sheet."""
@@ -64,6 +66,7 @@ class Product:
                 for dtype, flops in CDNA3_FLOPS_A_CLOCK.items()
             },
             bytes_per_s={"dram": self.memory_bytes_per_s, "cache": CDNA3_CACHE_BYTES_PER_S},
+            special_per_s=CDNA3_SPECIAL_A_CLOCK * compute_units * CDNA3_CLOCK_HZ,
         )
 
 

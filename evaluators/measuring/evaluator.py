@@ -14,8 +14,9 @@ from evaluators.checks.judge import Judge
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
+from evaluators.measuring.arithmetic import arithmetic
 from evaluators.measuring.correctness import Correctness, workloads_of
-from evaluators.measuring.intervals import speedup
+from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
@@ -86,7 +87,9 @@ class Evaluator:
                     lambda: self._check_and_time(kernel, compiled, anchor, best, seconds)
                 )
             times_us = race.medians_us()
-            light = speed_of_light(self.task, self.benchmarks, self.device.info, times_us)
+            light = speed_of_light(
+                self.task, self.benchmarks, self.device.info, times_us, self.policy
+            )
         except StoppedEarly as stopped:
             rejected = Rejected(Status.STOPPED_EARLY, stopped.reason, log=stopped.log)
             return self._failed(kernel, rejected, seconds)
@@ -105,11 +108,14 @@ class Evaluator:
             log="\n".join(filter(None, (compiled.log, untried))),
             times_us=times_us,
             blocks=blocks,
+            gains=gains(blocks, links, times_us),
+            links=len(links),
             anchor_id=anchor.kernel_id if anchor is not None else None,
             speedup=estimate,
             ci95=(ci95[0], ci95[1]),
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
+            arithmetic=arithmetic(self.task, info),
             errors=errors,
             resources=compiled.resources,
             seconds=seconds,

@@ -1,7 +1,7 @@
 """Intervals of paired, interleaved timings: the speedup, who wins, who is hopeless."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from typing import Any
@@ -15,7 +15,7 @@ RESAMPLES = 2000
 _NORMAL = NormalDist()
 
 
-def _t_quantile(p: float, df: float) -> float:
+def t_quantile(p: float, df: float) -> float:
     """Student's t quantile; df need not be whole."""
     from scipy.special import stdtrit  # takes a third of a second, which few processes need
 
@@ -101,7 +101,7 @@ class Sittings:
             missing += 2 * (self._spread.run * sitting) ** 2
         deviations += math.sqrt(missing) * rng.standard_normal(RESAMPLES)
         upper = 0.5 + confidence / 2
-        deviations *= _t_quantile(upper, df) / _NORMAL.inv_cdf(upper)
+        deviations *= t_quantile(upper, df) / _NORMAL.inv_cdf(upper)
         low, high = np.quantile(deviations, [1 - upper, upper])
         return self.ln_ratio + float(low), self.ln_ratio + float(high)
 
@@ -168,7 +168,7 @@ class _Sum:
         """
         deviations = self.resampled(np.random.default_rng(0)) - self.estimate
         upper = 0.5 + confidence / 2
-        deviations *= _t_quantile(upper, self.spread()[1]) / _NORMAL.inv_cdf(upper)
+        deviations *= t_quantile(upper, self.spread()[1]) / _NORMAL.inv_cdf(upper)
         low, high = np.quantile(deviations, [1 - upper, upper])
         return self.estimate + float(low), self.estimate + float(high)
 
@@ -199,6 +199,13 @@ def speedup(
     return math.exp(total.estimate), math.exp(low), math.exp(high)
 
 
+def gains(blocks: Blocks, links: Sequence[Blocks], labels: Collection[str]) -> dict[str, float]:
+    """ln(naive seed's time / kernel's time) by label: the mean of every link's blocks, and of the
+    kernel's own."""
+    parts = [link for link in (*links, blocks) if link]
+    return {label: math.fsum(fmean(link[label]) for link in parts) for label in labels}
+
+
 def wins(blocks: Blocks, confidence: float = 0.99) -> bool:
     """Whether a kernel is shown to be faster than its anchor: the interval of the geometric mean
     over shapes lies above 1.
@@ -209,7 +216,7 @@ def wins(blocks: Blocks, confidence: float = 0.99) -> bool:
 def half_width(blocks: Blocks, confidence: float = 0.95) -> float:
     """Half of the interval of the mean ln ratio over shapes, without resampling."""
     error, df = _Sum([blocks]).spread()
-    return error * _t_quantile(0.5 + confidence / 2, df)
+    return error * t_quantile(0.5 + confidence / 2, df)
 
 
 def tight(blocks: Blocks, *, width: float, loosest: float) -> bool:
@@ -227,4 +234,4 @@ def shown_slower_by(values: Sequence[float], best: float, confidence: float = 0.
     """
     array = np.asarray(values, dtype=np.float64)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    return math.exp(best - (float(array.mean()) + _t_quantile(confidence, len(array) - 1) * error))
+    return math.exp(best - (float(array.mean()) + t_quantile(confidence, len(array) - 1) * error))

@@ -102,3 +102,8 @@ with 99% confidence five blocks tell 2% apart."""
 def policy_of(backend_name: str) -> TimingPolicy:
     """How a backend's devices are timed. Raises BackendMissing."""
     return GPU_POLICY if backend(backend_name).private_process else TimingPolicy()
+
+
+def usual_policy(info: DeviceInfo) -> TimingPolicy:
+    """The same, of a device that may be on another machine."""
+    return GPU_POLICY if info.private_process else TimingPolicy()

@@ -3,14 +3,13 @@
 import traceback
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from evaluators.device_info import DeviceInfo
 from evaluators.expression import Expression, ExpressionError
 from evaluators.tasks.arguments import (
     DTYPES,
@@ -38,8 +37,10 @@ Reference = Callable[..., Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A kernel problem. hash changes when task.yaml or reference.py does.
+    """A kernel problem. hash changes when task.yaml or reference.py does, but for operations.
 
+    compute_dtype: whose peak bounds it; "" where it doesn't say. operations: how many of those that
+    cost more than one flop (OPERATION_FLOPS), which flops don't count.
     values: the classes of values that it states; None where it says nothing.
     derives_held_out: its held-out shapes are made from its benchmarks, it states none itself.
     """
@@ -55,6 +56,7 @@ class Task:
     compute_dtype: str
     suites: Mapping[Suite, Mapping[str, tuple[Workload, ...]]]
     seeds: Mapping[str, str]
+    operations: Mapping[str, Expression] = field(default_factory=dict)
     values: tuple[str, ...] | None = None
     derives_held_out: bool = False
     reference_text: str = ""  # of reference.py, for those who write kernels
@@ -96,7 +98,7 @@ class Task:
         try:
             sizes = [size for a in self.arguments for size in a.shape(dims)]
             limits = [limit for a in self.arguments for limit in (a.rtol(dims), a.atol(dims))]
-            for formula in (self.flops, self.bytes):
+            for formula in (self.flops, self.bytes, *self.operations.values()):
                 if formula is not None:
                     formula.evaluate(dims)
         except ExpressionError:
@@ -150,31 +152,14 @@ class Task:
             named[output.name] = result.astype(_wide(output.np_dtype))
         return named
 
-    def floor_us(self, workload: Workload, info: DeviceInfo, *, level: str = "") -> float | None:
-        """Speed of light: max(flops / peak, bytes / bandwidth) in microseconds; None if unknown.
-
-        level: the memory level that the timing policy allows; by default the cache's where
-        the task's bytes fit in it, else dram's (Williams et al., roofline, CACM 2009).
-        """
-        floors: list[float] = []
-        if self.flops is not None and self.compute_dtype in info.peak_flops:
-            peak = info.peak_flops[self.compute_dtype]
-            floors.append(float(self.flops.evaluate(workload.dims)) / peak)
-        if self.bytes is not None:
-            moved = float(self.bytes.evaluate(workload.dims))
-            level = level or ("cache" if moved <= info.cache_bytes else "dram")
-            bandwidth = info.peak_bytes_per_s.get(level, info.peak_bytes_per_s.get("dram"))
-            if bandwidth:
-                floors.append(moved / bandwidth)
-        return max(floors) * 1e6 if floors else None
-
 
 class TaskContent:
     """A task by its content, as a key: equal ones are made of the same files."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._content = task.hash, tuple(task.seeds.values()), str(task.suites)
+        seeds, suites, operations = task.seeds.values(), str(task.suites), str(task.operations)
+        self._content = task.hash, tuple(seeds), suites, operations
 
     def __hash__(self) -> int:
         return hash(self._content)

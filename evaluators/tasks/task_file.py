@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Any, cast
 
-from evaluators.device_info import known_backends
+from evaluators.device_info import OPERATION_FLOPS, known_backends
 from evaluators.expression import (
     RESERVED_NAMES,
     Expression,
@@ -30,7 +30,10 @@ from evaluators.tasks.arguments import (
 from evaluators.tasks.ragged import ragged_shapes
 from evaluators.tasks.task import Task, load_reference, read_text
 
-KEYS = ("description", "dims", "arguments", "flops", "bytes", "compute_dtype", "values", *SUITES)
+KEYS = (
+    *("description", "dims", "arguments", "flops", "operations", "bytes", "compute_dtype"),
+    *("values", *SUITES),
+)
 ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
 
 
@@ -50,9 +53,11 @@ class TaskFile(Reader):
         return TaskError(f"{self.path}, line {line}: {shortened(storable(reason))}")
 
     def compute_dtype(self) -> str:
-        """Whose peak bounds the task: by default that of the first argument."""
-        compute = self.tree.get("compute_dtype", self.arguments[0].dtype)
-        return self.one_of(compute, DTYPES, "compute_dtype", self.tree.line_of("compute_dtype"))
+        """Whose peak bounds the task; "" where it doesn't say."""
+        if "compute_dtype" not in self.tree:
+            return ""
+        line = self.tree.line_of("compute_dtype")
+        return self.one_of(self.tree["compute_dtype"], DTYPES, "compute_dtype", line)
 
     def values(self) -> tuple[str, ...] | None:
         """Which classes of values the task admits; None where it says nothing."""
@@ -91,6 +96,16 @@ class TaskFile(Reader):
         if key not in self.tree:
             return None
         return self.expression(self.tree[key], key, self.tree.lines[key], floats=True)
+
+    def operations(self) -> dict[str, Expression]:
+        """How many of those that cost more than one flop, by name."""
+        counts = self.mapping(self.tree, "operations")
+        for name, line in counts.lines.items():
+            self.one_of(name, OPERATION_FLOPS, "operations:", line)
+        return {
+            name: self.expression(count, f"operations: {name}", counts.lines[name], floats=True)
+            for name, count in counts.items()
+        }
 
     def _dims(self) -> tuple[str, ...]:
         sequence = self.sequence(self.tree, "dims", least=1)
@@ -197,13 +212,16 @@ class TaskFile(Reader):
                     raise self.fail(f"{what} on {workload.label}: {error}", line) from None
                 if value < (1 if what.endswith("shape") else 0):
                     raise self.fail(f"{what} is {value} on {workload.label} ({suite})", line)
-        for key in ("flops", "bytes"):
-            expression_ = self.optional(key)
-            if expression_ is not None:
+        work = {key: self.optional(key) for key in ("flops", "bytes")}
+        operations = {f"operations: {name}": one for name, one in self.operations().items()}
+        for what, count in {**work, **operations}.items():
+            if count is not None:
                 try:
-                    expression_.evaluate(env)
+                    value = count.evaluate(env)
                 except ExpressionError as error:
-                    raise self.fail(f"{key} on {workload.label}: {error}", line) from None
+                    raise self.fail(f"{what} on {workload.label}: {error}", line) from None
+                if value < 0:
+                    raise self.fail(f"{what} is {value} on {workload.label} ({suite})", line)
 
     def seeds(self) -> dict[str, str]:
         folder = self.path.parent / "seeds"
@@ -221,6 +239,16 @@ def _references(folder: Path) -> list[str]:
     on_device = folder / "reference.hip"
     files = [folder / "reference.py", *([on_device] if on_device.is_file() else [])]
     return [read_text(file) for file in files]
+
+
+def _measured(text: str, tree: Any) -> str:
+    """task.yaml without its operations, which change no verdict and no time."""
+    lines, keys = text.splitlines(keepends=True), tree.lines if isinstance(tree, LinedDict) else {}
+    first = keys.get("operations")
+    if first is None or [*keys.values()].count(first) > 1:
+        return text
+    following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
+    return "".join(lines[: first - 1] + lines[following - 1 :])
 
 
 def shipped_tasks() -> tuple[str, ...]:
@@ -251,14 +279,16 @@ def load_task(name_or_path: str | Path) -> Task:
     load_reference(reference)
     file = TaskFile(path.resolve(), tree)
     arguments = file.arguments
+    content = "\0".join([_measured(text, tree), *_references(folder)])
     return Task(
         name=path.resolve().parent.name,
-        hash=hashlib.sha256("\0".join([text, *_references(folder)]).encode()).hexdigest()[:16],
+        hash=hashlib.sha256(content.encode()).hexdigest()[:16],
         folder=path.resolve().parent,
         description=str(file.tree.get("description", "")).strip(),
         dims=file.dims,
         arguments=arguments,
         flops=file.optional("flops"),
+        operations=file.operations(),
         bytes=file.optional("bytes"),
         compute_dtype=file.compute_dtype(),
         suites=file.suites(),

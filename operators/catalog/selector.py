@@ -3,6 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from evaluators.measuring.gain import gains_over_seed
 from operators.individual import Individual
 from operators.operator import Context, Selection
 
@@ -12,16 +15,10 @@ class TournamentSelector:
 
     async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
         """tournament: passed individuals, best first, at least one."""
-        weights = [(1 + rank) ** -2.0 for rank in range(len(tournament))]
-        total = sum(weights)
-        rank = int(context.rng.choice(len(tournament), p=[w / total for w in weights]))
+        rank = draw_rank(len(tournament), context.rng)
         base = tournament[rank]
-        others = [one for one in tournament if one.id != base.id]
         place = f"Base {base.id} is number {rank + 1} of {len(tournament)} ({_speed(base)})"
-        if not others:
-            reference, why = base, "it is alone, so it is its own Reference"
-        else:
-            reference, why = _reference(base, others, context.individuals)
+        reference, why = _reference(base, tournament, context.individuals)
         return Selection(
             base_id=base.id,
             reference_id=reference.id,
@@ -30,24 +27,29 @@ class TournamentSelector:
         )
 
 
+def draw_rank(count: int, rng: np.random.Generator) -> int:
+    """A place in a tournament, the best far more often than the others."""
+    weights = (1.0 + np.arange(count)) ** -2.0
+    return int(rng.choice(count, p=weights / weights.sum()))
+
+
 def _speed(individual: Individual) -> str:
     speedup = individual.evaluation.speedup
     return "the baseline" if speedup is None else f"{speedup:.2f}x over the seed"
 
 
 def _reference(
-    base: Individual, others: Sequence[Individual], known: Mapping[str, Individual]
+    base: Individual, tournament: Sequence[Individual], known: Mapping[str, Individual]
 ) -> tuple[Individual, str]:
-    """The one furthest ahead of the Base on any shape; else the most distant relative."""
+    """The one furthest ahead of the Base on any shape; else the most distant relative; and why."""
+    others = [one for one in tournament if one.id != base.id]
+    if not others:
+        return base, "it is alone, so it is its own Reference"
     ahead, label, one = max(
         ((*_lead(base, one), one) for one in others), key=lambda entry: entry[0]
     )
-    if ahead > 1.0:
-        times = one.evaluation.times_us[label], base.evaluation.times_us[label]
-        return one, (
-            f"Reference {one.id} is {ahead:.2f}x faster on {label} "
-            f"({times[0]:.4g} against {times[1]:.4g} us)"
-        )
+    if ahead > 0:
+        return one, f"Reference {one.id} is {math.exp(ahead):.2f}x as fast on {label}"
     ancestors = _ancestors(base, known)
     shared = {one.id: len(ancestors & _ancestors(one, known)) for one in others}
     distant = min(others, key=lambda one: shared[one.id])
@@ -58,9 +60,9 @@ def _reference(
 
 
 def _lead(base: Individual, other: Individual) -> tuple[float, str]:
-    """How many times faster the other is on its best shape, and which that is."""
-    mine, theirs = base.evaluation.times_us, other.evaluation.times_us
-    leads = [(mine[label] / theirs[label], label) for label in mine if theirs.get(label)]
+    """ln of how many times as fast the other is on its best shape, and which that is."""
+    mine, theirs = gains_over_seed(base.evaluation), gains_over_seed(other.evaluation)
+    leads = [(theirs[label] - mine[label], label) for label in mine if label in theirs]
     return max(leads, default=(-math.inf, ""))
 
 

@@ -1,6 +1,7 @@
 """LLM designer: ten avenues, then five experiments with their predictions."""
 
 import re
+from collections.abc import Sequence
 
 from operators.individual import Experiment, Individual
 from operators.llm.ask import ask
@@ -13,6 +14,30 @@ from operators.operator import Context, Design
 SCHEMA = schema_of(DesignerReply)
 AVENUES = 10
 EXPERIMENTS = 5
+FEW_AVENUES = 3
+"""Of a model whose designs could not be used, beside one experiment."""
+
+DIRECTIONS = (
+    "memory access",
+    "tiling and reuse",
+    "algorithm and mathematics",
+    "pipelining and latency",
+    "work distribution over blocks and threads",
+    "instruction choice and vector width",
+    "registers",
+    "data layout",
+    "shape by shape",
+    "launches and their number",
+)
+"""Where a kernel may be made faster; islands look at different ones first."""
+
+
+def focus_of(island: int, count: int) -> tuple[str, ...]:
+    """The directions that an island of count looks at first; none where it is alone."""
+    if count < 2:
+        return ()
+    places = range(island % count, len(DIRECTIONS), count)
+    return tuple(DIRECTIONS[place] for place in places) or (DIRECTIONS[island % len(DIRECTIONS)],)
 
 
 class LlmDesigner:
@@ -25,15 +50,20 @@ class LlmDesigner:
         tokens: int = PROMPT_TOKENS["designer"],
         avenues: int = AVENUES,
         experiments: int = EXPERIMENTS,
+        focus: Sequence[str] = (),
     ) -> None:
-        """tokens: of a prompt, at most."""
+        """tokens: of a prompt, at most; focus: directions to look at first, as other islands look
+        elsewhere."""
         self._model = model
         self._tokens = tokens
         self._avenues = avenues
         self._experiments = experiments
+        self._focus = tuple(focus)
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Raises Declined: the model gave no usable design."""
+
+        in_trouble = "designer" in context.trouble
 
         def render(tokens: int | None) -> Prompt:
             scene = Scene.of(context, tokens or self._tokens)
@@ -42,8 +72,10 @@ class LlmDesigner:
                 base,
                 reference,
                 context.individuals,
-                avenues=self._avenues,
-                experiments=self._experiments,
+                avenues=min(self._avenues, FEW_AVENUES) if in_trouble else self._avenues,
+                experiments=1 if in_trouble else self._experiments,
+                focus=self._focus,
+                repeated=context.repeated,
             )
 
         return await ask(self._model, "designer", context, render, _read, schema=SCHEMA)
@@ -51,9 +83,11 @@ class LlmDesigner:
 
 def _read(reply: Reply) -> Design:
     said = read_structured(reply, DesignerReply)
+    experiments = tuple(_experiment(one) for one in said.experiments)
+    named = dict.fromkeys(one.avenue for one in experiments if one.avenue)
     return Design(
-        avenues=tuple(avenue.strip() for avenue in said.avenues),
-        experiments=tuple(_experiment(one) for one in said.experiments),
+        avenues=tuple(avenue.strip() for avenue in said.avenues) or tuple(named),
+        experiments=experiments,
     )
 
 
@@ -62,6 +96,7 @@ def _experiment(said: ExperimentReply) -> Experiment:
     return Experiment(
         technique=_name(said.technique or said.description),
         avenue=said.avenue.strip(),
+        new=said.new.strip(),
         description=said.description.strip(),
         rubric=said.rubric.strip(),
         performance=(low, high),

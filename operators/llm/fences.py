@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})(?P<name>[^`]*)")
 _SEARCH = re.compile(r"<{5,}[ \t]*SEARCH")
@@ -29,6 +30,16 @@ class Edit:
     replace: str
     start: int
     end: int
+
+
+class Block(Protocol):
+    """text[start:end]."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
 
 
 def fences(text: str) -> list[Fence]:
@@ -74,7 +85,7 @@ def edits(text: str) -> tuple[list[Edit], bool]:
     return found, searches > len(found)
 
 
-def without(text: str, blocks: list[Fence] | list[Edit]) -> str:
+def without(text: str, blocks: Sequence[Block]) -> str:
     """The text but for the blocks, which are in its order."""
     kept, at = [], 0
     for block in blocks:

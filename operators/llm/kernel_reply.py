@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from operators.llm.fences import Edit, edits, fences, without
 from operators.llm.question import Failure, Malformed, Reply
+from operators.llm.reading.files import CLOSING, OPENING, File, files
 from operators.llm.replies import check_said, cut_off
 
-OPENING = "/*---"
-CLOSING = "---*/"
 REPORT_CHARACTERS = 2_000
 
 
@@ -18,69 +17,87 @@ class KernelReply:
     report: str
 
 
-def read_kernel(reply: Reply, base: str) -> KernelReply:
-    """base: the source that edits apply to. Raises Malformed."""
+def read_kernel(reply: Reply, base: str, *, edited: str = "Base") -> KernelReply:
+    """base: the source that edits apply to; edited: what the prompt calls it. Raises Malformed.
+
+    Of several files the last counts that comes to its end and is not the base again: a model
+    that sends two has corrected itself. Edits count where there is no such file.
+    """
     check_said(reply)
     text = reply.text.replace("\r\n", "\n")
-    whole = _whole_file(text)
-    if whole is not None:
-        return KernelReply(source=whole, report=_report(text))
     found, unfinished = edits(text)
+    given = [one for one in files(text) if not _within(one, found)]
+    whole = [one for one in given if one.complete and not (one.last and reply.finish == "length")]
+    new = [one for one in whole if one.source.strip() != base.strip()]
+    if new or (whole and not found):
+        return KernelReply(source=(new or whole)[-1].source, report=_report(text, given))
     if found and not unfinished:
-        return KernelReply(source=apply_edits(base, found), report=_report(text))
+        source = apply_edits(base, found, edited)
+        return KernelReply(source=source, report=_report(text, given))
     if reply.finish == "length":
         raise cut_off(reply)
-    if OPENING in text or unfinished:
-        raise Malformed(
+    raise _no_kernel(text, given, len(found) + 1 if unfinished else 0)
+
+
+def _within(file: File, found: list[Edit]) -> bool:
+    return any(edit.start <= file.start < edit.end for edit in found)
+
+
+def _no_kernel(text: str, given: list[File], unfinished: int) -> Malformed:
+    """What is missing. unfinished: number of the edit that does not come to its end; 0: none."""
+    if unfinished:
+        return Malformed(
             Failure.TRUNCATED,
-            "the kernel file or an edit does not come to its end; give it in one closed fence",
+            f"edit {unfinished} does not come to its end; an edit needs the three lines "
+            "<<<<<<< SEARCH, ======= and >>>>>>> REPLACE",
+        )
+    if given and CLOSING not in given[-1].source:
+        return Malformed(
+            Failure.TRUNCATED,
+            f"the front matter of the kernel file is not closed by {CLOSING}; give the file, to "
+            "its end, in one closed fence",
+        )
+    if given and not given[-1].code:
+        return Malformed(
+            Failure.MISSING_FIELDS,
+            "there is front matter and no code behind it; give both as one file in one fence",
+        )
+    if given:
+        return Malformed(
+            Failure.TRUNCATED,
+            "the kernel file does not come to its end: its braces do not close; give it whole, "
+            "in one fence, with ``` on a line of its own before and after it",
         )
     if fences(text):
-        raise Malformed(
+        return Malformed(
             Failure.MISSING_FIELDS,
             f"the code has no front matter: a kernel file begins with {OPENING} and its YAML, "
             f"closed by {CLOSING}",
         )
-    raise Malformed(
-        Failure.PROSE_ONLY, "there is neither a kernel file nor a SEARCH/REPLACE edit in the reply"
+    return Malformed(
+        Failure.PROSE_ONLY,
+        "there is neither a kernel file nor a SEARCH/REPLACE edit in the reply",
     )
-
-
-def _whole_file(text: str) -> str | None:
-    """The last complete kernel file: in a closed fence, or else all that follows bare prose."""
-    files = [f.body for f in fences(text) if f.body.lstrip().startswith(OPENING)]
-    if files:
-        return files[-1].strip() + "\n"
-    start = text.find(OPENING)
-    if start < 0 or "```" in text or "~~~" in text or "<<<<<<<" in text:
-        return None
-    bare = text[start:]
-    return bare.strip() + "\n" if CLOSING in bare and _balanced(bare) else None
-
-
-def _balanced(text: str) -> bool:
-    code = text.partition(CLOSING)[2]
-    return "{" in code and code.count("{") == code.count("}")
 
 
 # --- edits ------------------------------------------------------------------------------------
 
 
-def apply_edits(base: str, found: list[Edit]) -> str:
+def apply_edits(base: str, found: list[Edit], edited: str = "Base") -> str:
     """Each edit in turn: at the one exact place, else at the one that differs in blanks only.
 
     Raises Malformed(BAD_EDIT).
     """
     text = base
     for number, edit in enumerate(found, start=1):
-        start, end = _place(text, edit.search, number)
+        start, end = _place(text, edit.search, number, edited)
         text = text[:start] + edit.replace + text[end:]
     if text == base:
-        raise Malformed(Failure.BAD_EDIT, "the edits change nothing in the Base")
+        raise Malformed(Failure.BAD_EDIT, f"the edits change nothing in the {edited}")
     return text
 
 
-def _place(text: str, search: str, number: int) -> tuple[int, int]:
+def _place(text: str, search: str, number: int, edited: str) -> tuple[int, int]:
     """Span of the lines that are searched for."""
     if not search.strip():
         raise Malformed(Failure.BAD_EDIT, f"edit {number} searches for nothing")
@@ -97,12 +114,13 @@ def _place(text: str, search: str, number: int) -> tuple[int, int]:
         first = search.strip().splitlines()[0].strip()
         raise Malformed(
             Failure.BAD_EDIT,
-            f"the SEARCH text of edit {number} (from {first[:80]!r}) is not in the Base; copy "
-            "its lines exactly, or give the whole file",
+            f"the SEARCH text of edit {number} (from {first[:80]!r}) is not in the {edited}"
+            f"{' as the edits before it leave it' if number > 1 else ''}; copy its lines exactly, "
+            "or give the whole file",
         )
     raise Malformed(
         Failure.BAD_EDIT,
-        f"the SEARCH text of edit {number} stands in the Base {len(found)} times; take more "
+        f"the SEARCH text of edit {number} stands in the {edited} {len(found)} times; take more "
         "lines into it",
     )
 
@@ -138,15 +156,14 @@ _HEADING = re.compile(
 )
 
 
-def _report(text: str) -> str:
+def _report(text: str, given: list[File]) -> str:
     """What stands under a heading "Report", else all prose outside of code."""
-    blocks = fences(text)
+    rest = without(text, given)
+    blocks = fences(rest)
     named = [block.body for block in blocks if block.name.strip().lower() == "report"]
-    outside = without(text, blocks)
+    outside = without(rest, blocks)
     prose = without(outside, edits(outside)[0])
     heading = _HEADING.search(prose)
     said = named[-1] if named else prose[heading.end() :] if heading else prose
-    if not named and not blocks:
-        said = said.partition(OPENING)[0] if not heading else said
     lines = [line for line in said.strip().splitlines() if line.strip("`~ ")]
     return "\n".join(lines).strip()[:REPORT_CHARACTERS]

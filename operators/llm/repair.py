@@ -1,6 +1,8 @@
 """LLM repair: a failed kernel goes back with what the evaluator said of it."""
 
-from evaluators.evaluation import Status
+import re
+
+from evaluators.evaluation import Evaluation, Status
 from operators.individual import Individual
 from operators.llm.novelty import Novelty
 from operators.llm.prompts.render import Scene, repair_prompt
@@ -10,6 +12,9 @@ from operators.llm.writers import write_kernel
 from operators.operator import Context, Declined, Draft
 
 NOT_BROKEN = frozenset({Status.PASSED, Status.STOPPED_EARLY})
+FOUND_IN_THE_TEXT = frozenset(
+    {Status.INVALID, Status.UNSUPPORTED, Status.COMPILE_ERROR, Status.FORBIDDEN}
+)
 
 
 class LlmRepairer:
@@ -38,3 +43,23 @@ class LlmRepairer:
             novelty=Novelty(None),  # a cure may be one character
             unlike=(),
         )
+
+
+def moved(before: Evaluation, after: Evaluation) -> bool:
+    """Whether a repair came on to another error: another status, place or reason.
+
+    Beside a status other than that of a compiler, numbers that a run measured don't count.
+    """
+    if before.status is not after.status:
+        return True
+    if after.status in FOUND_IN_THE_TEXT:
+        return before.reason != after.reason
+    return _words(before.reason) != _words(after.reason)
+
+
+def _words(reason: str) -> list[str]:
+    """All but numbers and places in arrays: a shape such as M=256 is a word."""
+    return [word for word in reason.split() if not _MEASURED.match(word)]
+
+
+_MEASURED = re.compile(r"[-+(]?(\d|nan|inf)|\w+\[")

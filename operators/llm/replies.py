@@ -1,15 +1,14 @@
 """Models' structured replies: the pydantic models, their JSON schemas, and how they are read."""
 
-import json
 import re
-from collections.abc import Iterator
+from math import isfinite
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from evaluators.lined_yaml import YamlError, load
-from operators.llm.fences import fences
 from operators.llm.question import Failure, Malformed, Reply
+from operators.llm.reading.numbers import percents
+from operators.llm.reading.trees import Shape, may_go_on, texts, tree
 
 
 class _Reply(BaseModel):
@@ -22,45 +21,123 @@ class SelectorReply(_Reply):
     reference_id: str = Field(min_length=1)
     rationale: str = Field(min_length=1)
 
+    @field_validator("base_id", "reference_id", mode="before")
+    @classmethod
+    def _id(cls, value: Any) -> Any:
+        """ "kernel `77cafb01`, the best" is 77cafb01."""
+        found = _ID.search(value) if isinstance(value, str) else None
+        return found[0] if found else value
+
+    @field_validator("rationale", mode="before")
+    @classmethod
+    def _told(cls, value: Any) -> Any:
+        return _as_text(value)
+
 
 class ExperimentReply(_Reply):
     """performance: expected uplift [min, max] in percent."""
 
     technique: str = ""
     avenue: str = ""
+    new: str = ""
     description: str = Field(min_length=1)
     rubric: str = Field(min_length=1)
     performance: list[float] = Field(min_length=2, max_length=2)
-    innovation: float = Field(ge=0, le=100)
+    innovation: float = Field(ge=0, le=100, allow_inf_nan=False)
 
     @field_validator("rubric", "description", mode="before")
     @classmethod
     def _steps(cls, value: Any) -> Any:
         """A rubric may come as a list of steps."""
-        if isinstance(value, list) and all(isinstance(step, str) for step in value):
-            return "\n".join(value)
-        return value
+        return _as_text(value)
+
+    @field_validator("technique", "avenue", "new", mode="before")
+    @classmethod
+    def _words(cls, value: Any) -> Any:
+        return "" if value is None else _as_text(value)
 
     @field_validator("performance", mode="before")
     @classmethod
     def _percent(cls, value: Any) -> Any:
-        """ "15%" is 15."""
-        if not isinstance(value, list):
-            return value
-        return [v.strip().rstrip("%") if isinstance(v, str) else v for v in value]
+        """ "5-20%" is [5, 20], and "15%" [15, 15]."""
+        found = [one for one in percents(value) if isfinite(one)]
+        if len(found) == 1 and not isinstance(value, list | dict):
+            found *= 2
+        if len(found) != 2:
+            raise ValueError("it must be two numbers, [min, max], in percent")
+        return found
+
+    @field_validator("innovation", mode="before")
+    @classmethod
+    def _points(cls, value: Any) -> Any:
+        """ "70/100" is 70."""
+        found = percents(value) if isinstance(value, str) else []
+        return found[0] if found else value
 
 
 class DesignerReply(_Reply):
-    avenues: list[str] = Field(min_length=1)
+    avenues: list[str] = []  # where it names none, those of its experiments
     experiments: list[ExperimentReply] = Field(min_length=1)
 
     @field_validator("avenues", mode="before")
     @classmethod
     def _described(cls, value: Any) -> Any:
-        """An avenue may come as {name, description}."""
+        """An avenue may come as {name, description}, and all of them as lines."""
+        if isinstance(value, str):
+            value = value.splitlines()
+        elif isinstance(value, dict):
+            value = list(value.values())
         if not isinstance(value, list):
             return value
-        return [": ".join(map(str, v.values())) if isinstance(v, dict) else v for v in value]
+        said = [_as_text(v, between=": ") for v in value]
+        return [_BULLET.sub("", v, count=1) if isinstance(v, str) else v for v in said if v]
+
+
+_ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{6,64}(?![0-9A-Za-z])")
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_DEEPEST = 4
+
+
+def _as_text(value: Any, *, between: str = "\n", depth: int = 0) -> Any:
+    """A list of sentences in one text; a mapping as "key: value", or its values by between."""
+    if depth < _DEEPEST and isinstance(value, list):
+        parts = [_as_text(one, depth=depth + 1) for one in value]
+    elif depth < _DEEPEST and isinstance(value, dict):
+        told = {key: _as_text(one, depth=depth + 1) for key, one in value.items()}
+        named = between == "\n" or len(told) == 1
+        parts = [f"{key}: {one}" if named else one for key, one in told.items()]
+    else:
+        return str(value) if depth and isinstance(value, int | float) else value
+    return between.join(parts) if all(isinstance(part, str) for part in parts) else value
+
+
+def _shape(**keys: str) -> dict[str, str]:
+    """Spelling -> name, of each name with the other words that models use for it."""
+    return {word: name for name, words in keys.items() for word in (name, *words.split())}
+
+
+SHAPES: dict[type[BaseModel], Shape] = {
+    SelectorReply: Shape(
+        keys=_shape(
+            base_id="basis_code base_code base basis base_kernel",
+            reference_id="basis_reference reference_code reference ref_id reference_kernel",
+            rationale="reason reasoning",
+        )
+    ),
+    DesignerReply: Shape(
+        keys=_shape(avenues="optimization_avenues", experiments=""),
+        items="experiments",
+        item_keys=_shape(
+            technique="name title",
+            avenue="",
+            description="idea",
+            rubric="steps",
+            new="",
+            performance="expected_performance expected_uplift performance_uplift uplift",
+            innovation="innovation_score",
+        ),
+    ),
+}
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
@@ -92,24 +169,36 @@ Structured = TypeVar("Structured", bound=BaseModel)
 
 
 def read_structured(reply: Reply, model: type[Structured]) -> Structured:
-    """The JSON (or YAML) object in a reply: bare, in a fence, or amid prose. Raises Malformed."""
+    """The object in a reply, JSON or YAML: bare, in a fence, or amid prose. Raises Malformed."""
     check_said(reply)
+    shape = SHAPES[model]
     problem: Malformed | None = None
-    for text in _objects(reply.text):
+    for text in texts(reply.text, shape):
         try:
-            tree = _parse(text)
+            found = tree(text, shape)
         except ValueError as error:
-            problem = problem or Malformed(Failure.MALFORMED_JSON, f"not valid JSON: {error}")
+            problem = problem or Malformed(Failure.MALFORMED_JSON, str(error))
             continue
-        if not isinstance(tree, dict):
+        if found is None:
             continue
         try:
-            return model.model_validate(tree)
+            read = model.model_validate(found)
         except ValidationError as error:
             problem = Malformed(Failure.MISSING_FIELDS, _fields(error))
+            continue
+        if reply.finish == "length" and may_go_on(text) and reply.text.endswith(text):
+            break  # what is cut off reads like YAML that has come to its end
+        return read
     if reply.finish == "length":
         raise cut_off(reply)
-    raise problem or Malformed(Failure.PROSE_ONLY, "there is no JSON object in the reply")
+    raise problem or Malformed(
+        Failure.PROSE_ONLY,
+        f"there is no JSON object in the reply, and no line that begins with {_asked(shape)}",
+    )
+
+
+def _asked(shape: Shape) -> str:
+    return " or ".join(f"{name!r}" for name in dict.fromkeys(shape.keys.values()))
 
 
 def check_said(reply: Reply) -> None:
@@ -141,31 +230,6 @@ def cut_off(reply: Reply) -> Malformed:
         f"the reply was cut off after {reply.completion_tokens} tokens; be shorter: no "
         "deliberation in the answer, and nothing that was not asked for",
     )
-
-
-def _objects(text: str) -> Iterator[str]:
-    """Texts that may be the object, the likeliest first."""
-    if text.startswith("{"):
-        yield text
-    fenced = [fence.body for fence in fences(text)]
-    yield from reversed(fenced)
-    if not fenced and not text.startswith("{") and "{" in text:
-        yield text[text.index("{") : text.rindex("}") + 1 if "}" in text else len(text)]
-
-
-def _parse(text: str) -> Any:
-    """Raises ValueError with one sentence."""
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    except ValueError as error:
-        if text.lstrip().startswith("{"):
-            raise
-        try:
-            return load(text)
-        except YamlError as broken:
-            raise ValueError(f"{broken.reason} (line {broken.line})") from error
 
 
 def _fields(error: ValidationError) -> str:

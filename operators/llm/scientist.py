@@ -1,6 +1,6 @@
 """The LLM scientist: the whole set of operators over one model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from operators.llm.crossover import LlmCrossover
 from operators.llm.designer import AVENUES, EXPERIMENTS, LlmDesigner
@@ -20,12 +20,14 @@ def llm_operators(
     novelty: float | None,
     avenues: int = AVENUES,
     experiments: int = EXPERIMENTS,
+    focus: Sequence[str] = (),
     prompt_tokens: Mapping[Role, int] = PROMPT_TOKENS,
     select_from: int = 2,
 ) -> Operators:
     """classic: its selector decides where the model does not, its mutator tunes parameters.
 
     novelty: similarity from which on a kernel is turned away as a near-duplicate; None: never.
+    focus: directions that the designer looks at first, as other islands look elsewhere.
     prompt_tokens: of a prompt at most, by role; roles that are not named keep the usual.
     select_from: kernels in a tournament from which on the model selects.
     """
@@ -34,7 +36,11 @@ def llm_operators(
     return Operators(
         selector=LlmSelector(model, classic.selector, tokens=tokens["selector"], least=select_from),
         designer=LlmDesigner(
-            model, tokens=tokens["designer"], avenues=avenues, experiments=experiments
+            model,
+            tokens=tokens["designer"],
+            avenues=avenues,
+            experiments=experiments,
+            focus=focus,
         ),
         writer=LlmWriter(model, judge, tokens=tokens["writer"]),
         crossover=LlmCrossover(model, judge, tokens=tokens["crossover"]),

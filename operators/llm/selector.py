@@ -37,7 +37,13 @@ class LlmSelector:
         """tournament: passed individuals, best first, at least one."""
         if len(tournament) < self._least:
             return await self._fallback.select(tournament, context)
-        ids = [one.id for one in tournament]
+        bases = [one.id for one in tournament] + [
+            one.id
+            for one in context.individuals.values()
+            if one.evaluation.passed and one.island == context.island
+        ]
+        passed = {one.id: one for one in (*context.individuals.values(), *tournament)}
+        references = [identity for identity, one in passed.items() if one.evaluation.passed]
 
         def render(tokens: int | None) -> Prompt:
             scene = Scene.of(context, tokens or self._tokens)
@@ -45,10 +51,25 @@ class LlmSelector:
 
         def read(reply: Reply) -> Selection:
             said = read_structured(reply, SelectorReply)
+            base_id = meant(said.base_id, bases)
+            if base_id is None:
+                shown = ", ".join(one.id for one in tournament)
+                raise Malformed(
+                    Failure.UNKNOWN_IDS,
+                    f"{said.base_id!r} is no kernel that can be the Base; choose from {shown}",
+                )
+            reference_id = meant(said.reference_id, references)
+            rationale = said.rationale.strip()
+            if reference_id is None:  # a good Base is not asked for again
+                reference_id = next((one.id for one in tournament if one.id != base_id), base_id)
+                rationale += (
+                    f" ({said.reference_id!r} is no kernel that passed; the fastest other one of "
+                    "the tournament stands in.)"
+                )
             return Selection(
-                base_id=_known(said.base_id, ids),
-                reference_id=_known(said.reference_id, ids),
-                rationale=said.rationale.strip(),
+                base_id=base_id,
+                reference_id=reference_id,
+                rationale=rationale,
                 decided_by="model",
             )
 
@@ -63,15 +84,10 @@ class LlmSelector:
             )
 
 
-def _known(said: str, ids: Sequence[str]) -> str:
-    """The id that was meant. Raises Malformed."""
+def meant(said: str, ids: Sequence[str]) -> str | None:
+    """The id that was meant, or begins so; None where there is none, or several."""
     said = said.strip().strip("`\"'<>")
     if said in ids:
         return said
-    meant = [one for one in ids if len(said) >= SHORTEST_PREFIX and one.startswith(said)]
-    if len(meant) == 1:
-        return meant[0]
-    raise Malformed(
-        Failure.UNKNOWN_IDS,
-        f"{said!r} is no kernel of this tournament; choose from {', '.join(ids)}",
-    )
+    near = {one for one in ids if len(said) >= SHORTEST_PREFIX and one.startswith(said)}
+    return near.pop() if len(near) == 1 else None

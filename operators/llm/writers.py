@@ -12,6 +12,9 @@ from operators.llm.novelty import Novelty
 from operators.llm.question import Failure, Malformed, Model, Reply, Role
 from operators.operator import Context, Draft
 
+EDITED = {"crossover": "First parent", "repair": "kernel that failed"}
+"""What a role's edits apply to, as its prompt calls it; the others' is the Base."""
+
 
 async def write_kernel(
     model: Model,
@@ -33,7 +36,7 @@ async def write_kernel(
     def read(reply: Reply) -> Draft:
         nonlocal tries
         tries += 1
-        said = read_kernel(reply, edited)
+        said = read_kernel(reply, edited, edited=EDITED.get(role, "Base"))
         reason = invalid_reason(said.source, context)
         if reason and tries == 1:
             raise Malformed(Failure.INVALID_KERNEL, reason)
@@ -58,8 +61,16 @@ def invalid_reason(source: str, context: Context) -> str:
             for workload in context.task.workloads(suite, context.device.backend):
                 kernel.plan(context.task, workload.dims)
     except Rejected as rejected:
-        return rejected.reason
+        return rejected.reason + _quoted(source, rejected.line)
     return ""
+
+
+def _quoted(source: str, line: int | None) -> str:
+    """The line that a reason names: a model that sent edits has not seen the file they make."""
+    lines = source.split("\n")
+    if line is None or not 0 < line <= len(lines) or not lines[line - 1].strip():
+        return ""
+    return f" (the file's line {line} is: {lines[line - 1].strip()[:120]})"
 
 
 def measured(individuals: Iterable[Individual]) -> list[Individual]:

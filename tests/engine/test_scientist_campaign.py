@@ -16,8 +16,11 @@ from engine.campaign import run_campaign
 from engine.config import CampaignConfig, parse_config
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.ending import Stopped
+from engine.islands.cycle import REPAIR_SLOTS
 from engine.islands.island import Island
+from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.islands.setting import Setting
+from engine.llm.idea_book import IdeaBook
 from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.events import CycleFinished, CycleStarted, Designed, Drafted, Event, Selected
 from engine.store.replay import Replay, replay
@@ -27,6 +30,7 @@ from evaluators.evaluation import Evaluation
 from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.individual import Candidate
+from operators.llm.designer import focus_of
 from operators.llm.question import Failure, Reply, Request, Unanswered
 from operators.llm.scientist import llm_operators
 from operators.operator import Context, Draft
@@ -168,7 +172,11 @@ def test_failed_candidates_were_given_back(faulty: Run) -> None:
     repairs = [event for event in faulty.of(Drafted) if event.origin == "repair"]
     assert repairs
     failed = {i for i, e in faulty.whole.scores.evaluations.items() if not e.passed}
-    assert {event.parents[0] for event in repairs} <= failed
+    assert {event.repairs for event in repairs} <= failed
+    drafted = {event.key: event for event in faulty.of(Drafted)}
+    for event in repairs:
+        before = drafted[f"i{event.island}/c{event.cycle}/s{event.slot - REPAIR_SLOTS}"]
+        assert (event.repairs, event.parents) == (before.kernel_id, before.parents)
 
 
 def test_no_prompt_holds_a_secret_or_a_path(faulty: Run) -> None:
@@ -225,20 +233,27 @@ class Recomputed:
             config=run.config.model_copy(update={"islands": lone}),
             task=task,
             device=INFO,
-            operators=llm_operators(StoredModel(run), catalog_operators(task, INFO), novelty=0.995),
+            operators=llm_operators(
+                StoredModel(run),
+                catalog_operators(task, INFO),
+                novelty=0.995,
+                focus=focus_of(started.island, run.config.islands.count),
+            ),
             random_candidate=self._random_candidate,
             journal=self,
             evaluate=self._evaluate,
             send=lambda source, destination, round, elites: None,
+            ideas=IdeaBook(self, earlier=run.whole.ideas),
         )
         history = run.whole.history(started.island)
         until = [event for event, _ in history].index(started)
         self._island = Island(started.island, setting)
-        self._island.restore(
-            (event, individuals)
-            for event, individuals in history[: until + 1]
-            if event == started or not isinstance(event, CycleStarted)
-        )
+        for event, individuals in history[: until + 1]:
+            if event == started or not isinstance(event, CycleStarted):
+                self._island.restore([(event, individuals)])
+            else:  # only what it was told of then
+                self._island.hear(individuals)
+                self._island._memory.take_heard()
 
     def run(self) -> list[Event]:
         asyncio.run(self._island.run())
@@ -280,6 +295,28 @@ def test_decisions_follow_from_the_stored_replies(faulty: Run) -> None:
             assert event == before
             compared[type(event)] += 1
     assert compared[Selected] > 10 and compared[Designed] > 10 and compared[Drafted] > 40
+
+
+def test_a_rehearsal_asks_what_was_asked(faulty: Run) -> None:
+    """What `prompts` shows of any cycle is what was sent, on islands that tell each other."""
+    hashes = {event.request: event.prompt_hash for event in faulty.of(CallReserved)}
+    store = Path(faulty.summary.run_dir) / "store.sqlite"
+    outcomes = stored_outcomes(read_events(store))
+    compared = 0
+    for started in faulty.of(CycleStarted):
+        rehearsal = Rehearsal(
+            whole=faulty.whole,
+            outcomes=outcomes,
+            config=faulty.config,
+            task=load_task("sgemm"),
+            device=INFO,
+            island=started.island,
+        )
+        for request in rehearsal.cycle(started.cycle):
+            if request.key in hashes:
+                assert request.prompt_hash == hashes[request.key], request.key
+                compared += 1
+    assert compared > 0.9 * len(hashes)
 
 
 # --- budgets and ends ---------------------------------------------------------------------------

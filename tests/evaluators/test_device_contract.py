@@ -49,8 +49,8 @@ def test_contract(check: Check, device: Device, compiler: Compiler) -> None:
 def test_peaks_of_the_device_are_known(device: Device) -> None:
     info = device.info
     assert info.peak_flops["float32"] > 1e9
-    dram = info.peak_bytes_per_s["dram"]
-    assert info.peak_bytes_per_s.get("cache", 2 * dram) > dram > 1e8
+    *near, (last, _, dram) = info.levels
+    assert last == "dram" and all(rate >= dram > 1e8 for *_, rate in near)
 
 
 @pytest.mark.parametrize(

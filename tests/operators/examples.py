@@ -1,5 +1,6 @@
 """Devices, individuals and contexts for tests of operators."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -55,6 +56,7 @@ def individual(
         device_class="class",
         status=Status.PASSED,
         times_us=dict(zip(LABELS, times, strict=True)),
+        gains={label: math.log(1000 / time) for label, time in zip(LABELS, times, strict=True)},
         speedup=speedup,
     )
     return Individual(

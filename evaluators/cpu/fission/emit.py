@@ -2,17 +2,26 @@
 
 from evaluators.cpu.fission.ir import Step, Var
 from evaluators.cpu.fission.operations import Declare, Line, Op, Region
-from evaluators.cpu.fission.tree import UNKNOWN, Node, render
+from evaluators.cpu.fission.tree import UNKNOWN, Node, at_line, render
 
 SMALL = 64  # elements of an array that is copied into each region and back
+BLOCK_FILE = "ks_block"
+THREADS_FILE = "ks_threads"
+"""Where generated loops stand for all that a compiler says of them, lest it be taken for a loop of
+the kernel's own: those of the block, and those over a region's threads."""
+THREADS_LINES = 1000
+"""Region n's loop over threads stands in the lines from n times as many on."""
 
 
 class Emission:
     """Writes the operations of one kernel."""
 
-    def __init__(self, ops: list[Op]) -> None:
+    def __init__(self, ops: list[Op], first: int = 0) -> None:
+        """first: the number of the first region, among all of a file."""
         self.ops = ops
         self.regions = [op for op in ops if isinstance(op, Region)]
+        for number, region in enumerate(self.regions, first):
+            region.number = number
         self.stored = _stored(self.regions)
         self.out: list[str] = []
         self.at = [UNKNOWN]
@@ -21,6 +30,8 @@ class Emission:
         for op in self.ops:
             match op:
                 case Line():
+                    if op.opens_loop:
+                        self.elsewhere(BLOCK_FILE)
                     self.put("\n", *op.parts)
                 case Declare():
                     self.declare(op.var)
@@ -35,6 +46,11 @@ class Emission:
             else:
                 self.at[0] += part.count("\n")
                 self.out.append(part + " ")
+
+    def elsewhere(self, file: str, line: int = 1) -> None:
+        """What is generated next stands in no line of the kernel."""
+        self.out.append(at_line(line, file))
+        self.at[0] = UNKNOWN
 
     def declare(self, var: Var) -> None:
         """For each thread a place of its own; and the bare name, for decltype only."""
@@ -51,7 +67,8 @@ class Emission:
     def region(self, region: Region) -> None:
         put = self.put
         scalar = not self.vectorised(region)
-        put("\nfor (int ks_z = 0; ks_z < KS_Z; ++ks_z) for (int ks_y = 0; ks_y < KS_Y; ++ks_y)\n")
+        self.elsewhere(THREADS_FILE, region.number * THREADS_LINES)
+        put("for (int ks_z = 0; ks_z < KS_Z; ++ks_z) for (int ks_y = 0; ks_y < KS_Y; ++ks_y)\n")
         sums = [name for step in region.steps for name in step.sums]
         if not scalar:
             reduction = f" reduction(+:{', '.join(sums)})" if sums else ""

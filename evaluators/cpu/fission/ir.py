@@ -69,6 +69,7 @@ class Step:
     exits: "list[tuple[Node, Loop | Once | Switch | None]]" = field(default_factory=list)
     update_of: "Loop | None" = None  # part of a for loop's third expression
     declares_text: str | None = None  # the name that generated code declares
+    generated: bool = False  # ours: a condition or a mask
 
     @property
     def line(self) -> int:

@@ -17,6 +17,8 @@ class Region:
     label: str | None
     used: set[Var] = field(default_factory=set)
     written: set[Var] = field(default_factory=set)
+    generated: bool = False  # it holds no statement of the kernel's, but conditions and masks
+    number: int = 0  # among all of a file
 
     @property
     def declared(self) -> set[Var]:
@@ -28,6 +30,10 @@ class Line:
     """Block-level text: control flow, uniform variables, checks."""
 
     parts: tuple[Node | str, ...]
+
+    @property
+    def opens_loop(self) -> bool:
+        return isinstance(self.parts[0], str) and self.parts[0].startswith("for (")
 
 
 @dataclass(slots=True)
@@ -70,7 +76,9 @@ class Operations:
 
     def flush(self, why: str) -> None:
         if self.pending:
-            self.ops.append(Region(self.pending, self.mask, why, self.label))
+            region = Region(self.pending, self.mask, why, self.label)
+            region.generated = all(step.generated for step in self.pending)
+            self.ops.append(region)
             self.label = None
             leaves = any(target is None for step in self.pending for _, target in step.exits)
             self.pending = []
@@ -122,6 +130,7 @@ class Operations:
         """Append a step of our own, which reads what like reads."""
         self.after_exits()
         step = Step(group("expression_statement", line, *parts), clears=clears, sums=sums)
+        step.generated = True
         if like is not None:
             step.reads, step.writes, step.atomic = like.reads, like.writes, like.atomic
         self.pending.append(step)

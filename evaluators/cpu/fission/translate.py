@@ -1,11 +1,11 @@
-"""From a kernel file, preprocessed, to a C++ unit of block functions; and why it was cut so."""
+"""From a kernel file, preprocessed, to a C++ unit of block functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
 from evaluators.cpu.fission.declarations import recognise
-from evaluators.cpu.fission.emit import Emission
+from evaluators.cpu.fission.emit import BLOCK_FILE, Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
 from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
@@ -20,7 +20,7 @@ from evaluators.cpu.fission.source import (
     check_places,
     read,
 )
-from evaluators.cpu.fission.tree import UNKNOWN, Node, leaf, render, unsupported
+from evaluators.cpu.fission.tree import UNKNOWN, Node, at_line, leaf, render, unsupported
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
 from evaluators.cpu.fission.vectors import follow
@@ -43,28 +43,15 @@ _INDICES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """One loop over the threads of a block. Lines are the kernel file's, from 1."""
+class Translation:
+    """A kernel file as C++, with its kernels as they were cut, by name."""
 
-    kernel: str
-    first_line: int
-    last_line: int
-    why: str  # it ends there
-    vectorised: bool  # asked for, with omp simd
-    masked: bool
-    kept: tuple[str, ...]  # variables that it shares with other regions of the same thread
-
-    def __str__(self) -> str:
-        lines = f"line {self.first_line}"
-        if self.last_line != self.first_line:
-            lines = f"lines {self.first_line}-{self.last_line}"
-        how = "threads in vectors" if self.vectorised else "threads one by one"
-        masked = ", only those that are on" if self.masked else ""
-        kept = f"; keeps {', '.join(self.kept)}" if self.kept else ""
-        return f"{self.kernel}, {lines}: {how}{masked}{kept}; ends at {self.why}"
+    text: str
+    unit: Unit
+    kernels: tuple[tuple[str, Emission], ...]
 
 
-def translate(source: str, kernels: Sequence[str]) -> str:
+def translate(source: str, kernels: Sequence[str]) -> Translation:
     """The kernel file's own text with block functions in place of its kernels.
 
     source: after the preprocessor, with the markers __global__, __shared__ and so on in it;
@@ -76,14 +63,18 @@ def translate(source: str, kernels: Sequence[str]) -> str:
     check_names(unit, kernels)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
+    cut: list[tuple[str, Emission]] = []
     for f in unit.functions:
         if f.kernel:
-            text = _block_function(unit, f)[0] if f.name in wanted else ""
+            text, after = "", at_line(_end_line(f.node))
+            if f.name in wanted:
+                text, emission = _block_function(unit, f, sum(len(e.regions) for _, e in cut))
+                cut.append((f.name, emission))
             if f.linkage:  # a template can't have it
-                text = f'}}\n{text}\nextern "C" {{\n'
-            edits.append((f.start, f.outer.end, text))
+                text = f'}}\n{text}\nextern "C" {{'
+            edits.append((f.start, f.outer.end, text + after))
         elif f.collective:
-            edits.append((f.start, f.outer.end, ""))
+            edits.append((f.start, f.outer.end, at_line(_end_line(f.node))))
         elif f.indexed:
             edits.append((f.start, f.outer.end, _device_function(f)))
         else:
@@ -103,26 +94,23 @@ def translate(source: str, kernels: Sequence[str]) -> str:
             continue
         whole += [data[at:start].decode(), text]
         at = end
-    return "".join([*whole, data[at:].decode()])
+    text = "".join([*whole, data[at:].decode()])
+    return Translation(text=text, unit=unit, kernels=tuple(cut))
 
 
 def emit(
-    source: str,
+    translation: Translation,
     entries: Sequence[Entry],
     *,
     headers: Sequence[str],
     wavefront: int,
 ) -> str:
-    """The C++ unit to compile; entry i is exported as ENTRY, its signature as SIGNATURE.
-
-    Raises Rejected(UNSUPPORTED) for what this engine can't run.
-    """
-    own = translate(source, [entry.kernel for entry in entries])
+    """The C++ unit to compile; entry i is exported as ENTRY, its signature as SIGNATURE."""
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
     lines.append("#include <ks/fission.h>")
     lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
-    lines.append(own)
+    lines.append(translation.text)
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
         lines.append(f"""typedef KsFission<{block_name(entry.kernel, entry.block)}> KsKernel{i};
@@ -143,29 +131,9 @@ def block_name(kernel: str, block: Sequence[int]) -> str:
     return f"{space}{colons}{PREFIX}{plain}<{dims}" + (f", {rest}" if angle else ">")
 
 
-def explain(source: str, kernels: Sequence[str]) -> tuple[Region, ...]:
-    """The regions of each kernel, in order. Raises Rejected(UNSUPPORTED)."""
-    unit = _read(source)
-    wanted = _wanted(unit, kernels)
-    found = []
-    for f in unit.functions:
-        if f.kernel and f.name in wanted:
-            _, emission = _block_function(unit, f)
-            found += [_describe(f.name, cut, emission) for cut in emission.regions]
-    return tuple(found)
-
-
-def _describe(kernel: str, cut: Cut, emission: Emission) -> Region:
-    lines = [one.line for step in cut.steps for one in step.node.leaves() if one.line > 0] or [0]
-    return Region(
-        kernel=kernel,
-        first_line=min(lines),
-        last_line=max(lines),
-        why=cut.why,
-        vectorised=emission.vectorised(cut),
-        masked=cut.mask is not None,
-        kept=tuple(sorted(v.name for v in cut.used if v in emission.stored)),
-    )
+def function_name(kernel: str) -> str:
+    """Of a name expression: gemm of ours::gemm<64>."""
+    return kernel.partition("<")[0].strip().rpartition("::")[2]
 
 
 def _read(source: str) -> Unit:
@@ -177,7 +145,7 @@ def _read(source: str) -> Unit:
 
 
 def _wanted(unit: Unit, kernels: Sequence[str]) -> set[str]:
-    names = {k.partition("<")[0].strip().rpartition("::")[2] for k in kernels}
+    names = {function_name(k) for k in kernels}
     for name in names:
         found = [f for f in unit.named(name) if f.kernel]
         if len(found) > 1:
@@ -185,7 +153,8 @@ def _wanted(unit: Unit, kernels: Sequence[str]) -> set[str]:
     return names
 
 
-def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
+def _block_function(unit: Unit, function: Function, first: int) -> tuple[str, Emission]:
+    """first: the number of its first region."""
     lowering = Lowering(unit)
     items = lowering.kernel(function)
     resolver = Resolver(unit)
@@ -196,7 +165,7 @@ def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
     ops = Regions(uniformity).build(items)
     for region in (op for op in ops if isinstance(op, Cut)):
         follow([step.node for step in region.steps])
-    emission = Emission(ops)
+    emission = Emission(ops, first)
     for var in emission.stored:
         if var.is_lambda or var.is_reference:
             raise unsupported(f"{var.name}, which lives across a barrier", var.line)
@@ -208,9 +177,8 @@ def _block_function(unit: Unit, function: Function) -> tuple[str, Emission]:
     start = "".join(_start(v) for v in params if v in emission.stored)
     slots = "\n".join(lowering.slots.values())
     return (
-        f"template <{', '.join(head)}>\nstatic int {PREFIX}{function.name}"
-        f"({', '.join(arguments)}) {{{_DIMS}{slots}\n{start}{body}\nreturn 0;\n}}\n"
-        f"#line {_end_line(function.node)}\n",
+        f"{at_line(1, BLOCK_FILE)}template <{', '.join(head)}>\nstatic int {PREFIX}{function.name}"
+        f"({', '.join(arguments)}) {{{_DIMS}{slots}\n{start}{body}\nreturn 0;\n}}",
         emission,
     )
 
@@ -269,7 +237,7 @@ def _prototype(unit: Unit, prototype: Prototype) -> list[tuple[int, int, str]]:
     found = unit.named(prototype.name)
     where = (prototype.start, prototype.outer.end)
     if any(f.kernel or f.collective for f in found):
-        return [(*where, "")]
+        return [(*where, at_line(_end_line(prototype.outer)))]
     if not any(f.indexed for f in found):
         return []
     _take_indices(prototype.declarator)
@@ -288,4 +256,4 @@ def _take_indices(declarator: Node) -> None:
 def _rendered(outer: Node) -> str:
     out: list[str] = []
     render(outer, out, [UNKNOWN])
-    return "".join(out) + f"\n#line {_end_line(outer)}\n"
+    return "".join(out) + at_line(_end_line(outer))

@@ -10,6 +10,7 @@ import tree_sitter_cpp
 
 from evaluators.cpu.fission.names import BOUNDS, MARKERS, SHARED
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.source_check import KERNEL_FILE
 
 _BLANKED = re.compile(
     rb"^[ \t]*#.*$|\b(?:__(?:global|device|host|constant|managed|shared)__|__forceinline__"
@@ -21,7 +22,7 @@ _RESTRICT = re.compile(rb"\b__restrict\b")  # behind const the parser takes it f
 _ATOMS = frozenset({"string_literal", "char_literal", "raw_string_literal", "number_literal"})
 TYPES = frozenset({"struct_specifier", "enum_specifier", "union_specifier", "class_specifier"})
 LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
-UNKNOWN = -100  # the line that an output stands on, at first
+UNKNOWN = -(1 << 40)  # the line that an output stands on, at first
 _SKIPPED = frozenset({"comment", "preproc_call"})
 
 
@@ -108,6 +109,11 @@ def unsupported(reason: str, line: int) -> Rejected:
     return Rejected(Status.UNSUPPORTED, f"cpu-fission can't run {reason}", line=line)
 
 
+def at_line(line: int, file: str = KERNEL_FILE) -> str:
+    """What follows stands there, for all that a compiler says of it."""
+    return f'\n#line {line} "{file}"\n'
+
+
 def render(node: Node, out: "list[str]", at: "list[int]") -> None:
     """Append the node's text; at[0] is the source line that the output stands on."""
     for one in node.leaves():
@@ -115,7 +121,7 @@ def render(node: Node, out: "list[str]", at: "list[int]") -> None:
             if 0 < one.line - at[0] < 6:
                 out.append("\n" * (one.line - at[0]))
             else:
-                out.append(f"\n#line {one.line}\n")
+                out.append(at_line(one.line))
             at[0] = one.line
         out.append(one.text)
         out.append(" ")

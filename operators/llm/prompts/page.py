@@ -1,19 +1,21 @@
 """Page: one prompt in the making; what never changes stands first, and its budget is kept."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.reader import OPTIONS
 from evaluators.kernel.source_check import HEADERS
+from evaluators.measuring.gain import spread_on
 from evaluators.tasks.task import Task
 from operators.individual import Individual
 from operators.llm.call import CHARACTERS_A_TOKEN
 from operators.llm.knowledge.digest import knowledge_of
 from operators.llm.prompts.room import LEAST_CHARACTERS, Room
 from operators.llm.prompts.tables import Listing, clip, listing
+from operators.llm.prompts.task_text import exactness, right_when, roofs, work
 from operators.llm.prompts.templates import render, templates_hash
 from operators.llm.question import Message, Prompt, Role
 
@@ -68,10 +70,10 @@ class Page:
         tokens: int,
         findings: str,
         profiles: Mapping[str, tuple[str, ...]],
-        said: Mapping[str, str | int],
+        said: Mapping[str, Any],
     ) -> None:
         """tokens: the budget; findings: the campaign's own; said: for the system message."""
-        self._role, self._profiles = role, profiles
+        self._role, self._device, self._profiles = role, device, profiles
         self._left_out: list[str] = []
         self._characters = int(tokens * CHARACTERS_A_TOKEN)
         self._system = render(
@@ -94,6 +96,7 @@ class Page:
     def _told_always(self, task: Task, device: DeviceInfo, findings: str) -> str:
         known = "" if self._role == "selector" else findings  # it has numbers to judge by
         digest = "\n\n".join(filter(None, (knowledge_of(device, self._role), known)))
+        benchmarks = task.workloads("benchmarks", device.backend)
         reference = self._share(task.reference_text.strip(), REFERENCE_SHARE)
         return render(
             "_stable",
@@ -102,7 +105,10 @@ class Page:
             device=device,
             notes=() if self._role == "selector" else device.notes,
             roles=ARGUMENT_ROLES,
-            benchmarks=[w.label for w in task.workloads("benchmarks", device.backend)],
+            right_when={a.name: right_when(a, benchmarks) for a in task.outputs},
+            task_lines=[*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
+            device_lines=roofs(task, device, benchmarks),
+            benchmarks=[w.label for w in benchmarks],
             tests=[w.label for w in task.workloads("tests", device.backend)],
             reference_text=reference if self._writes else "",
             knowledge=self._share(digest, KNOWLEDGE_SHARE),
@@ -136,9 +142,9 @@ class Page:
         shown = self.room.text(diff if alike else whole.source, share)
         return Beside(listing=replace(whole, source=shown), alike=alike)
 
-    def record(self, lines: Sequence[str], share: float) -> tuple[list[str], int]:
-        """The latest lines within a share of the budget; and how many older ones are left out."""
-        return self.room.lines(lines, int(share * self._characters))
+    def most(self, share: float) -> int:
+        """Characters of a part: a share of the budget, and no more than there is room for."""
+        return min(self.room.characters, int(share * self._characters))
 
     def advice(self, title: str, one: Individual) -> str:
         """How to answer, at the end of a prompt."""
@@ -160,9 +166,10 @@ class Page:
     def _whole(self, one: Individual, known: Mapping[str, Individual]) -> Listing:
         """Takes the room of all but the source."""
         size = len(one.candidate.source)
-        whole = listing(one, known, size, profile=self._profiles.get(one.id, ()))
+        advice = self._profiles.get(one.id, ())
+        whole = listing(one, known, spread_on(self._device), size, profile=advice)
         self.room.take(whole.lineage, whole.experiment, whole.report, whole.times)
-        self.room.take(*whole.resources, *whole.profile)
+        self.room.take(*whole.diagnosis)
         return whole
 
 

@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 from evaluators.device_info import DeviceInfo
+from evaluators.measuring.gain import spread_on
+from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Individual
 from operators.llm.prompts.page import Page
+from operators.llm.prompts.record import record_within, repeat_line
 from operators.llm.prompts.room import PROMPT_TOKENS
-from operators.llm.prompts.tables import clip, profile_lines, table, totals, verdict
+from operators.llm.prompts.steps import base_of
+from operators.llm.prompts.tables import clip, profile_lines, table, verdict
 from operators.llm.prompts.templates import render
-from operators.llm.question import Malformed, Message, Prompt, Role
-from operators.operator import Context
+from operators.llm.question import Failure, Malformed, Message, Prompt, Role
+from operators.operator import Context, Repeat
 
 LOG_CHARACTERS = 4_000
 QUOTED_CHARACTERS = 12_000  # of a rejected reply
@@ -37,6 +41,7 @@ class Scene:
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
+    island: int = 0
 
     @classmethod
     def of(cls, context: Context, tokens: int) -> Self:
@@ -47,9 +52,14 @@ class Scene:
             knowledge=context.knowledge,
             profiles=context.profiles,
             rationale=context.rationale,
+            island=context.island,
         )
 
-    def page(self, role: Role, **said: str | int) -> Page:
+    @property
+    def spread(self) -> Spread:
+        return spread_on(self.device)
+
+    def page(self, role: Role, **said: Any) -> Page:
         """said: what the role's system message names."""
         return Page(
             role,
@@ -67,11 +77,11 @@ def selector_prompt(
 ) -> Prompt:
     """known: individuals that may be shown besides the tournament, by id."""
     page = scene.page("selector")
-    head, rows = _table(tournament, known)
+    head, rows = _table(tournament, known, scene.spread)
     shown, slower = page.room.first_lines(rows, 0.7)
     inside = {one.id for one in tournament}
     others = [one for one in known.values() if one.id not in inside]
-    nearby_head, nearby = _table(others[-MOST_OTHERS:], known)
+    nearby_head, nearby = _table(others[-MOST_OTHERS:], known, scene.spread)
     nearby, _ = page.room.lines(nearby, page.room.characters // 2)
     advice = [
         f"{one.id}: {line}"
@@ -80,6 +90,7 @@ def selector_prompt(
     ]
     advice, unsaid = page.room.first_lines(advice)
     return page.prompt(
+        island=scene.island,
         table="\n".join([*head, *shown]),
         slower=slower,
         profiles=advice,
@@ -90,10 +101,10 @@ def selector_prompt(
 
 
 def _table(
-    individuals: Sequence[Individual], known: Mapping[str, Individual]
+    individuals: Sequence[Individual], known: Mapping[str, Individual], spread: Spread
 ) -> tuple[list[str], list[str]]:
     """Its head and its rows."""
-    lines = table(individuals, known).splitlines()
+    lines = table(individuals, known, spread).splitlines()
     return lines[:2], lines[2:]
 
 
@@ -105,18 +116,23 @@ def designer_prompt(
     *,
     avenues: int,
     experiments: int,
+    focus: Sequence[str] = (),
+    repeated: Sequence[Repeat] = (),
 ) -> Prompt:
-    page = scene.page("designer", avenues=avenues, experiments=experiments)
+    """focus: directions to look at first; repeated: what was designed just now, in vain."""
+    page = scene.page("designer", avenues=avenues, experiments=experiments, focus=focus)
+    again = [repeat_line(one, known, scene.spread) for one in repeated]
+    page.room.take(*again)
     shown = page.listing(base, known)
     rationale = page.room.text(scene.rationale, 0.1)
     beside = page.beside(reference, base, known, share=0.6)
-    record, older = page.record(totals(known, len(known)).splitlines(), RECORD_SHARE)
+    tried = record_within(known, scene.spread, page.most(RECORD_SHARE))
     return page.prompt(
         base=shown,
         beside=beside,
         rationale=rationale,
-        tried="\n".join(record),
-        older=older,
+        tried=tried,
+        repeated=again,
         avenues=avenues,
         experiments=experiments,
     )
@@ -158,7 +174,7 @@ def crossover_prompt(
 
 def repair_prompt(scene: Scene, failed: Individual, known: Mapping[str, Individual]) -> Prompt:
     page = scene.page("repair", what="kernel without the fault", edited="kernel that failed")
-    parent = known.get(failed.parents[0]) if failed.parents else None
+    parent = base_of(failed, known)
     said = verdict(failed)
     page.room.take(said)
     log = page.room.text(clip(failed.evaluation.log.strip(), LOG_CHARACTERS), 0.3)
@@ -196,3 +212,12 @@ def reask(prompt: Prompt, said: str, malformed: Malformed) -> Prompt:
         last = prompt.messages[-1]
         turns = (*prompt.messages[:-1], replace(last, content=f"{last.content}\n\n{text}"))
     return Prompt(messages=turns, template=prompt.template)
+
+
+def smaller(prompt: Prompt, role: Role, trouble: str) -> Prompt:
+    """The prompt with a smaller task at its end. trouble: what was wrong with the last replies."""
+    edits = not trouble.startswith(Failure.BAD_EDIT)
+    told = render("smaller", role=role, reason=trouble.rstrip("."), edits=edits)
+    *before, last = prompt.messages
+    ended = replace(last, content=f"{last.content}\n\n{told}")
+    return Prompt(messages=(*before, ended), template=prompt.template)

@@ -1,13 +1,25 @@
 """What prompts say of individuals: tables, listings with their one-step analysis, verdicts."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.evaluation import Evaluation
+from evaluators.measuring.gain import gain, gains_over_seed
+from evaluators.measuring.intervals import Spread
 from operators.individual import Individual
+from operators.llm.prompts.diagnosis import diagnosis
+from operators.llm.prompts.steps import (
+    Known,
+    base_of,
+    changes,
+    failures,
+    one_line,
+    outcome,
+    percent,
+    what,
+)
 
-LINE_CHARACTERS = 160
 REASON_CHARACTERS = 1_500
 REPORT_CHARACTERS = 1_200
 EXPERIMENT_CHARACTERS = 1_200
@@ -26,15 +38,11 @@ def clip(text: str, limit: int) -> str:
     return text[: kept * 2 // 3] + note + text[len(text) - kept + kept * 2 // 3 :]
 
 
-def one_line(text: str, limit: int = LINE_CHARACTERS) -> str:
-    line = " ".join(text.split()).replace("|", "/")
-    return line if len(line) <= limit else line[: limit - 3] + "..."
-
-
-def table(individuals: Sequence[Individual], known: Mapping[str, Individual]) -> str:
-    """One row an individual: id, parents, speedup, a column a shape, the experiment's one line."""
+def table(individuals: Sequence[Individual], known: Known, spread: Spread) -> str:
+    """One row an individual: id, parents, speedups over the seed (paired, in all and by shape),
+    gain over its Base, what was changed."""
     labels = list(dict.fromkeys(label for one in individuals for label in one.evaluation.times_us))
-    head = ["id", "parents", "island", "speedup", *labels, "measured gain", "experiment"]
+    head = ["id", "parents", "island", "speedup", *labels, "gain over its first parent", "made by"]
     rows = [head, ["---"] * len(head)]
     for one in individuals:
         evaluation = one.evaluation
@@ -45,8 +53,8 @@ def table(individuals: Sequence[Individual], known: Mapping[str, Individual]) ->
                 str(one.island),
                 _speedup(evaluation),
                 *(_cell(evaluation, label) for label in labels),
-                gain_text(one, known) or "-",
-                _made_by(one),
+                outcome(one, known, spread) or "-",
+                what(one, known),
             ]
         )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
@@ -55,7 +63,7 @@ def table(individuals: Sequence[Individual], known: Mapping[str, Individual]) ->
 def _speedup(evaluation: Evaluation) -> str:
     if not evaluation.passed:
         return str(evaluation.status)
-    if evaluation.speedup is None:
+    if not evaluation.blocks and evaluation.anchor_id is None and evaluation.speedup in (None, 1.0):
         return "1 (seed)"
     interval = evaluation.ci95
     spread = f" ({interval[0]:.3g}..{interval[1]:.3g})" if interval else ""
@@ -63,48 +71,13 @@ def _speedup(evaluation: Evaluation) -> str:
 
 
 def _cell(evaluation: Evaluation, label: str) -> str:
-    if label not in evaluation.times_us:
+    """ "3.2x (45%)": the paired speedup over the seed on the shape, and of the speed of light."""
+    over_seed = gains_over_seed(evaluation).get(label)
+    if over_seed is None:
         return "-"
     light = evaluation.speed_of_light.get(label)
     reached = f" ({100 * light:.3g}%)" if light is not None else ""
-    return f"{evaluation.times_us[label]:.4g}{reached}"
-
-
-def _made_by(one: Individual) -> str:
-    if one.experiment is None:
-        return one.origin
-    technique = f"{one.experiment.technique}: " if one.experiment.technique else ""
-    return one_line(technique + one.experiment.description)
-
-
-def gain_percent(one: Individual, known: Mapping[str, Individual]) -> float | None:
-    """Measured uplift over the first parent in percent, over the shapes that both have times of."""
-    parent = known.get(one.parents[0]) if one.parents else None
-    if parent is None:
-        return None
-    mine, theirs = one.evaluation.times_us, parent.evaluation.times_us
-    logs = [math.log(theirs[label] / mine[label]) for label in mine if label in theirs]
-    return 100 * math.expm1(sum(logs) / len(logs)) if logs else None
-
-
-def gain_text(one: Individual, known: Mapping[str, Individual]) -> str:
-    gain = gain_percent(one, known)
-    if gain is None:
-        return "" if one.evaluation.passed else str(one.evaluation.status)
-    if one.experiment is None:
-        return f"{gain:+.3g}%"
-    low, high = one.experiment.performance
-    return f"{gain:+.3g}% (predicted {low:g}..{high:g})"
-
-
-def totals(known: Mapping[str, Individual], count: int) -> str:
-    """The last experiments: what was tried, predicted and measured; failures with their reason."""
-    made = [one for one in known.values() if one.experiment is not None]
-    lines = []
-    for one in made[len(made) - min(count, len(made)) :]:
-        reason = "" if one.evaluation.passed else f": {one_line(one.evaluation.reason)}"
-        lines.append(f"- {_made_by(one)} -> {gain_text(one, known) or 'no parent known'}{reason}")
-    return "\n".join(lines)
+    return f"{math.exp(over_seed):.3g}x{reached}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +89,12 @@ class Listing:
     experiment: str
     report: str
     times: str
-    resources: tuple[str, ...]
-    profile: tuple[str, ...]
+    diagnosis: tuple[str, ...]
     source: str
 
 
 def listing(
-    one: Individual, known: Mapping[str, Individual], limit: int, *, profile: Sequence[str] = ()
+    one: Individual, known: Known, spread: Spread, limit: int, *, profile: Sequence[str] = ()
 ) -> Listing:
     """limit: characters of source; profile: a profiler's advice."""
     experiment = ""
@@ -130,44 +102,53 @@ def listing(
         experiment = clip(
             f"{one.experiment.description} Rubric: {one.experiment.rubric}", EXPERIMENT_CHARACTERS
         )
-    gain = gain_text(one, known)
-    parents = " and ".join(one.parents)
-    lineage = f"Made from {parents} by {one.origin}." if parents else f"Origin: {one.origin}."
-    if gain and one.evaluation.passed:
-        lineage += f" Measured gain over {one.parents[0]}: {gain}."
     return Listing(
         id=one.id,
-        lineage=lineage,
+        lineage=_lineage(one, known, spread),
         experiment=experiment,
         report=clip(one.report.strip(), REPORT_CHARACTERS),
-        times=_times(one, known),
-        resources=_resources(one.evaluation),
-        profile=profile_lines(profile),
+        times=_times(one, known, spread),
+        diagnosis=diagnosis(one.evaluation, profile_lines(profile)),
         source=clip(one.candidate.source.strip(), limit),
     )
 
 
-def _times(one: Individual, known: Mapping[str, Individual]) -> str:
-    """Its own times beside its first parent's."""
+def _lineage(one: Individual, known: Known, spread: Spread) -> str:
+    """Where it comes from, with its gain; of a repaired one all that failed before it."""
+    if not one.parents:
+        return f"Origin: {one.origin}."
+    base = base_of(one, known)
+    parents = " and ".join([base.id if base else one.parents[0], *one.parents[1:]])
+    origin = "experiment" if one.origin == "repair" and one.experiment else one.origin
+    made = f" ({changes(one, known)})" if origin == "mutation" and base else ""
+    lines = [f"Made from {parents} by {origin}{made}."]
+    for before in failures(one, known):
+        report = f" Its report: {one_line(before.report, 400)}" if before.report.strip() else ""
+        lines.append(
+            f"Kernel {before.id} was tried before it, and was repaired: "
+            f"{before.evaluation.status}, {one_line(before.evaluation.reason, 300)}.{report}"
+        )
+    if one.evaluation.passed and (came := outcome(one, known, spread)):
+        lines.append(f"Gain over {base.id if base else one.parents[0]}: {came}.")
+    return " ".join(lines)
+
+
+def _times(one: Individual, known: Known, spread: Spread) -> str:
+    """Its times, and by shape how it compares with its Base."""
     evaluation = one.evaluation
     if not evaluation.passed:
         return f"No times: {evaluation.status}, {one_line(evaluation.reason, 400)}"
-    parent = known.get(one.parents[0]) if one.parents else None
-    rows = ["| shape | us | % of the speed of light | its parent, us |", "|---|---|---|---|"]
+    base = base_of(one, known)
+    over = f"gain over {base.id}" if base else "gain over its Base"
+    rows = [f"| shape | us | % of the speed of light | {over} |", "|---|---|---|---|"]
     for label, time_us in evaluation.times_us.items():
         light = evaluation.speed_of_light.get(label)
-        before = parent.evaluation.times_us.get(label) if parent else None
+        found = gain(evaluation, base.evaluation, spread, label=label) if base else None
         rows.append(
             f"| {label} | {time_us:.4g} | {'-' if light is None else f'{100 * light:.3g}'} "
-            f"| {'-' if before is None else f'{before:.4g}'} |"
+            f"| {percent(found) if found else '-'} |"
         )
     return "\n".join([f"Speedup over the naive seed: {_speedup(evaluation)}.", "", *rows])
-
-
-def _resources(evaluation: Evaluation) -> tuple[str, ...]:
-    """Advice that the compiler's numbers give, each sentence once."""
-    said = [sentence for kernel in evaluation.resources for sentence in kernel.get("advice", ())]
-    return tuple(dict.fromkeys(said))[:6]
 
 
 def profile_lines(advice: Sequence[str]) -> tuple[str, ...]:

@@ -191,6 +191,7 @@ def test_evaluate_prints_the_verdict_as_json_and_exits_0_when_it_passed(tmp_path
     low, high = verdict["ci95"]
     assert low <= verdict["speedup"] <= high
     assert verdict["times_us"]
+    assert verdict["arithmetic"] == "float32"
     assert all(time_us > 0 for time_us in verdict["times_us"].values())
     assert verdict["engine"].startswith("cpu-")
     assert verdict["compiler"]
@@ -217,6 +218,9 @@ def test_compile_only_needs_no_device(capsys: pytest.CaptureFixture[str]) -> Non
     compiled = json.loads(capsys.readouterr().out)
     assert compiled["status"] == "COMPILED"
     assert compiled["builds"] == len(compiled["bytes"]) >= 1
+    assert compiled["diagnosis"]
+    assert cli.main([*arguments, "--compile-only"]) == 0
+    assert f"  {compiled['diagnosis'][0]}" in capsys.readouterr().out.splitlines()
 
 
 def test_explain_tells_the_regions(capsys: pytest.CaptureFixture[str]) -> None:
@@ -415,6 +419,21 @@ def test_the_last_lines_say_what_was_found_and_how_to_look_at_it(
     ]
     assert "mlflow ui --backend-store-uri sqlite:////elsewhere/mlflow.db" in text
     assert lines[-1].endswith("evaluate runs/short/best.hip --task sum_reduction --backend cpu")
+
+
+def test_the_result_says_whose_speed_of_light_it_is(tmp_path: Path) -> None:
+    events = [*log.opening(log.config(tmp_path)), *log.middle(), *log.ending()]
+    named = [
+        replace(one, evaluation=replace(one.evaluation, arithmetic="float32"))
+        if isinstance(one, Evaluated)
+        else one
+        for one in events
+    ]
+    said = (
+        "  the speed of light is what memory and float32 arithmetic, which the task admits, allow"
+    )
+    assert said in results(tmp_path / "named", named, tracking_uri=None)
+    assert said not in results(tmp_path / "short", events, tracking_uri=None)
 
 
 def test_a_campaign_that_found_nothing_says_so(tmp_path: Path) -> None:

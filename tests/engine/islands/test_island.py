@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -31,7 +31,7 @@ from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
-from operators.operator import Context, Draft
+from operators.operator import Context, Draft, Operators
 
 TASK = load_task("transpose")
 INFO = DeviceInfo(
@@ -74,6 +74,8 @@ class World:
         earlier: Sequence[Event] = (),
         task: Task = TASK,
         sweep: Sweep | None = None,
+        minds: Operators | None = None,
+        close: Callable[[], Awaitable[None]] | None = None,
         **changes: Any,
     ) -> None:
         self.task = task
@@ -87,13 +89,14 @@ class World:
             config=self.config,
             task=task,
             device=INFO,
-            operators=OPERATORS if task is TASK else catalog_operators(task, INFO),
+            operators=minds or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,
             send=self.send,
             sweep=sweep,
         )
+        self.close = close
         self.island = Island(0, setting)
         self.island.restore(history(earlier))
 
@@ -123,7 +126,11 @@ class World:
             await self.island.begin(
                 Candidate.from_source(self.task.naive), judged(kernel_id(self.task.naive))
             )
-            return await self.island.run()
+            try:
+                return await self.island.run()
+            finally:
+                if self.close is not None:
+                    await self.close()
 
         return asyncio.run(life())
 

@@ -1,6 +1,7 @@
 """Tests of the population: what stays, what goes, who meets in a tournament."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,3 +155,29 @@ def test_diversity_counts_structures_not_parameters(individual: MakeIndividual) 
 def test_a_capacity_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Population(0)
+
+
+def test_a_tournament_always_holds_the_champions(individual: MakeIndividual) -> None:
+    population = Population(40)
+    for number in range(20):
+        population.add(individual(f"k{number}", {"a": 50.0 + number, "b": 50.0 + number}))
+    population.add(individual("on a", {"a": 1.0, "b": 5000.0}))
+    population.add(individual("on b", {"a": 5000.0, "b": 1.0}))
+    best = next(iter(population)).id
+    for seed in range(50):
+        chosen = {one.id for one in population.tournament(np.random.default_rng(seed), 6)}
+        assert {best, "on a", "on b"} <= chosen and len(chosen) == 6
+    few = [one.id for one in population.tournament(np.random.default_rng(0), 1)]
+    assert few == [best]
+
+
+def test_a_busy_moment_makes_no_champion(individual: MakeIndividual) -> None:
+    """Raw times of two moments: the slow one was timed while the machine was twice as fast."""
+    fast, slow = individual("fast", {"a": 10.0}), individual("slow", {"a": 20.0})
+    raw = replace(slow.evaluation, times_us={"a": 5.0})
+    population = Population(2)
+    population.add(fast)
+    population.add(replace(slow, evaluation=raw))
+    assert [one.id for one in population.elites(2)] == ["fast", "slow"]
+    population.add(individual("third", {"a": 15.0}))
+    assert [one.id for one in population] == ["fast", "third"]

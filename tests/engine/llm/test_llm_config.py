@@ -21,9 +21,21 @@ def test_a_role_asks_its_model_and_the_others_the_first() -> None:
     assert section.model_name("selector", "strong") == "strong"
 
 
+def test_islands_are_dealt_models_and_temperatures_in_turn() -> None:
+    models = {"fast": {"model": "small", "temperature": [0.5, 1.0, 1.2]}, "b": {"model": "x"}}
+    section = llm(models=models, roles={"designer": ["b", "fast"]})
+    assert [section.model_name("designer", island=i) for i in range(3)] == ["b", "fast", "b"]
+    assert section.model_name("designer", "fast", 0) == "fast"
+    assert [section.options("fast", i).temperature for i in range(4)] == [0.5, 1.0, 1.2, 0.5]
+    assert section.options("b", 3).temperature is None
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
+        ({"roles": {"writer": ["fast", "best"]}}, "models has fast, strong"),
+        ({"roles": {"writer": []}}, "roles.writer names no model"),
+        ({"models": {"a": {"model": "x", "temperature": [0.5, -1]}}}, "temperature"),
         ({"roles": {"writer": "best"}}, "models has fast, strong"),
         ({"roles": {"author": "fast"}}, "author"),
         ({"models": {}}, "models"),

@@ -9,8 +9,8 @@ import pytest
 from evaluators.cpu import device as cpu
 from evaluators.cpu import fibers
 from evaluators.cpu.device import CpuDevice
+from evaluators.cpu.diagnosis.regions import regions
 from evaluators.cpu.emit import ENGINE
-from evaluators.cpu.fission import explain
 from evaluators.cpu.fission.names import WAVE, WAVE_BARRIERS
 from evaluators.cpu.fission.translate import translate
 from evaluators.evaluation import Rejected, Status
@@ -224,11 +224,11 @@ def test_explain() -> None:
     }
     atomicAdd(&x[0], s[0] + kept);
 }"""
-    regions = explain(code, ["k"])
-    assert [(r.first_line, r.last_line) for r in regions] == [(3, 4), (7, 7), (10, 10)]
-    assert "barrier at line 5" in regions[0].why
-    assert [r.vectorised for r in regions] == [True, True, False]
-    assert [r.kept for r in regions] == [("kept",), (), ("kept",)]
+    cut = regions(translate(code, ["k"]))
+    assert [(r.first_line, r.last_line) for r in cut] == [(3, 4), (7, 7), (10, 10)]
+    assert "barrier at line 5" in cut[0].why
+    assert [r.vectorised for r in cut] == [True, True, False]
+    assert [r.kept for r in cut] == [("kept",), (), ("kept",)]
 
 
 def test_indices_and_addresses_take_forms_that_vectorise() -> None:
@@ -242,7 +242,7 @@ __global__ void k(float* x) {
     load(r, &s[i][i * 2]);
     x[i] = r[0];
 }"""
-    cut = " ".join(translate(code, ["k"]).split())
+    cut = " ".join(translate(code, ["k"]).text.split())
     assert "ks_plus ( ks_times ( blockIdx . x , blockDim . x ) , threadIdx . x )" in cut
     assert "load ( r , ( s [ i ] + ( i * 2 ) ) )" in cut
 
@@ -254,4 +254,4 @@ __global__ void k(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] = fmaxf(2 * x[i], float(n));
 }"""
-    assert "ks_plus" not in translate(code, ["k"])
+    assert "ks_plus" not in translate(code, ["k"]).text

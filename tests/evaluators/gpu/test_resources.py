@@ -2,15 +2,16 @@
 
 import os
 import re
+from dataclasses import replace
 
 import pytest
 
+from evaluators.gpu.advice import advice, for_launch, numbers
 from evaluators.gpu.occupancy import LIMITS, occupancy, registers_for, waves_by_registers
 from evaluators.gpu.resources import (
     KernelArgument,
     NotACodeObject,
     Resources,
-    advice,
     read_resources,
 )
 from evaluators.hip.hiprtc import HiprtcChild
@@ -92,6 +93,12 @@ def test_spills_are_counted(gfx942: HiprtcChild) -> None:
     assert found.registers <= 128  # 1024 threads: 4 wavefronts a SIMD
     assert found.vgpr_spills > 0
     assert found.max_threads == 1024
+    told = for_launch(found, 512, 0)
+    assert told["advice"][0].startswith(f"{found.vgpr_spills} registers spilled to memory; try: ")
+    assert "__launch_bounds__(512)" in told["advice"][0]
+    (line,) = told["facts"]
+    assert f"{found.vgpr_spills} registers spilled" in line
+    assert f"{found.scratch_bytes} bytes of scratch a thread" in line
 
 
 @pytest.mark.parametrize("number", [0, 31, 127, 159, 255])
@@ -212,7 +219,8 @@ def test_advice_names_the_next_step() -> None:
         "32768 bytes would give 2 blocks.",
     )
     assert advice(Resources(symbol="k", arch="gfx942", registers=300), 1024) == (
-        "a block of 1024 threads with 300 VGPRs and 0 bytes of LDS does not fit on a compute unit.",
+        "a block of 1024 threads with 300 VGPRs and 0 bytes of LDS does not fit on a compute unit; "
+        "try: fewer threads.",
     )
     narrow = Resources(symbol="k", arch="gfx942", registers=32, loads=6, wide_loads=0)
     assert advice(narrow, 256)[0].startswith("none of the 6 global loads is 16 bytes wide")
@@ -220,10 +228,37 @@ def test_advice_names_the_next_step() -> None:
 
 def test_for_launch_is_plain_values() -> None:
     kernel = Resources(symbol="k", arch="gfx942", registers=160, lds_bytes=4096)
-    told = kernel.for_launch(256, 4096)
+    told = for_launch(kernel, 256, 4096)
     told_of_it = (told["waves_per_simd"], told["blocks_per_cu"], told["limited_by"])
     assert told_of_it == (3.0, 3, "registers")
     assert told["advice"] == ["160 VGPRs: 3 waves a SIMD; 128 would give 4."]
+
+
+def test_every_kernel_gets_its_numbers() -> None:
+    amd = Resources(
+        symbol="k", arch="gfx942", registers=160, agprs=32, sgprs=40, lds_bytes=4096, mfma=8
+    )
+    assert numbers(amd, 256, 512) == (
+        "blocks of 256 threads: 160 VGPRs (AGPRs: 32 of them), 40 SGPRs, 4608 bytes of LDS a block,"
+        " 0 bytes of scratch a thread, no spills, 8 matrix instructions; 3 of 8 waves a SIMD can be"
+        " resident, limited by registers."
+    )
+    nvidia = Resources(symbol="k", arch="sm_90", registers=32, scratch_bytes=80)
+    assert numbers(nvidia, 256) == (
+        "blocks of 256 threads: 32 registers, 0 bytes of shared memory a block, 80 bytes of local "
+        "memory a thread; 16 of 16 warps a scheduler can be resident."
+    )
+    assert numbers(Resources(symbol="k", arch="gfx1100", registers=8), 64).startswith(
+        "blocks of 64"
+    )
+
+
+def test_advice_on_the_shape_of_blocks() -> None:
+    kernel = Resources(symbol="k", arch="sm_90", registers=16)
+    (said,) = advice(kernel, 32)
+    assert said.startswith("a SM takes 32 blocks") and "larger blocks" in said
+    (said,) = advice(replace(kernel, arch="gfx942"), 80)
+    assert "leave 48 of 128 lanes idle" in said and "a multiple of 64" in said
 
 
 def cubin(source: str, name: str) -> bytes:
@@ -256,4 +291,7 @@ def test_cubin_local_memory_and_block_limit() -> None:
     (found,) = read_resources(cubin(source, "indexed"))
     assert found.scratch_bytes == 260 * 4
     assert found.max_threads == 128
+    told = for_launch(found, 128, 0)
+    assert "1040 bytes of local memory a thread" in told["facts"][0]
+    assert told["advice"][0].startswith("1040 bytes of private memory a lane: an array indexed")
     assert found.lds_bytes == 0

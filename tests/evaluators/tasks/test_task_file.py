@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 
@@ -38,24 +37,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "task.yaml").write_text(TASK)
     (tmp_path / "reference.py").write_text(REFERENCE)
     return tmp_path
-
-
-def info(cache_bytes: int) -> DeviceInfo:
-    return DeviceInfo(
-        backend="cpu",
-        judges_on_device=False,
-        private_process=False,
-        name="test",
-        arch="x86-64",
-        engine="cpu-fission",
-        compiler="g++",
-        wavefront=64,
-        lds_bytes=65536,
-        max_threads=1024,
-        cache_bytes=cache_bytes,
-        peak_flops={"float32": 1e9},
-        peak_bytes_per_s={"dram": 1e9, "cache": 1e12},
-    )
 
 
 def test_a_folder_anywhere_is_a_task(folder: Path) -> None:
@@ -112,12 +93,15 @@ def test_the_reference_sees_wide_numbers(folder: Path) -> None:
     assert np.array_equal(results["y"], wide)
 
 
-def test_speed_of_light_uses_the_level_that_the_bytes_fit_in(folder: Path) -> None:
-    task = load_task(folder)
-    (workload,) = task.workloads("benchmarks", "cpu")
-    assert task.floor_us(workload, info(10**6)) == pytest.approx(64 * 64 / 1e9 * 1e6)
-    assert task.floor_us(workload, info(0)) == pytest.approx(8 * 64 * 64 / 1e9 * 1e6)
-    assert task.floor_us(workload, info(0), level="cache") == pytest.approx(4.096)
+def test_operations_are_no_part_of_the_hash_since_they_change_no_verdict(folder: Path) -> None:
+    plain = load_task(folder)
+    for operations in ('operations: {exp: "R * C"}\n', "operations:\n  exp: R\n  div: 3\n"):
+        (folder / "task.yaml").write_text(TASK.replace("bytes:", f"{operations}bytes:"))
+        task = load_task(folder)
+        assert task.hash == plain.hash and task.operations
+    (folder / "task.yaml").write_text(TASK + 'operations: {exp: "R * C"}\n')
+    assert load_task(folder).hash == plain.hash
+    assert load_task("softmax").operations["exp"].text == "R * C"
 
 
 def test_the_hash_follows_the_task_and_its_reference(folder: Path) -> None:
@@ -138,6 +122,12 @@ def test_the_hash_follows_the_task_and_its_reference(folder: Path) -> None:
         ("dtype: float32, shape: [R, C]", "dtype: float64, shape: [R, C]", "dtype 'float64'"),
         ("dtype: int32", "dtype: [int32]", "dtype ['int32']"),
         ("dims: [R, C]", "compute_dtype: {a: 1}\ndims: [R, C]", "compute_dtype {'a': 1}"),
+        ("bytes:", "operations: [exp]\nbytes:", "'operations' must be a mapping"),
+        ("bytes:", "operations: {expp: R}\nbytes:", "operations: 'expp' is not one of rsqrt"),
+        ("bytes:", "operations: {exp: Q}\nbytes:", "operations: exp: 'Q' is not in dims"),
+        ("bytes:", 'operations: {exp: "R - C"}\nbytes:', "operations: exp is -2 on R=3 C=5"),
+        ("bytes:", 'operations: {exp: "R // (C - 5)"}\nbytes:', "on R=3 C=5: division by zero"),
+        ('"8 * R * C"', '"R - C"', "bytes is -2 on R=3 C=5"),
         ("role: constant", "role: weight", "role 'weight'"),
         ("name: h", "name: x", "a name stands twice"),
         ('"C + 1"', '"D + 1"', "'D' is not in dims"),

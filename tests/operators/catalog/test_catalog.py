@@ -379,7 +379,7 @@ class TestSelector:
                 break
         assert selection.base_id == base.id
         assert selection.reference_id == ahead.id
-        assert f"2.00x faster on {LABELS[1]}" in selection.rationale
+        assert f"2.00x as fast on {LABELS[1]}" in selection.rationale
 
     def test_else_the_reference_is_a_distant_relative(self) -> None:
         seed_ = naive()

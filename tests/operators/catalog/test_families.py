@@ -13,6 +13,7 @@ from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.measuring.correctness import workloads_of
 from evaluators.measuring.evaluator import Evaluator
+from evaluators.measuring.speed_of_light import roof
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families, random_params
 from operators.catalog.random_search import random_candidate
@@ -97,9 +98,9 @@ def test_the_best_known_product_is_slower_than_light() -> None:
         evaluator = Evaluator(task=task, device=device, secret=5)
         found = evaluator.measure(kernel, compiled, None)
         for workload in task.workloads("benchmarks", "cpu"):
-            floor_us = task.floor_us(workload, device.info)
-            assert floor_us is not None
-            assert found.times_us[workload.label] > floor_us
+            light = roof(task, workload, device.info)
+            assert light is not None and light.bound == "arithmetic"
+            assert found.times_us[workload.label] > light.time_us
     finally:
         device.close()
 

@@ -40,6 +40,105 @@ def test_a_bare_file_without_fences() -> None:
     assert read_kernel(reply(f"I tiled it.\n\n{FILE}"), "").source == FILE
 
 
+COMMENTED = FILE.replace("    a[", "    /* as in\n```\n## The guide\n*/\n    a[")
+GUARDED = FILE.replace("    a[", "# pragma unroll\n#  if 1\n    a[").replace(";\n", ";\n#endif\n")
+NAMED = FILE.replace("__global__", "namespace n {\n__global__") + "}  // namespace n\n"
+LAST = FILE.replace("1.0f", "3.0f")
+
+
+@pytest.mark.parametrize("file", [FILE, COMMENTED, GUARDED, NAMED])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "@\n## Report\nDone.",
+        "@\n\n# Report\n\nDone.",
+        "@\n**Report**\nDone.",
+        "@\n**Report:** Done.",
+        "@\nReport:\nDone.",
+        "@\n---\nReport: Done.",
+        "```hip\n@\n## Report\nDone.",
+        "```hip\n@## Report\nDone.\n```",
+        "```hip\n@```\n## Report\nDone.",
+        "~~~~\n@~~~~\n## Report\nDone.",
+        "```hip @```\n## Report\nDone.",
+        "```hip\n@\n```report\nDone.\n```",
+        "@\n\nDone.",
+        "It's simple; don't\nworry.\n\n@\n## Report\nDone.",
+    ],
+)
+def test_the_report_never_lands_in_the_kernel(form: str, file: str) -> None:
+    read = read_kernel(reply(form.replace("@", file)), "")
+    assert read.source == file
+    assert read.report.endswith("Done.")
+
+
+def test_a_fence_closed_behind_the_last_brace() -> None:
+    read = read_kernel(reply(f"```hip\n{FILE.rstrip()}```\nDone."), "")
+    assert (read.source, read.report) == (FILE, "Done.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FILE}\nBetter:\n\n{LAST}",
+        f"```\n{FILE}```\nNo, rather\n```\n{LAST}```\n",
+        f"```\n{LAST}```\nIt was made from\n```\n{FILE}```\n",
+        f"```\n{LAST}```\nThe front matter, then:\n```\n{FILE.partition('__global__')[0]}```\n",
+        f"```\n{LAST}```\nAnd once more:\n```\n{LAST[:-30]}",
+        f"```\n{FILE}```\nwith\n{edit('    a[threadIdx.x] = 1.0f;', '')}\n```\n{LAST}```\n",
+        f"The Base:\n```\n{FILE}```\nIn it:\n"
+        + edit("    a[threadIdx.x] = 1.0f;\n", "    a[threadIdx.x] = 3.0f;\n"),
+        "Its front matter changes too.\n" + edit(FILE, LAST),
+    ],
+)
+def test_of_several_files_the_last_whole_one_counts_that_is_not_the_base(text: str) -> None:
+    assert read_kernel(reply(text), FILE).source == LAST
+
+
+def test_a_file_that_is_cut_off_is_not_taken_as_whole() -> None:
+    whole = FILE + "__global__ void j() {\n}\n"
+    with pytest.raises(Malformed) as caught:
+        read_kernel(reply(f"```hip\n{whole}", finish="length"), "")
+    assert caught.value.kind is Failure.TRUNCATED
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"```hip\n{FILE[:-3]}", "its braces do not close"),
+        (f"```hip\n{FILE.replace('---*/', '')}```", "not closed by ---*/"),
+        (FILE.partition("__global__")[0], "no code behind it"),
+        ("```\n__global__ void k() {}\n```", "has no front matter"),
+        ("<<<<<<< SEARCH\nfoo\n", "edit 1 does not come to its end"),
+        (edit("}\n", "}}\n") + "<<<<<<< SEARCH\nfoo\n=======\n", "edit 2 does not come"),
+    ],
+)
+def test_what_is_missing_is_said(text: str, says: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        read_kernel(reply(text), FILE)
+    assert says in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "/*---\n",
+        "/*---\n---*/\n{",
+        "```\n",
+        '\\"',
+        "/*",
+        "#  ",
+        "} ",
+        "\n\n",
+        "```hip /*---\n",
+        "'",
+    ],
+)
+def test_long_nonsense_is_read_in_a_moment(unit: str) -> None:
+    with pytest.raises(Malformed):
+        read_kernel(reply(f"/*---\n---*/\n{unit * 30_000}{{"), FILE)
+
+
 def test_without_a_heading_the_prose_is_the_report() -> None:
     assert read_kernel(reply(f"I tiled it.\n```hip\n{FILE}```\n"), "").report == "I tiled it."
 
@@ -88,6 +187,12 @@ def test_a_bad_edit_says_which_and_why(text: str, says: str) -> None:
 def test_an_edit_that_fits_twice_is_refused() -> None:
     with pytest.raises(Malformed, match="2 times"):
         apply_edits("x = 1;\ny;\nx = 1;\n", edits(edit("x = 1;\n", "x = 2;\n"))[0])
+
+
+def test_an_edit_is_of_what_the_prompt_showed() -> None:
+    bad = edit("}\n", "}\n\n") + edit("    b[0] = 1;\n", "x\n")
+    with pytest.raises(Malformed, match="not in the kernel that failed as the edits before it"):
+        read_kernel(reply(bad), FILE, edited="kernel that failed")
 
 
 @pytest.mark.parametrize(

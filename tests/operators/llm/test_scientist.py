@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from operators.llm.designer import LlmDesigner
 from operators.llm.question import Failure
 from operators.llm.scientist import llm_operators
 from operators.llm.selector import LlmSelector
-from operators.operator import Declined, Operators
+from operators.operator import Declined, Operators, Unusable
 from scripts.scripted_model.answers import TILED
 from scripts.scripted_model.faults import REPLY_FAULTS
 from scripts.scripted_model.server import Script, ScriptedServer
@@ -89,6 +90,32 @@ ALL: dict[str, Use] = {
 }
 
 
+def test_a_good_base_with_a_bad_reference_costs_no_call() -> None:
+    said = json.dumps({"base_id": TILE.id, "reference_id": MISTAKEN.id, "rationale": "It leads."})
+    selection, model, _ = using(Script(replies=[said]), select)
+    assert len(model.asked) == 1 and not model.counted
+    assert (selection.base_id, selection.reference_id) == (TILE.id, SEED.id)
+    assert MISTAKEN.id in selection.rationale and selection.decided_by == "model"
+
+
+def test_a_live_kernel_outside_of_the_tournament_may_be_chosen() -> None:
+    third = individual(TILED.replace("sum", "third"), speedup=2.0, origin="experiment")
+    away = replace(individual(TILED.replace("sum", "away"), speedup=9.0), island=4)
+
+    async def choose(operators: Operators, _: DirectModel) -> Any:
+        known = context(SEED, TILE, third, away)
+        return await operators.selector.select([TILE, SEED], known)
+
+    said = {"base_id": third.id, "reference_id": away.id, "rationale": "Another way."}
+    selection, model, _ = using(Script(replies=[json.dumps(said)]), choose)
+    assert (selection.base_id, selection.reference_id) == (third.id, away.id)
+    shown = model.asked[0].prompt.messages[-1].content
+    assert third.id in shown and "cannot be chosen" not in shown
+    foreign = {**said, "base_id": away.id}  # populations stay apart
+    selection, model, _ = using(Script(replies=[json.dumps(foreign)]), choose)
+    assert len(model.asked) == 2 and selection.base_id in (TILE.id, SEED.id)
+
+
 @pytest.mark.parametrize("stream", [True, False])
 def test_each_role_makes_use_of_a_sound_reply(stream: bool) -> None:
     selection, _, _ = using(Script(), select, stream=stream)
@@ -133,6 +160,40 @@ def test_two_spoilt_replies_decline_or_leave_it_to_the_tournament(role: str) -> 
     else:
         assert isinstance(result, Declined)
         assert str(result).startswith(f"{role}: two replies could not be used")
+
+
+@pytest.mark.parametrize(
+    ("plan", "asked"),
+    [
+        (["malformed_json", "missing_fields"], [0, 2, 3]),
+        (["refusal", "truncated"], [0, 2, 3]),
+        (["missing_fields", "malformed_json", "truncated"], [0, 2, 3]),
+        (["malformed_json", "malformed_json"], [0, 2]),
+        (["truncated", "truncated"], [0, 2]),
+        (["missing_fields", "prose_only"], [0, 2]),
+        (["only_reasoning", "refusal"], [0, 2]),
+    ],
+)
+def test_a_reply_that_is_wrong_in_another_way_is_asked_for_once_more(
+    plan: list[str], asked: list[int]
+) -> None:
+    result, model, _ = using(Script(plan=plan), design)
+    assert model.keys == [f"i0/c1/s0/designer/{attempt}" for attempt in asked]
+    sound = len(asked) > len(plan)
+    assert isinstance(result, Unusable) != sound
+    if len(asked) == 3:
+        complaint = model.asked[2].prompt.messages[-1]
+        assert model.counted[1][2] in complaint.content
+        assert len(model.asked[2].prompt.messages) == 4
+    if not sound:
+        assert result.role == "designer"
+        assert result.reason == f"{model.counted[-1][1]}: {model.counted[-1][2]}"
+
+
+def test_a_near_duplicate_is_nothing_that_cannot_be_used() -> None:
+    again = f"```hip\n{TILED}// the same\n```"
+    result, _, _ = using(Script(replies=[again, again]), write)
+    assert isinstance(result, Declined) and not isinstance(result, Unusable)
 
 
 @pytest.mark.parametrize("role", ALL)
@@ -198,6 +259,22 @@ def test_kernels_that_need_no_evaluation_go_back_to_the_writer(reply: str, kind:
     draft, model, _ = using(Script(replies=[reply]), write)
     assert [counted for _, counted, _ in model.counted] == [kind]
     assert "TM" in draft.candidate.source
+
+
+@pytest.mark.parametrize("form", ["```hip\n\n@```", "Here.\n\n@", "\n\n  ```hip\r\n@  ```\n"])
+@pytest.mark.parametrize(
+    "line",
+    ["parameters: {X: 1}", "options: [--help]", "#include <stdio.h>", 'asm("nop");', "int $x;"],
+)
+def test_a_reason_names_the_line_of_the_file_that_the_model_wrote(line: str, form: str) -> None:
+    lines = TILED.splitlines()
+    place = 9 if ": " in line else 12
+    file = "\n".join([*lines[:place], line, *lines[place:]]) + "\n"
+    _, model, _ = using(Script(replies=[form.replace("@", file)]), write)
+    [(_, kind, reason)] = model.counted
+    assert kind is Failure.INVALID_KERNEL
+    assert reason.startswith(f"line {place + 1}: ")
+    assert reason.endswith(f" (the file's line {place + 1} is: {line})")
 
 
 def test_a_kernel_that_stays_invalid_is_handed_on_to_be_stored() -> None:

@@ -1,0 +1,58 @@
+"""Tally: what became of a cycle's asks, and whether the cycle was lost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.islands.cycle import Cycle
+from engine.store.events import CycleFinished
+from evaluators.evaluation import Status
+from operators.individual import Individual
+from operators.llm.question import Failure, Role
+from operators.operator import Declined, Unusable
+
+ROLE_OF: Mapping[str, Role] = {
+    "experiment": "writer",
+    "crossover": "crossover",
+    "repair": "repair",
+}
+"""Origin of a kernel -> who wrote it."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of a cycle's asks; declined: a sentence each; unusable: by role."""
+
+    new: int = 0
+    duplicates: int = 0
+    written: int = 0
+    declined: list[str] = field(default_factory=list)
+    unusable: dict[str, str] = field(default_factory=dict)
+
+    def decline(self, declined: Declined) -> None:
+        self.declined.append(str(declined))
+        if isinstance(declined, Unusable):
+            self.unusable[declined.role] = declined.reason
+
+    def judge(self, individual: Individual) -> None:
+        """One that no backend takes was a reply that can't be used, though it has a verdict."""
+        role = ROLE_OF.get(individual.origin)
+        if role is None:
+            return
+        if individual.evaluation.status is Status.INVALID:
+            self.unusable[role] = f"{Failure.INVALID_KERNEL}: {individual.evaluation.reason}"
+        else:
+            self.written += 1
+
+    def finished(self, island: int, cycle: Cycle, *, asks: bool) -> CycleFinished:
+        """asks: the island asks a model."""
+        asked = asks and cycle.operator in ("experiment", "crossover")
+        lost = asked and not self.written and not self.duplicates
+        return CycleFinished(
+            island=island,
+            cycle=cycle.number,
+            duplicates=self.duplicates,
+            declined=tuple(self.declined),
+            written=self.written if asked else 0,
+            lost=self.unusable if lost else {},
+            step=cycle.way.step,
+        )

@@ -1,0 +1,81 @@
+"""Gains: how many times as fast one kernel is as another, from races held beside anchors."""
+
+import math
+from collections.abc import Mapping
+from statistics import NormalDist, fmean, variance
+
+from evaluators.device_info import DeviceInfo
+from evaluators.evaluation import Evaluation
+from evaluators.measuring.intervals import Ratio, Spread, t_quantile
+from evaluators.measuring.sittings import CPU_SPREAD, GPU_SPREAD
+
+_Z95 = NormalDist().inv_cdf(0.975)
+
+
+def gains_over_seed(evaluation: Evaluation) -> Mapping[str, float]:
+    """ln(naive seed's time / kernel's time) by label, paired through the anchors; {}: no times.
+
+    An evaluation of before these were kept has its one speedup on every shape.
+    """
+    if evaluation.gains or not evaluation.passed:
+        return evaluation.gains
+    return dict.fromkeys(evaluation.times_us, math.log(evaluation.speedup or 1.0))
+
+
+def spread_on(device: DeviceInfo) -> Spread:
+    """What is known beforehand of how races on a device differ."""
+    return GPU_SPREAD if device.private_process else CPU_SPREAD
+
+
+def gain(
+    kernel: Evaluation,
+    other: Evaluation,
+    spread: Spread,
+    *,
+    label: str | None = None,
+    confidence: float = 0.95,
+) -> Ratio | None:
+    """Estimate, low, high of how many times as fast kernel is as other; None: not comparable.
+
+    label: on this shape alone; None: the geometric mean over the shapes that both were timed on.
+    Times of different moments are never divided: both were timed in turns with an anchor, at
+    best the same one, or one of them with the other. The interval is for two races, each of
+    which may be off by what spread says, besides what their blocks show.
+    """
+    mine, theirs = gains_over_seed(kernel), gains_over_seed(other)
+    labels = [one for one in mine if one in theirs and label in (None, one)]
+    if not labels or kernel.kernel_id == other.kernel_id:
+        return None
+    ln_ratio = fmean(mine[one] - theirs[one] for one in labels)
+    if kernel.anchor_id == other.kernel_id:
+        races = [_race(kernel, labels)]
+    elif other.anchor_id == kernel.kernel_id:
+        races = [_race(other, labels)]
+    elif kernel.anchor_id == other.anchor_id:
+        races = [_race(kernel, labels), _race(other, labels)]
+    else:
+        races = [_way_to_seed(kernel), _way_to_seed(other)]
+        links = abs(kernel.links - other.links) or 2
+        races += [(ln_ratio, 0.0)] * links
+    error = math.sqrt(sum(spread.of_sittings(mean) ** 2 + within for mean, within in races))
+    # What is known of the spread is as sure as if two sittings more of each race had shown it.
+    width = error * t_quantile(0.5 + confidence / 2, 2 * spread.weight)
+    return math.exp(ln_ratio), math.exp(ln_ratio - width), math.exp(ln_ratio + width)
+
+
+def _race(evaluation: Evaluation, labels: list[str]) -> tuple[float, float]:
+    """Mean ln ratio to the anchor over the labels, and the variance of that mean."""
+    groups = [evaluation.blocks.get(label, ()) for label in labels]
+    if any(len(values) < 2 for values in groups):
+        return _way_to_seed(evaluation)
+    within = sum(variance(values) / len(values) for values in groups)
+    return fmean(fmean(values) for values in groups), within / len(groups) ** 2
+
+
+def _way_to_seed(evaluation: Evaluation) -> tuple[float, float]:
+    """The same to the naive seed, through all links, from the stored interval."""
+    mean = math.log(evaluation.speedup or 1.0)
+    if evaluation.ci95 is None:
+        return mean, 0.0
+    low, high = evaluation.ci95
+    return mean, (math.log(high / low) / (2 * _Z95)) ** 2

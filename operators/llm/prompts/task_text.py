@@ -1,0 +1,126 @@
+"""What a prompt says of a task's tolerance, its work, and the device's roofs, as text."""
+
+import ast
+import math
+from collections.abc import Sequence
+
+from evaluators.checks.budget import LARGEST_TIMES, RMS_TIMES
+from evaluators.device_info import OPERATION_FLOPS, DeviceInfo
+from evaluators.expression import Expression
+from evaluators.measuring.arithmetic import arithmetic, refused
+from evaluators.measuring.speed_of_light import roof
+from evaluators.tasks.arguments import Argument, Workload
+from evaluators.tasks.task import Task
+
+MOST_SHAPES = 6
+
+
+def formula(expression: Expression) -> str:
+    """On one line, as it was written; anew where that holds a comment or a line break."""
+    text = expression.text.strip()
+    return ast.unparse(expression.tree) if "#" in text or "\n" in text else text
+
+
+def operand(expression: Expression) -> str:
+    """The formula as a part of a larger one: in parentheses unless it is one value or product."""
+    match expression.tree:
+        case ast.Constant() | ast.Name() | ast.Call() | ast.BinOp(op=ast.Mult()):
+            return formula(expression)
+    return f"({formula(expression)})"
+
+
+def right_when(argument: Argument, workloads: Sequence[Workload]) -> str:
+    """When a value of an output is right, and about what that is on the shapes it depends on."""
+    parts = [operand(argument.absolute)] if not _is_zero(argument.absolute) else []
+    if not _is_zero(argument.relative):
+        parts.append(f"{operand(argument.relative)} * |reference|")
+    if not parts:
+        return "value == reference"
+    names = argument.absolute.names | argument.relative.names
+    values = {_where(workload, names): _values(argument, workload) for workload in workloads}
+    told = "; ".join(f"{where}: {value}" for where, value in list(values.items())[:MOST_SHAPES])
+    return f"|value - reference| <= {' + '.join(parts)}" + (f" ({told})" if names and told else "")
+
+
+def _is_zero(expression: Expression) -> bool:
+    return isinstance(expression.tree, ast.Constant) and expression.tree.value == 0
+
+
+def _where(workload: Workload, names: frozenset[str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in workload.dims.items() if name in names)
+
+
+def _values(argument: Argument, workload: Workload) -> str:
+    absolute, relative = argument.atol(workload.dims), argument.rtol(workload.dims)
+    return f"{absolute:.4g} + {relative:.4g} * |reference|"
+
+
+def exactness(task: Task, workloads: Sequence[Workload]) -> str:
+    """What holds beyond the tolerance; empty where every output is compared bit for bit."""
+    if not any(output.rounded(w.dims) for output in task.outputs for w in workloads):
+        return ""
+    return (
+        f"Within that, an output's root-mean-square error may be {RMS_TIMES:g} times, and its "
+        f"largest {LARGEST_TIMES:g} times, what the naive seed's, or rounding alone, is."
+    )
+
+
+def work(task: Task, device: DeviceInfo) -> list[str]:
+    """The task's own counts of what a kernel does at least."""
+    lines = []
+    if task.flops is not None:
+        lines.append(f"Work: {formula(task.flops)} floating-point operations.")
+    if task.operations:
+        counts = ", ".join(
+            f"{formula(count)} of {name} (at least {OPERATION_FLOPS[name]:g} each by multiply-adds)"
+            for name, count in task.operations.items()
+        )
+        units = f"; special function units do {device.special_per_s / 1e9:.4g} G/s"
+        lines.append(f"Besides: {counts}{units if device.special_per_s else ''}.")
+    if task.bytes is not None:
+        lines.append(f"Traffic at least: {formula(task.bytes)} bytes.")
+    return lines
+
+
+def roofs(task: Task, device: DeviceInfo, workloads: Sequence[Workload]) -> list[str]:
+    """The device's peaks, which of them bounds this task, and the speed of light by shape."""
+    lines = [*_peaks(task, device)]
+    if device.levels:
+        levels = ", ".join(
+            f"{name} {rate / 1e9:.4g} GB/s ({_bytes(holds)})" for name, holds, rate in device.levels
+        )
+        lines.append(f"Peak bandwidth: {levels}.")
+    known = [(w.label, roof(task, w, device)) for w in workloads]
+    shown = [f"{label}: {one.time_us:.4g} us ({one.bound})" for label, one in known if one]
+    if shown:
+        lines.append(f"Speed of light, and what bounds it: {'; '.join(shown)}.")
+    return lines
+
+
+def _peaks(task: Task, device: DeviceInfo) -> list[str]:
+    best = arithmetic(task, device)
+    if not best:
+        return [f"Peak {name}: {_rate(device, name)}." for name in sorted(device.peak_flops)]
+    stated = "that the task states" if task.compute_dtype else "that the tolerance admits"
+    lines = [
+        f"Peak {best}: {_rate(device, best)}: the fastest arithmetic {stated}; percents of the "
+        "speed of light are of it."
+    ]
+    faster = refused(task, device)
+    if faster and not task.compute_dtype:
+        peaks = ", ".join(f"{name} ({_rate(device, name)})" for name in faster)
+        lines.append(
+            f"Faster, and WRONG when inputs are just rounded to it: {peaks}. Sums of products of "
+            "split values (three of tf32 for one of float32) may be right."
+        )
+    return lines
+
+
+def _rate(device: DeviceInfo, name: str) -> str:
+    return f"{device.peak_flops[name] / 1e9:.4g} GFLOP/s"
+
+
+def _bytes(count: float) -> str:
+    if math.isinf(count):
+        return "beyond"
+    return f"{count / 2**20:.4g} MiB" if count >= 1 << 20 else f"{count / 2**10:.4g} KiB"
