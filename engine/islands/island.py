@@ -138,7 +138,8 @@ class Island:
                     self.hear(individuals)
                     self._memory.take_heard()
                     members = {member.id: member for member in self._memory.population}
-                    chosen = tuple(members[one] for one in event.tournament)
+                    known = {**self._memory.individuals, **members}  # others once stayed in it
+                    chosen = tuple(known[one] for one in event.tournament)
                     self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
                     self._close(event)

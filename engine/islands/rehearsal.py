@@ -101,6 +101,7 @@ class Rehearsal:
         model = _Answers(self.outcomes, wanted)
         journal = _Cycles(cycles)
         shared = self.config.shares_memory(self.island)
+        compared = wanted is not None or bool(self.whole.ideas)  # once, ideas were not
         lone = self.config.islands.model_copy(update={"cycles_in_flight": 1})
         config = self.config.model_copy(update={"islands": lone})
         setting = Setting(
@@ -112,7 +113,7 @@ class Rehearsal:
             journal=journal,
             evaluate=self._evaluate,
             send=lambda source, destination, round, elites: None,
-            ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas),
+            ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas) if compared else None,
         )
         island = Island(self.island, setting)
         island.restore(history)

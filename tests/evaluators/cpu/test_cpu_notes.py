@@ -1,21 +1,17 @@
 """What is told of a processor: nothing that this machine does not have."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from evaluators.cpu.device import open_device
-from evaluators.cpu.notes import caches, device_notes, vector_functions, vector_note
+from evaluators.cpu.processor.notes import device_notes, vector_functions, vector_note
 from evaluators.cpu.toolchain import toolchain
 
 
-def test_a_device_tells_its_flags_vectors_caches_and_functions() -> None:
-    core = min(os.sched_getaffinity(0))
+def test_a_device_tells_its_flags_vectors_and_functions() -> None:
     notes = open_device(0).info.notes
-    assert notes == device_notes(core)  # the same words each time
+    assert notes == device_notes()  # the same words each time
     text = "\n".join(notes)
-    for told in ("-O3 -march=native", "Vectors: ", "L1 data", "expf", "One core"):
+    for told in ("-O3 -march=native", "Vectors: ", "expf", "One core"):
         assert told in text
     assert not any(flag in text for flag in ("-I", "-nostdinc", "-fPIC"))
 
@@ -38,15 +34,3 @@ def test_functions_of_our_own_headers_become_vectors_and_libms_do_not() -> None:
 )
 def test_vectors_are_the_widest_of_the_processor(flags: set[str], machine: str, told: str) -> None:
     assert told in vector_note(frozenset(flags), machine)
-
-
-def test_caches_are_read_as_linux_lists_them(tmp_path: Path) -> None:
-    for index, values in enumerate(
-        [("1", "Data", "48K"), ("1", "Instruction", "32K"), ("2", "Unified", "1024K")]
-    ):
-        folder = tmp_path / f"index{index}"
-        folder.mkdir()
-        for name, value in zip(("level", "type", "size"), values, strict=True):
-            (folder / name).write_text(value + "\n")
-    assert caches(tmp_path) == ["L1 data 48 KiB", "L2 1 MiB"]
-    assert caches(tmp_path / "none") == ["Linux does not list them"]

@@ -1,11 +1,10 @@
-"""What is told of this machine's processor: core, vectors, caches, flags, which functions pay."""
+"""What is told of this machine's processor: core, vectors, flags, which functions pay."""
 
 import hashlib
 import io
 import json
 import os
 import platform
-from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
@@ -20,7 +19,6 @@ UNARY = (
     *("atanf", "coshf", "erff", "sqrtf", "rsqrtf", "cbrtf", "floorf", "rintf", "roundf"),
 )
 BINARY = ("powf", "fmodf", "hypotf", "atan2f", "fmaxf", "fminf")
-CACHES = Path("/sys/devices/system/cpu")
 
 _LOOP = (
     "__global__ void of_{name}(const float *__restrict__ x, float *__restrict__ y, int n) {{\n"
@@ -28,7 +26,7 @@ _LOOP = (
 )
 
 
-def device_notes(core: int) -> tuple[str, ...]:
+def device_notes() -> tuple[str, ...]:
     """A sentence each; the same ones for the same machine, compiler and version of the harness."""
     tools = toolchain()
     vectorised, called = vector_functions(tools)
@@ -36,7 +34,6 @@ def device_notes(core: int) -> tuple[str, ...]:
         f"One core of {os.cpu_count()} runs a kernel, its blocks one after the other: there is no "
         "parallelism but that of vectors and of instructions.",
         vector_note(cpu_flags(), platform.machine()),
-        f"Caches of the core: {', '.join(caches(CACHES / f'cpu{core}' / 'cache'))}.",
         f"Compiled with {' '.join(tools.code_flags)}; `options` come after these.",
         f"In a loop over adjacent elements these become vector code: {', '.join(vectorised)}. "
         f"These stay a call for each element, and their loop scalar: {', '.join(called)}.",
@@ -56,30 +53,6 @@ def vector_note(flags: frozenset[str], machine: str) -> str:
         f"Vectors: {name}, {width} bytes ({width // 4} floats) in each of {registers} registers: "
         f"`__attribute__((vector_size({width})))` is one register, a wider type is not."
     )
-
-
-def caches(folder: Path) -> list[str]:
-    """As Linux lists them for a core: "L1 data 48 KiB", ...; one sentence where it doesn't."""
-    found: dict[str, str] = {}
-    for index in sorted(folder.glob("index*")):
-        try:
-            level, kind, size = (
-                (index / name).read_text().strip() for name in ("level", "type", "size")
-            )
-        except OSError:
-            continue
-        if kind != "Instruction":
-            what = f"L{level} data" if kind == "Data" else f"L{level}"
-            found[what] = f"{what} {_spelled(size)}"
-    return list(found.values()) or ["Linux does not list them"]
-
-
-def _spelled(size: str) -> str:
-    """ "48K" is 48 KiB, "32768K" 32 MiB."""
-    if not size[:-1].isdigit() or size[-1] not in "KM":
-        return size
-    kib = int(size[:-1]) * (1 if size[-1] == "K" else 1024)
-    return f"{kib // 1024} MiB" if kib >= 1024 and kib % 1024 == 0 else f"{kib} KiB"
 
 
 def vector_functions(tools: Toolchain) -> tuple[tuple[str, ...], tuple[str, ...]]:
