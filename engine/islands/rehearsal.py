@@ -101,7 +101,8 @@ class Rehearsal:
         model = _Answers(self.outcomes, wanted)
         journal = _Cycles(cycles)
         shared = self.config.shares_memory(self.island)
-        compared = wanted is not None or bool(self.whole.ideas)  # once, ideas were not
+        # Of stored designs: once, ideas were not compared, and an example is none.
+        compared = self.whole.ideas and (wanted is None or self._open_cycles(history))
         lone = self.config.islands.model_copy(update={"cycles_in_flight": 1})
         config = self.config.model_copy(update={"islands": lone})
         setting = Setting(
