@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.actors.campaign_actors import CampaignActors, answer, ended
 from engine.actors.cluster import fitted, layout, ray_session
-from engine.actors.gateway import look_at_endpoints
+from engine.actors.gateway import GatewayState, look_at_endpoints
 from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
@@ -30,7 +30,6 @@ from engine.store.contests import SearchEnded
 from engine.store.events import SearchStarted, SessionFinished
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
-from engine.store.spending import Spending
 from engine.store.store import find_source
 from engine.store.summary import Summary, write_best, write_results
 from evaluators.tasks.task import Task
@@ -121,7 +120,7 @@ class _Session:
         self._searching = describe_search(config, task)
         self._trouble = ""
         self._doing = ""
-        self._calls: Spending | None = None
+        self._calls: GatewayState | None = None
 
     def run(self) -> Summary:
         with self._stop.on_signals():
@@ -241,10 +240,9 @@ class _Session:
 
     def _look_at_calls(self, actors: CampaignActors, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""
-        calls = actors.calls()
+        calls = self._calls = actors.calls()
         if calls is None:
             return
-        self._calls = calls.spending
         if calls.over:
             self._stop.reason = self._stop.reason or calls.over
         elif self._left(dispatcher) == 0:
@@ -261,7 +259,7 @@ class _Session:
 
     def _left(self, dispatcher: DispatcherState) -> int | None:
         budget = self._config.budgets.evaluations
-        done = sum(dispatcher.by_status.values())
+        done = sum(dispatcher.by_status.values()) - dispatcher.tuned
         return None if budget is None else max(0, budget - done)
 
     def _seconds_left(self) -> float | None:
@@ -293,7 +291,8 @@ class _Session:
                 evaluations_left=self._left(dispatcher),
                 seconds_left=self._seconds_left(),
                 tracking_trouble=self._trouble,
-                calls=self._calls,
+                calls=self._calls.spending if self._calls else None,
+                outages=self._calls.outages if self._calls else (),
                 searching=self._searching,
             )
         )

@@ -35,9 +35,10 @@ class _Section(BaseModel):
 
 
 class Budgets(_Section):
-    """The campaign ends at whichever comes first; at least one is needed."""
+    """The campaign ends at whichever of the others comes first; tuning stands beside them."""
 
     evaluations: int | None = Field(default=400, ge=1)
+    tuning: int = Field(default=4000, ge=0)  # mutations in idle device time, where models are asked
     wall_time_s: float | None = Field(default=None, gt=0)
     calls: int | None = Field(default=None, ge=1)  # of models
     tokens: int | None = Field(default=None, ge=1)  # sent to models and written by them
@@ -191,6 +192,10 @@ class CampaignConfig(_Section):
         """Whether any island asks a model."""
         count = self.islands.count
         return any(self.operators_of(island).kind == "llm" for island in range(count))
+
+    def tunes(self, island: int) -> bool:
+        """Whether an island has mutations measured while it waits for models."""
+        return self.budgets.tuning > 0 and self.operators_of(island).kind == "llm"
 
     def operators_of(self, island: int) -> OperatorMix:
         return self.operators[island % len(self.operators)]

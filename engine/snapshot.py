@@ -49,6 +49,18 @@ class DispatcherState:
     contesting: int = 0  # what seems faster than the best, and is being measured again
     demotions: tuple[Contested, ...] = ()  # bests that another kernel was shown to be faster than
     wrong: tuple[Contested, ...] = ()  # what seemed faster, and was wrong when looked at again
+    tuned: int = 0  # mutations measured in idle device time, over all sessions
+    idle: str = ""  # why devices have nothing to do, in a clause; empty where they have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outage:
+    """An endpoint at which nothing listens. since, until: seconds since 1970; it is waited for
+    until then."""
+
+    base_url: str
+    since: float
+    until: float
 
 
 Phase = Literal["starting", "running", "stopping", "finished"]
@@ -72,6 +84,7 @@ class Snapshot:
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
     calls: Spending | None = None  # of models; None where none is asked
+    outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first
     searching: str = ""  # what can be tried, in a few words
 
     @property

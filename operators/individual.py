@@ -80,3 +80,8 @@ class Individual:
     cycle: int = 0
     slot: int = 0  # which of the cycle's candidates
     evaluation: Evaluation
+
+    @property
+    def in_idle_time(self) -> bool:
+        """Whether it is a mutation of no cycle: nobody asked for it, a device was idle."""
+        return self.origin == "mutation" and self.cycle == 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
-from operators.individual import Candidate, Experiment, Individual
+from operators.individual import Candidate, Experiment, Idea, Individual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +28,11 @@ class Context:
     key names the call for the store: the same key always means the same question.
     profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
     rationale: to a designer, why a model chose the Base and the Reference. repeated: what the
-    same designer has just designed, and somebody had tried before. trouble: role -> what was
-    wrong with its last replies, where none could be used for some cycles; models: role -> the
-    name of a model that is asked in place of its own.
+    same designer has just designed, and somebody had tried before. claimed: ideas that had gone
+    to a writer, on all islands that tell each other. trouble: role -> what was wrong with its
+    last replies, where none could be used for some cycles; models: role -> the name of a model
+    that is asked in place of its own. tuned: mutations that were measured in idle device time
+    and are no members, by id; None where nobody tunes.
     """
 
     task: Task
@@ -44,8 +46,10 @@ class Context:
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
     repeated: tuple[Repeat, ...] = ()
+    claimed: tuple[Idea, ...] = ()
     trouble: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
+    tuned: Mapping[str, Individual] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

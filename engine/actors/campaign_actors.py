@@ -124,7 +124,9 @@ class CampaignActors:
 
     def start(self) -> list[Any]:
         """Let every island run; one reference each, to what it ended with."""
-        return [island.run.remote() for island in self._islands]
+        runs = [island.run.remote() for island in self._islands]
+        answer(self._dispatcher.tune.remote())
+        return runs
 
     def states(self) -> tuple[DispatcherState, tuple[IslandState, ...]]:
         first, *others = answer(

@@ -14,7 +14,7 @@ from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.profiling import limits_of
-from engine.dispatch.setting import DispatchSetting
+from engine.dispatch.setting import DispatchSetting, TuningLimits
 from engine.dispatch.workbench import Built, Workbench
 from engine.snapshot import DispatcherState
 from engine.store.profiles import Profiled
@@ -102,10 +102,21 @@ class DispatcherActor:
             profiles=limits_of(config, self._tell),
             revised=self._tell_revised,
             spread=spread_of(config.backend),
+            tuning=self._tuning(config),
         )
         self._scores = scores
         self._dispatcher = Dispatcher(setting, scores)
         return await self._dispatcher.begin(baseline, known)
+
+    def _tuning(self, config: CampaignConfig) -> TuningLimits | None:
+        """None where no island waits for models."""
+        if not config.asks_models:
+            return None
+        islands = [index for index in range(config.islands.count) if config.tunes(index)]
+        return TuningLimits(budget=config.budgets.tuning, islands=islands, mutate=self._mutate)
+
+    async def _mutate(self, island: int) -> bool:
+        return bool(await reply(self._islands[island].mutate.remote()))
 
     def _tell(self, profiled: Profiled) -> None:
         for island in self._islands:
@@ -129,8 +140,24 @@ class DispatcherActor:
             raise CampaignFailed("the dispatcher was asked before it began")
         return self._dispatcher
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        return await self._begun.evaluate(kernel_id, candidate)
+    async def tune(self) -> None:
+        """The islands run: see Dispatcher.tune()."""
+        self._begun.tune()
+
+    async def offer(self, island: int) -> None:
+        self._begun.offer(island)
+
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False, idle: bool = False
+    ) -> Evaluation:
+        return await self._begun.evaluate(kernel_id, candidate, held, idle=idle)
+
+    async def hold(self) -> None:
+        """A place among the evaluations that are left. Raises Stopped."""
+        await self._begun.places.hold()
+
+    async def let_go(self) -> None:
+        self._begun.places.let_go()
 
     async def stop(self) -> None:
         self._begun.stop()

@@ -18,6 +18,7 @@ from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
+from engine.snapshot import Outage
 from engine.store.ideas import IdeaCompared
 from engine.store.spending import CallBudget, CallHistory, Spending
 from operators.individual import Experiment, Idea
@@ -41,6 +42,7 @@ class GatewayState:
 
     spending: Spending
     over: str
+    outages: tuple[Outage, ...] = ()
 
 
 def look_at_endpoints(config: Llm) -> None:
@@ -97,9 +99,15 @@ class GatewayActor:
             raise CampaignFailed(str(unavailable)) from None
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, again: bool
+        self, island: int, cycle: int, number: int, experiment: Experiment, told: int, again: bool
     ) -> Idea | None:
-        return await self._ideas.claim(island, cycle, number, experiment, again=again)
+        return await self._ideas.claim(island, cycle, number, experiment, told=told, again=again)
+
+    async def ideas(self) -> int:
+        return await self._ideas.count()
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
+        return await self._ideas.claimed(island, count)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -108,7 +116,10 @@ class GatewayActor:
         self._begun.stop(reason)
 
     async def state(self) -> GatewayState:
-        return GatewayState(spending=self._begun.spending(), over=self._begun.over)
+        gateway = self._begun
+        return GatewayState(
+            spending=gateway.spending(), over=gateway.over, outages=gateway.outages.now()
+        )
 
     async def drain(self) -> None:
         """Return when all that was asked is settled and stored; nothing more is answered."""
@@ -138,13 +149,28 @@ class GatewayModel:
         return outcome
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+        self,
+        island: int,
+        cycle: int,
+        number: int,
+        experiment: Experiment,
+        *,
+        told: int,
+        again: bool,
     ) -> Idea | None:
         """See IdeaBook."""
         earlier: Idea | None = await self._gateway.claim.remote(
-            island, cycle, number, experiment, again
+            island, cycle, number, experiment, told, again
         )
         return earlier
+
+    async def count(self) -> int:
+        count: int = await self._gateway.ideas.remote()
+        return count
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
+        ideas: tuple[Idea, ...] = await self._gateway.claimed.remote(island, count)
+        return ideas
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)

@@ -13,6 +13,7 @@ from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.islands.island import Island
 from engine.islands.operators import island_operators
+from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
 from engine.store.profiles import Profiled
@@ -25,6 +26,21 @@ from operators.catalog import random_candidate
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft, Operators
+
+
+class DispatcherPlaces:
+    """An island's way to the evaluations that are left."""
+
+    def __init__(self, dispatcher: ActorHandle[Any]) -> None:
+        self._dispatcher = dispatcher
+
+    async def hold(self) -> None:
+        """Raises Stopped."""
+        call: Awaitable[None] = self._dispatcher.hold.remote()
+        await reply(call)
+
+    def let_go(self) -> None:
+        self._dispatcher.let_go.remote()
 
 
 class IslandActor:
@@ -69,9 +85,12 @@ class IslandActor:
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
+            evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
+            offer=self._offer,
             send=self._send,
             ideas=model,
             share=self._share if self._config.shares_memory(self._index) else None,
+            places=self._places(),
             sweep=self._sweep(task),
         )
         self._island = Island(self._index, setting)
@@ -110,6 +129,10 @@ class IslandActor:
     async def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
         self._begun.receive(source, round, elites)
 
+    async def mutate(self) -> bool:
+        """See Tuning.next()."""
+        return await self._begun.tuning.next()
+
     async def hear(self, individual: Individual) -> None:
         self._begun.hear([individual])
 
@@ -122,8 +145,27 @@ class IslandActor:
     async def state(self) -> IslandState:
         return self._begun.state()
 
-    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate)
+    async def _evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(kernel_id, candidate, held)
+        return await reply(call)
+
+    def _places(self) -> Places | None:
+        """Only before calls that cost money is the dispatcher asked for a place."""
+        asks = self._config.operators_of(self._index).kind == "llm"
+        bounded = self._config.budgets.evaluations is not None
+        return DispatcherPlaces(self._dispatcher) if asks and bounded else None
+
+    def _offer(self) -> None:
+        self._dispatcher.offer.remote(self._index)
+
+    async def _evaluate_idle(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        call: Awaitable[Evaluation] = self._dispatcher.evaluate.remote(
+            kernel_id, candidate, held, True
+        )
         return await reply(call)
 
     def _send(

@@ -12,15 +12,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from engine.snapshot import IslandState, Snapshot
-from engine.store.contests import Contested
-from engine.store.revisions import AnchorWithdrawn
+from engine.cli.troubles import COMPILE_BOUND, clock_time, outage_text, quarantine_text, troubles
+from engine.snapshot import Outage, Snapshot
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Status
 
 LINE_EVERY_S = 5.0
-COMPILE_BOUND = "compile-bound"
 
 Observer = Callable[[Snapshot], None]
 
@@ -83,9 +81,11 @@ class PlainLines:
         self._stage = ("", "")
         self._best_id = ""
         self._told: set[str] = set()
+        self._away: dict[str, Outage] = {}
 
     def __call__(self, snapshot: Snapshot) -> None:
         self._warn(snapshot)
+        self._welcome(snapshot)
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
@@ -103,81 +103,14 @@ class PlainLines:
                 self._write(f"warning: {sentence}")
         self._told = set(now) | (self._told & {COMPILE_BOUND})
 
-
-def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """What a person may want to do something about: a name for it, and a sentence."""
-    dispatcher = snapshot.dispatcher
-    if dispatcher.quarantined:
-        yield (
-            quarantine_text(snapshot),
-            f"{quarantine_text(snapshot)}: left alone after faults, probed, and taken back when "
-            "it computes a known answer; the faults are in the store's table faults, and "
-            "'kernel-scientist doctor --device' looks at a device",
-        )
-    for one in dispatcher.withdrawn:
-        yield one.kernel_id, withdrawn_text(one)
-    for lost in dispatcher.demotions:
-        yield f"contest {lost.number}", demoted_text(lost)
-    for wrong in dispatcher.wrong:
-        yield f"contest {wrong.number}", wrong_text(wrong)
-    if snapshot.phase == "running" and dispatcher.bound == "compile":
-        count = dispatcher.compile_workers
-        workers = f"{count} compile workers make" if count > 1 else "1 compile worker makes"
-        yield (
-            COMPILE_BOUND,
-            f"{COMPILE_BOUND}: {workers} fewer kernels than the devices could measure; give the "
-            "campaign more CPU cores, or raise devices.compile_workers where cores are idle",
-        )
-    for island in snapshot.islands:
-        if island.warning:
-            yield f"island {island.index}: {island.warning}", island_text(island)
-    if snapshot.tracking_trouble:
-        yield "tracking", f"{snapshot.tracking_trouble}; the campaign goes on without it"
-
-
-def island_text(island: IslandState) -> str:
-    """ "island 0: no reply could be used in 3 cycles in a row (...); ..."."""
-    return (
-        f"island {island.index}: {island.warning}; each reply's fault stands in the store's table "
-        "calls, under turned_away"
-    )
-
-
-def withdrawn_text(withdrawn: AnchorWithdrawn) -> str:
-    """ "14c17dd2426d is withdrawn and counts no more: it failed 3 times in a row ..."."""
-    short, back = withdrawn.kernel_id[:12], withdrawn.anchor_id[:12]
-    return (
-        f"{short} is withdrawn and counts no more: {withdrawn.reason}; kernels are timed against "
-        f"{back} again"
-    )
-
-
-def demoted_text(contest: Contested) -> str:
-    """ "14c17dd2426d is the best no more: measured again beside it, 5e37a20c11ff is 1.06x ..."."""
-    was, now = contest.rival_id[:12], contest.kernel_id[:12]
-    estimate, low, high = contest.ratio or (1.0, 1.0, 1.0)
-    return (
-        f"{was} is the best no more: measured again beside it, {now} is {estimate:.2f}x as fast "
-        f"(99% interval {low:.2f} to {high:.2f})"
-    )
-
-
-def wrong_text(contest: Contested) -> str:
-    """Why a kernel that seemed faster than the best did not become the best."""
-    reason = contest.reason.removeprefix("it ")
-    if reason != contest.reason:
-        return f"{contest.kernel_id[:12]} {reason}"
-    return (
-        f"{contest.kernel_id[:12]} seemed faster than the best and failed when it was measured "
-        f"again: {reason}"
-    )
-
-
-def quarantine_text(snapshot: Snapshot) -> str:
-    """ "1 of 8 devices in quarantine"."""
-    count = snapshot.devices
-    of = f"{count} devices" if count > 1 else "1 device"
-    return f"{snapshot.dispatcher.quarantined} of {of} in quarantine"
+    def _welcome(self, snapshot: Snapshot) -> None:
+        """Of each endpoint that is back, once."""
+        now = {outage.base_url: outage for outage in snapshot.outages}
+        if snapshot.phase == "running":
+            for outage in (self._away[url] for url in self._away.keys() - now.keys()):
+                since = clock_time(outage.since)
+                self._write(f"{outage.base_url} answers again; it was away since {since}")
+        self._away = now
 
 
 def line(snapshot: Snapshot) -> str:
@@ -196,6 +129,7 @@ def line(snapshot: Snapshot) -> str:
     ]
     if snapshot.calls:
         parts.append(f"models: {calls_text(snapshot.calls)}")
+    parts += map(outage_text, snapshot.outages)
     if snapshot.dispatcher.contesting:
         parts.append(f"{snapshot.dispatcher.contesting} measured again against the best")
     if snapshot.dispatcher.faults:
@@ -223,6 +157,10 @@ def rates(snapshot: Snapshot) -> list[str]:
     if not snapshot.dispatcher.evaluated:
         return []
     busy = f"device {100 * snapshot.device_busy_fraction:.0f}% busy"
+    if snapshot.dispatcher.tuned:
+        busy += f" ({snapshot.dispatcher.tuned} mutations in idle time)"
+    if snapshot.phase == "running" and snapshot.dispatcher.idle:
+        busy += f", idle: {snapshot.dispatcher.idle}"
     return [f"{snapshot.evaluations_per_s:.2g}/s", busy]
 
 
@@ -252,6 +190,7 @@ def table(snapshot: Snapshot) -> Table:
     if snapshot.calls:
         in_flight = f", {snapshot.calls.in_flight} in flight"
         rows.append(("models", calls_text(snapshot.calls) + in_flight))
+    rows += [("", outage_text(outage)) for outage in snapshot.outages]
     if dispatcher.faults:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows.append(("left", left_text(snapshot)))

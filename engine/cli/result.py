@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from engine.cli.progress import calls_text, demoted_text, verdicts, withdrawn_text, wrong_text
+from engine.cli.progress import calls_text, verdicts
+from engine.cli.troubles import demoted_text, withdrawn_text, wrong_text
 from engine.commands import command, resume_command, shown
 from engine.searching import EXHAUSTED_SPACE
 from engine.store.budget import figure, spent
-from engine.store.lineage import lineage, technique
+from engine.store.lineage import lineage
 from engine.store.replay import Replay
 from engine.store.run_folder import RAY_LOG
 from engine.store.summary import BestFound, Summary
@@ -118,9 +119,10 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
         yield from (f"  {sentence}" for sentence in profiled.advice)
     yield "how it came about:"
     steps = lineage(replay, best.id)
-    for step, evaluation in steps[-STEPS_SHOWN:]:
-        speedup = evaluation.speedup or 0.0
-        yield f"  {speedup:8.2f}x  {step.kernel_id[:12]}  {step.report or technique(step)}"
+    if len(steps) > STEPS_SHOWN:
+        yield f"  {len(steps) - STEPS_SHOWN} earlier steps are in the store's view lineage"
+    for step in steps[-STEPS_SHOWN:]:
+        yield f"  {step.speedup:>9}  {step.drafted.kernel_id[:12]}  {step.text}"
 
 
 def _beside(best: BestFound, replay: Replay) -> Iterator[str]:

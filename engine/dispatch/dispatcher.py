@@ -7,17 +7,20 @@ from typing import Any
 
 from engine.dispatch.arena import Arena
 from engine.dispatch.beginning import Beginning
+from engine.dispatch.compiling import Compiling
 from engine.dispatch.contests import Contests
 from engine.dispatch.epochs import Epochs
 from engine.dispatch.faults import Faults
 from engine.dispatch.finals import Finals
-from engine.dispatch.job import Job, crashed
+from engine.dispatch.idle import IdleTime, Occupancy
+from engine.dispatch.job import Job, Jobs, crashed
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
+from engine.dispatch.places import Places
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Retries
-from engine.dispatch.setting import DispatchSetting, Lane
-from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Measured
+from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting, Lane
+from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Built, Measured
 from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
 from engine.store.events import Evaluated
@@ -27,9 +30,6 @@ from operators.individual import Candidate
 
 __all__ = ["CampaignFailed", "Dispatcher"]
 
-CALLS_PER_LANE = 2
-"""One being measured, one waiting in the evaluator: a device never waits for a message."""
-
 
 class Dispatcher:
     """Asks come in at evaluate(); compile workers and lanes run from begin() until stop()."""
@@ -38,17 +38,19 @@ class Dispatcher:
         """scoreboard: empty, or replayed from the store."""
         self._setting = setting
         self._scores = scoreboard
-        self._jobs: dict[str, Job] = {}  # not yet evaluated, by kernel id
-        self._queue: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
-        self._ready: asyncio.PriorityQueue[Job] = asyncio.PriorityQueue()
-        # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
-        ahead = (CALLS_PER_LANE + 2) * len(setting.lanes) + setting.compile_workers
-        self._room = asyncio.Semaphore(ahead)
+        self._occupancy = Occupancy()
+        self._jobs = Jobs(self._occupancy.changed)
+        self._idle = IdleTime(setting, scoreboard, self._jobs, self._occupancy, self._work)
+        self.places = Places(
+            setting.budget, lambda: self._jobs.count(idle=False) + scoreboard.asked
+        )
         self._workers: set[asyncio.Task[Any]] = set()
         self._pace = Pace(lanes=len(setting.lanes), most_workers=setting.compile_workers)
-        self._compile_workers = 0
+        self._compiling = Compiling(
+            setting, self._jobs, self._pace, self._work, self._finish, self._lost
+        )
         self._faults = Faults(setting)
-        retries = Retries(setting, self._faults.note)
+        retries = Retries(setting, self._faults.note, self._occupancy)
         self._epochs = Epochs(setting, scoreboard, retries)
         self._arena = Arena(setting, scoreboard, retries)
         self._contests = Contests(setting, scoreboard, self._arena)
@@ -59,7 +61,6 @@ class Dispatcher:
         self._contesting: set[asyncio.Task[Any]] = set()
         self._profiling = Profiling(setting, scoreboard)
         self._stopped = False
-        self._failure: BaseException | None = None
         self._asked = 0
         self._evaluated = 0
         self._device_s = 0.0
@@ -77,41 +78,77 @@ class Dispatcher:
         for lane in self._setting.lanes:
             for _ in range(CALLS_PER_LANE):
                 self._work(self._measure_all(lane))
-        self._keep_pace()
+        self._compiling.keep_pace()
         return evaluation
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    def tune(self) -> None:
+        """From now on idle devices measure mutations: see DispatchSetting.tuning."""
+        if self._setting.tuning is not None:
+            self._work(self._idle.run(self._compiling.ahead))
+            for lane in self._setting.lanes:
+                self._work(self._measure_spare(lane))
+
+    def offer(self, island: int) -> None:
+        """See IdleTime."""
+        self._idle.offer(island)
+
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False, *, idle: bool = False
+    ) -> Evaluation:
         """The kernel's evaluation: the stored one, the one under way, or a new one.
 
-        Raises Stopped when the campaign takes no new kernel.
+        held: the caller has a place for it. idle: nobody asks for it, it is for a device that has
+        nothing else to do. Raises Stopped when nothing new is taken.
         """
-        self._asked += 1
-        if kernel_id in self._scores.evaluations:
-            return self._scores.first(kernel_id)
-        if self._failure is not None:
-            raise self._failure
+        self._asked += not idle
+        if idle:
+            self._tune(kernel_id, candidate)
+        else:
+            await self._ask(kernel_id, candidate, held)
         job = self._jobs.get(kernel_id)
-        if job is None:
-            if self._stopped or not self._affordable():
-                raise Stopped
-            done = asyncio.get_running_loop().create_future()
-            job = Job(self._asked, kernel_id, candidate.source, done)
-            self._jobs[kernel_id] = job
-            self._queue.put_nowait(job)
-        return await asyncio.shield(job.done)
+        return await asyncio.shield(job.done) if job else self._scores.first(kernel_id)
+
+    async def _ask(self, kernel_id: str, candidate: Candidate, held: bool) -> None:
+        if not held and not self._knows(kernel_id):
+            await self.places.hold()
+            held = True  # and meanwhile others may have asked for it
+        if not self._knows(kernel_id):
+            self.places.check()
+            self._jobs.ask(kernel_id, candidate.source)
+            self._compiling.keep_pace()
+            self.places.fill()
+        elif held:
+            self.places.let_go()
+
+    def _tune(self, kernel_id: str, candidate: Candidate) -> None:
+        if kernel_id in self._scores.evaluations or self._jobs.get(kernel_id):
+            return
+        self.places.check()
+        if not self._idle.affordable():
+            raise Stopped
+        self._jobs.add(kernel_id, candidate.source, idle=True)
+        self._compiling.keep_pace()
+
+    def _knows(self, kernel_id: str) -> bool:
+        """Whether it was asked for."""
+        job = self._jobs.get(kernel_id)
+        return kernel_id in self._scores.evaluations or (job is not None and not job.idle)
 
     def stop(self) -> None:
         """Take nothing more, and drop what no device has begun."""
         self._stopped = True
+        self.places.end(Stopped())
+        self._idle.stop()
         self._contests.stop()
         self._profiling.stop()
-        for job in list(self._jobs.values()):
+        for job in self._jobs:
             if not job.measuring:
                 self._drop(job, Stopped())
 
     async def drain(self) -> None:
         """Wait until nothing is being measured, and no contest is under way."""
-        await asyncio.gather(*(job.done for job in self._jobs.values()), return_exceptions=True)
+        await asyncio.gather(*(job.done for job in self._jobs), return_exceptions=True)
+        await self._idle.ended()
         while self._contesting:
             await asyncio.gather(*self._contesting, return_exceptions=True)
 
@@ -129,15 +166,16 @@ class Dispatcher:
         await self._finals.finish(self._scores.anchors[0], seconds)
 
     def state(self) -> DispatcherState:
-        measuring = sum(job.measuring for job in self._jobs.values())
-        ready = sum(job.built is not None and not job.measuring for job in self._jobs.values())
+        jobs = list(self._jobs)
+        measuring = sum(job.measuring for job in jobs)
+        ready = sum(job.built is not None and not job.measuring for job in jobs)
         return DispatcherState(
             by_status=dict(self._scores.by_status),
             best=self._scores.best,
             epoch=self._scores.epoch,
             asked=self._asked,
             evaluated=self._evaluated,
-            compiling=len(self._jobs) - measuring - ready,
+            compiling=len(jobs) - measuring - ready,
             ready=ready,
             measuring=measuring,
             faults=self._faults.count,
@@ -147,76 +185,58 @@ class Dispatcher:
             + self._profiling.device_s,
             latencies_s=self._pace.latencies(),
             compile_workers=self._pace.workers,
-            bound=self._pace.bound(waiting=not self._queue.empty() or ready > 0),
+            bound=self._pace.bound(waiting=self._jobs.waiting()),
             quarantined=sum(not lane.well for lane in self._setting.lanes),
             withdrawn=tuple(self._scores.withdrawn),
             contesting=len(self._contesting),
             demotions=tuple(self._scores.titles.demotions),
             wrong=tuple(self._scores.titles.wrong),
+            tuned=self._scores.tuned,
+            idle=self._idle.reason(),
         )
 
     # --- work -------------------------------------------------------------------------------
 
-    def _keep_pace(self) -> None:
-        """As many compile workers as the measured rates ask for; one that is too many ends."""
-        while self._compile_workers < self._pace.workers:
-            self._compile_workers += 1
-            self._work(self._compile_all())
-
-    async def _compile_all(self) -> None:
-        while self._compile_workers <= self._pace.workers:
-            job = await self._queue.get()
-            if not job.admitted:
-                await self._room.acquire()
-                job.admitted = True
-                job.done.add_done_callback(lambda _: self._room.release())
-            if job.done.done():
-                continue
-            began = time.monotonic()
-            try:
-                outcome = await self._setting.compile(job.source)
-            except Broken as error:
-                await self._lost(job, "compile task", error, self._queue)
-                continue
-            job.built_at = time.monotonic()
-            self._pace.took("compile", job.built_at - began)
-            self._keep_pace()
-            if isinstance(outcome, Evaluation):
-                await self._finish(job, Measured(evaluation=outcome))
-            else:
-                job.built = outcome
-                self._ready.put_nowait(job)
-        self._compile_workers -= 1
-
     async def _measure_all(self, lane: Lane) -> None:
         while True:
             await lane.fit()
-            job = await self._ready.get()
+            job = await self._jobs.to_measure()
             if job.done.done() or job.built is None:
                 continue
             if not lane.free:  # that came while this waited for work
-                self._ready.put_nowait(job)
+                self._jobs.ready(job)
                 continue
-            anchor, bounds = self._epochs.anchor, self._scores.bounds()
-            job.measuring = True
-            try:
-                measured = await lane.measure(job.built, anchor, bounds)
-            except Broken as error:
-                job.measuring = False
-                if isinstance(error, AnchorBroken):
-                    await self._epochs.failed(anchor, error)
-                await self._lost(job, lane.name, error, self._ready)
-                continue
-            self._epochs.served(anchor, measured.evaluation)
-            device_s = measured.evaluation.seconds.get("device", 0.0)
-            self._pace.took("measure", device_s)
+            await self._measure(job, job.built, lane)
+
+    async def _measure_spare(self, lane: Lane) -> None:
+        while True:
+            job = await self._idle.take(lane)
+            if job.built is not None:
+                await self._measure(job, job.built, lane)
+
+    async def _measure(self, job: Job, built: Built, lane: Lane) -> None:
+        anchor, bounds = self._epochs.anchor, self._scores.bounds()
+        job.measuring = True
+        try:
+            with self._occupancy.on(lane):
+                measured = await lane.measure(built, anchor, bounds)
+        except Broken as error:
+            job.measuring = False
+            if isinstance(error, AnchorBroken):
+                await self._epochs.failed(anchor, error)
+            await self._lost(job, lane.name, error)
+            return
+        self._epochs.served(anchor, measured.evaluation)
+        device_s = measured.evaluation.seconds.get("device", 0.0)
+        self._pace.took("measure", device_s)
+        if not job.idle:  # how long mutations wait is no delay
             self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
-            self._work(self._finish(job, measured, lane))  # the device does not wait for the disk
+        self._work(self._finish(job, measured, lane))  # the device does not wait for the disk
 
     async def _finish(self, job: Job, measured: Measured, lane: Lane | None = None) -> None:
         """lane: where it was measured."""
-        await self._store(measured)
-        self._jobs.pop(job.kernel_id, None)
+        await self._store(measured, tuning=job.idle)
+        self._jobs.remove(job)
         if not job.done.done():
             job.done.set_result(measured.evaluation)
         if lane is None or job.built is None or not measured.evaluation.passed:
@@ -240,9 +260,14 @@ class Dispatcher:
         self._contesting.add(task)
         task.add_done_callback(self._contesting.discard)
 
-    async def _store(self, measured: Measured, number: int = 0) -> None:
-        """An evaluation is stored before anyone acts on it. number: see Evaluated."""
-        event = Evaluated(evaluation=measured.evaluation, verified=measured.verified, number=number)
+    async def _store(self, measured: Measured, number: int = 0, *, tuning: bool = False) -> None:
+        """An evaluation is stored before anyone acts on it. number, tuning: see Evaluated."""
+        event = Evaluated(
+            evaluation=measured.evaluation,
+            verified=measured.verified,
+            number=number,
+            tuning=tuning,
+        )
         began = time.monotonic()
         await self._setting.journal.commit(event)
         self._pace.took("commit", time.monotonic() - began)
@@ -252,20 +277,14 @@ class Dispatcher:
 
     # --- what goes wrong --------------------------------------------------------------------
 
-    def _affordable(self) -> bool:
-        under_way = len(self._jobs) + self._scores.by_status.total()
-        return self._setting.budget is None or under_way < self._setting.budget
-
-    async def _lost(
-        self, job: Job, where: str, error: Broken, again: "asyncio.PriorityQueue[Job]"
-    ) -> None:
+    async def _lost(self, job: Job, where: str, error: Broken) -> None:
         """Queue the kernel again, or call it CRASHED when it was there every time."""
         self._faults.note(where, error, job.kernel_id)
         job.attempts += not isinstance(error, Blameless)
         if self._stopped:
             self._drop(job, Stopped())
         elif job.attempts < ATTEMPTS:
-            again.put_nowait(job)
+            (self._jobs.ready if job.built else self._jobs.queue)(job)
         else:
             verdict = crashed(
                 job.kernel_id, self._setting, f"{ATTEMPTS} processes were lost", error
@@ -273,7 +292,7 @@ class Dispatcher:
             await self._finish(job, Measured(evaluation=verdict))
 
     def _drop(self, job: Job, error: BaseException) -> None:
-        self._jobs.pop(job.kernel_id, None)
+        self._jobs.remove(job)
         if not job.done.done():
             job.done.set_exception(error)
 
@@ -292,7 +311,7 @@ class Dispatcher:
                 f"the campaign can't go on: {error}; 'kernel-scientist resume' goes on where it was"
             )
         if error is not None:
-            self._failure = error
             self._stopped = True
-            for job in list(self._jobs.values()):
+            self.places.end(error)
+            for job in self._jobs:
                 self._drop(job, error)

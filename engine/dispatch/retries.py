@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
+from engine.dispatch.idle import Occupancy
 from engine.dispatch.patience import first_fit
 from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Displaced, Exhausted, Sick
@@ -26,8 +27,8 @@ class Note(Protocol):
 class Retries:
     """For seeds, anchors and links: a lost process is no verdict on them."""
 
-    def __init__(self, setting: DispatchSetting, note: Note) -> None:
-        self._setting, self._note = setting, note
+    def __init__(self, setting: DispatchSetting, note: Note, occupancy: Occupancy) -> None:
+        self._setting, self._note, self._occupancy = setting, note, occupancy
 
     async def compile(self, source: str) -> Built | Evaluation:
         """Raises Exhausted."""
@@ -68,7 +69,8 @@ class Retries:
         lost = 0
         while True:
             try:
-                return await work(lane)
+                with self._occupancy.on(lane):
+                    return await work(lane)
             except Broken as error:
                 self._note(lane.name, error, kernel_id)
                 lost += not isinstance(error, Displaced)

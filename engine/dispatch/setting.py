@@ -14,6 +14,9 @@ from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
 from evaluators.profile.profiler import Profile
 
+CALLS_PER_LANE = 2
+"""One being measured, one waiting in the evaluator: a device never waits for a message."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileLimits:
@@ -26,6 +29,20 @@ class ProfileLimits:
     most: int
     share: float
     tell: Callable[[Profiled], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningLimits:
+    """Mutations in idle device time. budget: evaluations over all sessions, beside those that are
+    asked for; islands: who has kernels to mutate.
+
+    mutate: lets one of them have an untried point measured, through evaluate(idle=True), and
+    returns when it was told the verdict; False: it has none.
+    """
+
+    budget: int
+    islands: Sequence[int]
+    mutate: Callable[[int], Awaitable[bool]]
 
 
 class Lane(Protocol):
@@ -79,7 +96,8 @@ class DispatchSetting:
     """What a dispatcher works with. budget: evaluations over all sessions; None: no bound.
 
     patience_s: without any device that is well. profiles: None where none are made. revised:
-    tells the islands of a verdict that changed. spread: of sittings on these devices.
+    tells the islands of a verdict that changed. spread: of sittings on these devices. tuning:
+    None where no models are waited for.
     """
 
     task_hash: str
@@ -96,3 +114,4 @@ class DispatchSetting:
     profiles: ProfileLimits | None
     revised: TellRevised
     spread: Spread
+    tuning: TuningLimits | None = None

@@ -10,6 +10,7 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
+from evaluators.kernel.source import kernel_id
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
 from operators.individual import Experiment, Idea, Individual, Origin
@@ -32,6 +33,7 @@ REPAIR_SLOTS = 1000
 """A slot's n-th repair has the slot's number plus n times this."""
 
 RandomCandidate = Callable[[Context], Awaitable[Draft]]
+
 MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
 
@@ -39,8 +41,19 @@ MakeContext = Callable[[int, str], Context]
 class IdeaBook(Protocol):
     """All that went to a writer; see engine.llm.idea_book."""
 
+    async def count(self) -> int: ...
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]: ...
+
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+        self,
+        island: int,
+        cycle: int,
+        number: int,
+        experiment: Experiment,
+        *,
+        told: int,
+        again: bool,
     ) -> Idea | None: ...
 
 
@@ -54,7 +67,8 @@ class Cycle:
     """Everything that decides what a cycle does, besides the random key.
 
     individuals: what operators may look up, as it was when the cycle started; all of the
-    tournament is in it. profiles: what profilers said by then, by kernel id. way: how it asks.
+    tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
+    way: how it asks. claimed: see CycleStarted.
     """
 
     number: int
@@ -62,7 +76,9 @@ class Cycle:
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
+    tuned: Mapping[str, Individual] | None
     way: Way
+    claimed: int = 0
 
     def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
         """heard: see the event."""
@@ -72,6 +88,7 @@ class Cycle:
             operator=self.operator,
             tournament=tuple(one.id for one in self.tournament),
             heard=heard,
+            claimed=self.claimed,
         )
 
 
@@ -86,6 +103,21 @@ class Ask:
     repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
+    def drafted(self, island: int, cycle: int, draft: Draft) -> Drafted:
+        """The event that tells of what was drawn."""
+        return Drafted(
+            island=island,
+            cycle=cycle,
+            slot=self.slot,
+            kernel_id=kernel_id(draft.candidate.source),
+            candidate=draft.candidate,
+            origin=self.origin,
+            parents=self.parents,
+            repairs=self.repairs,
+            experiment=self.experiment,
+            report=draft.report,
+        )
+
     @classmethod
     def untried(cls, sweep: Sweep, known: Collection[str]) -> Self:
         """In the first slot, which a cycle that found nothing new has left empty.
@@ -97,21 +129,6 @@ class Ask:
             return sweep.draw(known)
 
         return cls(slot=0, draw=draw, origin="random")
-
-    def drafted(self, draft: Draft, identity: str, *, island: int, cycle: int) -> Drafted:
-        """The event that tells of what was drawn. identity: the kernel's id."""
-        return Drafted(
-            island=island,
-            cycle=cycle,
-            slot=self.slot,
-            kernel_id=identity,
-            candidate=draft.candidate,
-            origin=self.origin,
-            parents=self.parents,
-            repairs=self.repairs,
-            experiment=self.experiment,
-            report=draft.report,
-        )
 
 
 def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
@@ -159,15 +176,17 @@ class Asker:
             cycle.individuals[selection.reference_id],
         )
         told = replace(context(DESIGN, "design"), rationale=_why(selection))
+        if self.ideas is not None:
+            told = replace(told, claimed=await self.ideas.claimed(told.island, cycle.claimed))
         design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
-        chosen, repeated = await self._untried(told, design.experiments)
+        chosen, repeated = await self._untried(cycle, told, design.experiments)
         if repeated and not chosen:
             told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
             again = await operators.designer.design(base, reference, told)
             self.note(cycle.number, again, again=True)
             first = len(design.experiments)
-            chosen, repeated = await self._untried(told, again.experiments, first=first)
+            chosen, repeated = await self._untried(cycle, told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
             raise Declined(f"every experiment was tried before ({tried})")
@@ -184,7 +203,7 @@ class Asker:
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
     async def _untried(
-        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
+        self, cycle: Cycle, told: Context, experiments: Sequence[Experiment], *, first: int = 0
     ) -> tuple[list[Experiment], list[Repeat]]:
         """The paper's choice among what nobody has tried, and what of it somebody had.
 
@@ -200,7 +219,12 @@ class Asker:
                 break
             number = first + experiments.index(experiment)
             earlier = await self.ideas.claim(
-                told.island, told.cycle, number, experiment, again=bool(told.repeated)
+                told.island,
+                cycle.number,
+                number,
+                experiment,
+                told=cycle.claimed,
+                again=bool(told.repeated),
             )
             if earlier is None:
                 chosen.append(experiment)

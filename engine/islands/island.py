@@ -12,7 +12,6 @@ from engine.islands.cycle import (
     CYCLE,
     SLOT,
     Ask,
-    Asker,
     Cycle,
     decided,
     draw_operator,
@@ -24,12 +23,12 @@ from engine.islands.population import island_state
 from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
 from engine.islands.tally import Tally
+from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
-from evaluators.kernel.source import kernel_id
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Design, Selection
 
@@ -46,6 +45,7 @@ class Island:
         self._config = setting.config
         self._mix = setting.config.operators_of(index)
         self._memory = Memory(setting.config.islands.capacity)
+        self.tuning = Tuning(index, setting, self._memory)
         self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
         self._told: set[str] = set()  # keys of those that became of something
         self._open: dict[int, Cycle] = {}
@@ -54,19 +54,16 @@ class Island:
         self._barren = 0  # cycles in a row without a new kernel
         self._setbacks = Setbacks(index, self._mix, setting.config.llm)
         self._lost = ""  # why it ends, where no reply could be used
-        self._asker = Asker(
-            operators=setting.operators,
-            random_candidate=setting.random_candidate,
-            mix=self._mix,
-            note=self._note,
-            ideas=setting.ideas,
-        )
+        self._asker = setting.asker(self._mix, self._note)
 
     # --- life -------------------------------------------------------------------------------
 
     async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
-        """Take in the naive seed; on a resumed island this changes nothing."""
+        """Take in the naive seed; on a resumed island, have evaluated what a kill left over."""
         if self._memory.population:
+            left = (drafted for key, drafted in self._drafts.items() if key not in self._told)
+            self._handed_in = self._setting.hand_in(left)
+            await asyncio.sleep(0)  # all of it is asked for before an island runs
             return
         drafted = Drafted(
             island=self.index,
@@ -76,7 +73,6 @@ class Island:
             candidate=baseline,
             origin="seed",
         )
-        self._memory.known.add(drafted.kernel_id)
         await self._setting.journal.commit(drafted)
         self._tell(drafted, evaluation)
 
@@ -97,8 +93,7 @@ class Island:
 
     def hear(self, individuals: Iterable[Individual]) -> None:
         """Other islands tell what became of their own; the population stays as it is."""
-        for individual in individuals:
-            self._memory.hear(individual)
+        self._memory.hear(individuals)
 
     def learn(self, profiled: Profiled) -> None:
         """Take a profile's advice in; cycles that have begun go on without it."""
@@ -121,6 +116,8 @@ class Island:
         """Replay this island's own events, each with the individuals it speaks of."""
         for event, individuals in history:
             match event:
+                case (Drafted() | Added()) as tuned if tuned.cycle == 0 and tuned.slot:
+                    self.tuning.restore(tuned, individuals)
                 case Drafted():
                     self._memory.known.add(event.kernel_id)
                     self._drafts[event.key] = event
@@ -137,10 +134,10 @@ class Island:
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()
-                    members = {member.id: member for member in self._memory.population}
+                    members = {one.id: one for one in self._memory.population}
                     known = {**self._memory.individuals, **members}  # others once stayed in it
                     chosen = tuple(known[one] for one in event.tournament)
-                    self._start(event.cycle, event.operator, chosen)
+                    self._start(event.cycle, event.operator, chosen, event.claimed)
                 case CycleFinished():
                     self._close(event)
                 case _:
@@ -153,7 +150,7 @@ class Island:
             for cycle in resumed:
                 await self._cycle(cycle)
             while not self._ending:
-                await self._cycle(self._next_cycle())
+                await self._cycle(await self._next_cycle())
         except Stopped:
             return STOPPED
         return self._ending
@@ -167,37 +164,47 @@ class Island:
         barren = self._barren >= self._config.islands.patience
         return self._lost or ("nothing new" if barren else "")
 
-    def _next_cycle(self) -> Cycle:
+    async def _next_cycle(self) -> Cycle:
+        ideas = self._setting.ideas
+        claimed = await ideas.count() if ideas is not None else 0
         number = self._last_cycle + 1
         rng = self._rng(number, CYCLE)
         operator = draw_operator(self._mix, rng)
         heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
-        cycle = self._start(number, operator, tuple(tournament))
+        cycle = self._start(number, operator, tuple(tournament), claimed)
         self._setting.journal.post(cycle.started(self.index, heard))
         return cycle
 
-    def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
+    def _start(
+        self, number: int, operator: str, tournament: tuple[Individual, ...], claimed: int
+    ) -> Cycle:
         cycle = Cycle(
             number=number,
             operator=operator,
             tournament=tournament,
             individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
             profiles=dict(self._memory.profiles),
+            tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             way=self._setbacks.begin(),
+            claimed=claimed,
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
         return cycle
 
     async def _cycle(self, cycle: Cycle) -> None:
-        tally = Tally()
+        tally = Tally(seats=self._setting.seats())
         try:
+            if not self._drafts_of(cycle.number):  # else its first questions are answered
+                await tally.seats.begin(cycle.operator)
             asks = await self._asker.asks(cycle, partial(self._context, cycle))
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
             tally.decline(declined)
+        finally:
+            tally.seats.end()
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1
@@ -210,10 +217,12 @@ class Island:
     def _close(self, finished: CycleFinished) -> None:
         self._open.pop(finished.cycle, None)
         self._setbacks.take(finished)
-        prefix = f"{finished.key}/"
-        for key in [key for key in self._drafts if key.startswith(prefix)]:
+        for key in self._drafts_of(finished.cycle):
             del self._drafts[key]
             self._told.discard(key)
+
+    def _drafts_of(self, number: int) -> list[str]:
+        return [key for key in self._drafts if key.startswith(f"i{self.index}/c{number}/")]
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
@@ -225,29 +234,36 @@ class Island:
             step = self._asker.repair(ask, made)
 
     async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
-        """One candidate's life on the island: draft, store, evaluate, tell. None: nothing new."""
+        """One candidate's life: draft, store, evaluate, tell. None: nothing new."""
         key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
         if drafted is not None and key in self._told:
             tally.new += 1
             return self._memory.individuals.get(drafted.kernel_id)
+        held = await tally.seats.take(ask.origin, paid=drafted is not None)
+        drafted = drafted or await self._draft(cycle, ask, tally)
+        tally.seats.settle(held, useful=drafted is not None)
         if drafted is None:
-            try:
-                draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
-            except Declined as declined:
-                tally.decline(declined)
-                return None
-            identity = kernel_id(draft.candidate.source)
-            if identity in self._memory.known:
-                tally.duplicates += 1
-                return None
-            drafted = ask.drafted(draft, identity, island=self.index, cycle=cycle.number)
-            self._memory.known.add(identity)
-            self._drafts[key] = drafted
-            await self._setting.journal.commit(drafted)
+            return None
         tally.new += 1
-        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate)
+        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate, held)
         return self._tell(drafted, evaluation)
+
+    async def _draft(self, cycle: Cycle, ask: Ask, tally: Tally) -> Drafted | None:
+        """Drawn and stored; None: nothing new."""
+        try:
+            draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
+        except Declined as declined:
+            tally.decline(declined)
+            return None
+        drafted = ask.drafted(self.index, cycle.number, draft)
+        if drafted.kernel_id in self._memory.known:
+            tally.duplicates += 1
+            return None
+        self._memory.known.add(drafted.kernel_id)
+        self._drafts[drafted.key] = drafted
+        await self._setting.journal.commit(drafted)
+        return drafted
 
     # --- telling ----------------------------------------------------------------------------
 
@@ -268,6 +284,7 @@ class Island:
         if self._setting.share is not None and drafted.cycle:  # all know the seed
             self._setting.share(individual)
         self._emigrate()
+        self.tuning.renew()
         return individual
 
     def _emigrate(self) -> None:
@@ -292,6 +309,7 @@ class Island:
             key=f"i{self.index}/c{cycle.number}/{name}",
             individuals=cycle.individuals,
             profiles=cycle.profiles,
+            tuned=cycle.tuned,
             trouble=cycle.way.trouble,
             models=cycle.way.models,
         )

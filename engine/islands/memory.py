@@ -3,23 +3,26 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engine.islands.population import Population
+from engine.islands.population import AddStatus, Population
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
 
 REMEMBERED = 1000
-"""Individuals that an island can show to its operators, besides its population."""
+"""Individuals that an island can show to its operators, besides its population; and as many
+mutations made in idle device time."""
 
 
 class Memory:
     """individuals: by kernel id, oldest first, those that other islands told of too; known: ids
-    of all kernels drafted or received here; profiles: a profiler's advice by kernel id; revised:
-    verdicts that followed a first one, and their numbers, by kernel id."""
+    of all kernels drafted or received here; tuned: mutations in idle device time that did not
+    become members, by kernel id; profiles: a profiler's advice by kernel id; revised: verdicts
+    that followed a first one, and their numbers, by kernel id."""
 
     def __init__(self, capacity: int) -> None:
         """capacity: of the population."""
         self.population = Population(capacity)
         self.individuals: dict[str, Individual] = {}
+        self.tuned: dict[str, Individual] = {}
         self.known: set[str] = set()
         self.profiles: dict[str, tuple[str, ...]] = {}
         self.revised: dict[str, tuple[int, Evaluation]] = {}
@@ -30,14 +33,17 @@ class Memory:
         status = ""
         for individual in map(self._as_revised, individuals):
             self.known.add(individual.id)
-            self.individuals[individual.id] = individual
-            status = self.population.add(individual).name
+            added = self.population.add(individual)
+            # There are many of them: experiments are not forgotten for their sake.
+            apart = individual.in_idle_time and added is AddStatus.NOT_ADDED
+            (self.tuned if apart else self.individuals)[individual.id] = individual
+            status = added.name
         self._forget_oldest()
         return status
 
-    def hear(self, individual: Individual) -> None:
-        """Another island tells what became of one of its own; cycles know it from the next on."""
-        self._heard.append(individual)
+    def hear(self, individuals: Iterable[Individual]) -> None:
+        """Other islands tell what became of their own; cycles know it from the next on."""
+        self._heard += individuals
 
     def take_heard(self) -> tuple[str, ...]:
         """Show operators what was heard of; no population changes. Returns its drafts' keys."""
@@ -49,8 +55,9 @@ class Memory:
         return tuple(f"i{one.island}/c{one.cycle}/s{one.slot}" for one in new)
 
     def _forget_oldest(self) -> None:
-        while len(self.individuals) > REMEMBERED:
-            del self.individuals[next(iter(self.individuals))]
+        for remembered in (self.individuals, self.tuned):
+            while len(remembered) > REMEMBERED:
+                del remembered[next(iter(remembered))]
 
     def _as_revised(self, individual: Individual) -> Individual:
         _, evaluation = self.revised.get(individual.id, (0, individual.evaluation))
@@ -62,9 +69,8 @@ class Memory:
         if kernel_id in self.revised and self.revised[kernel_id][0] >= number:
             return False
         self.revised[kernel_id] = number, evaluation
-        if kernel_id in self.individuals:
-            self.individuals[kernel_id] = replace(
-                self.individuals[kernel_id], evaluation=evaluation
-            )
+        for remembered in (self.individuals, self.tuned):
+            if kernel_id in remembered:
+                remembered[kernel_id] = replace(remembered[kernel_id], evaluation=evaluation)
         self.population.revise(kernel_id, evaluation)
         return True

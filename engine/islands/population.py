@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -71,6 +71,8 @@ class Population:
         if not individual.evaluation.passed:
             return AddStatus.NOT_ADDED
         new = _Member(individual, self._offered)
+        if individual.in_idle_time and not self._leads(new):
+            return AddStatus.NOT_ADDED
         if individual.id in self._members:
             self._members[individual.id] = new  # measured again: the later measurement counts
             return AddStatus.IMPROVE_EXISTING
@@ -98,6 +100,10 @@ class Population:
             member.individual = replace(member.individual, evaluation=evaluation)
         else:
             del self._members[kernel_id]
+
+    def members(self, ids: Iterable[str]) -> tuple[Individual, ...]:
+        """Raises KeyError."""
+        return tuple(self._members[one].individual for one in ids)
 
     def tournament(self, rng: np.random.Generator, size: int) -> list[Individual]:
         """Up to `size` members, best first.
@@ -163,6 +169,18 @@ class Population:
             if _structure(member.individual) == structure and _alike(member.gains, new.gains):
                 return member
         return None
+
+    def _leads(self, new: _Member) -> bool:
+        """Whether it is faster than every member of its structure, over all or on some shape.
+
+        A population full of one kernel's other parameters would have nothing left to compare.
+        """
+        structure = _structure(new.individual)
+        rivals = [m for m in self._members.values() if _structure(m.individual) == structure]
+        return all(new.score > rival.score for rival in rivals) or any(
+            all(gain > rival.gains.get(label, -math.inf) for rival in rivals)
+            for label, gain in new.gains.items()
+        )
 
     def _least_useful(self) -> _Member:
         """The slowest of those that are nowhere best; dominated ones go first.

@@ -113,6 +113,7 @@ class Rehearsal:
             random_candidate=_random_candidate,
             journal=journal,
             evaluate=self._evaluate,
+            evaluate_idle=self._evaluate if self.config.tunes(self.island) else None,
             send=lambda source, destination, round, elites: None,
             ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas) if compared else None,
         )
@@ -123,7 +124,9 @@ class Rehearsal:
         asyncio.run(island.run())
         return model.asked
 
-    async def _evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def _evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         if kernel_id not in self.whole.scores.evaluations:
             raise Stopped
         return self.whole.scores.first(kernel_id)

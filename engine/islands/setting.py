@@ -1,11 +1,14 @@
 """An island's setting: the campaign it belongs to, whom it asks, and how it hears of the end."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from engine.config import CampaignConfig
-from engine.islands.cycle import IdeaBook, RandomCandidate
+from engine.config import CampaignConfig, OperatorMix
+from engine.islands.cycle import Asker, IdeaBook, Note, RandomCandidate
+from engine.islands.seats import PAID, Places, Seats
+from engine.store.events import Drafted
 from engine.store.journal import Journal
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -16,8 +19,10 @@ from operators.operator import Operators
 
 
 class Evaluate(Protocol):
-    async def __call__(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        """Raises Stopped."""
+    async def __call__(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        """held: a place is held for it, which this uses up. Raises Stopped."""
 
 
 Send = Callable[[int, int, int, Sequence[Individual]], None]
@@ -41,4 +46,26 @@ class Setting:
     send: Send
     share: Share | None = None  # None: each island has a memory of its own
     ideas: IdeaBook | None = None
+    places: Places | None = None  # None: nothing is paid for, or evaluations have no budget
+    evaluate_idle: Evaluate | None = None  # in idle device time; None: this island does not tune
+    offer: Callable[[], None] = lambda: None  # there may be something to tune again
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without
+
+    def asker(self, mix: OperatorMix, note: Note) -> Asker:
+        return Asker(
+            operators=self.operators,
+            random_candidate=self.random_candidate,
+            mix=mix,
+            note=note,
+            ideas=self.ideas,
+        )
+
+    def hand_in(self, drafts: Iterable[Drafted]) -> asyncio.Future[list[Any]]:
+        """Have evaluated what is paid for; cycles ask for it again. Not to be waited for."""
+        paid = (one for one in drafts if self.places is not None and one.origin in PAID)
+        calls = (self.evaluate(one.kernel_id, one.candidate) for one in paid)
+        return asyncio.gather(*calls, return_exceptions=True)
+
+    def seats(self) -> Seats:
+        """Of a new cycle."""
+        return Seats(self.places)

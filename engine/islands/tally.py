@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.islands.cycle import Cycle
+from engine.islands.seats import Seats
 from engine.store.events import CycleFinished
 from evaluators.evaluation import Status
 from operators.individual import Individual
@@ -22,6 +23,7 @@ ROLE_OF: Mapping[str, Role] = {
 class Tally:
     """What became of a cycle's asks; declined: a sentence each; unusable: by role."""
 
+    seats: Seats
     new: int = 0
     duplicates: int = 0
     written: int = 0

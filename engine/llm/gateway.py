@@ -2,15 +2,16 @@
 
 import asyncio
 import os
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.llm.backoff import backoff_s
+from engine.llm.booking import failed_call
 from engine.llm.config import Llm
+from engine.llm.outages import TRIES_AT_FIRST_CONTACT, Outages
 from engine.llm.preflight import endpoints
 from engine.store.calls import (
     CallFailed,
@@ -22,6 +23,7 @@ from engine.store.calls import (
 )
 from engine.store.spending import CallBudget, CallHistory, Spending, SpendingTotals
 from operators.llm.call import NoReply, most_tokens
+from operators.llm.completion import Completion
 from operators.llm.question import (
     FATAL,
     RETRIED,
@@ -33,10 +35,6 @@ from operators.llm.question import (
     Unanswered,
 )
 
-if TYPE_CHECKING:
-    from operators.llm.endpoint import Endpoint
-
-TRIES_AT_FIRST_CONTACT = 3
 NEEDED_ROLES = frozenset({"designer", "writer"})
 """Where even their shortest prompts are too long from the start, a campaign is of no use."""
 MOST_UNSUPPORTED = 12
@@ -63,7 +61,7 @@ class Gateway:
         self._budget = budget
         self._totals = SpendingTotals()
         self._endpoints = endpoints(config, environment)
-        self._last_s: dict[Endpoint, float] = {}  # when each last answered anything, monotonic
+        self.outages = Outages(config.outage_s)
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
@@ -85,7 +83,7 @@ class Gateway:
         self._numbers = history.numbers
 
     def stop(self, reason: str) -> None:
-        """Answer nothing from now on; calls in flight are cut off, and count in full.
+        """Answer nothing from now on; calls in flight are cut off, and count as far as they came.
 
         Where something else stopped it before, that stays the reason.
         """
@@ -129,7 +127,7 @@ class Gateway:
             self._asking.discard(task)
 
     async def _answer(self, request: Request) -> Reply | Unanswered:
-        failed = unsupported = 0
+        failed = away = unsupported = 0
         while True:
             if self._over:
                 raise self._over
@@ -143,11 +141,13 @@ class Gateway:
                 unsupported += 1
                 continue
             if outcome.kind is Failure.UNREACHABLE:
-                self._check_outage(request, outcome, failed)
+                away += 1
+                self._check_outage(request, outcome, away)
             elif outcome.kind not in RETRIED or failed >= self._config.retries:
                 return await self._give_up(request, outcome, failed + 1)
-            failed += 1
-            await asyncio.sleep(backoff_s(failed, outcome.retry_after_s))
+            else:
+                away, failed = 0, failed + 1
+            await asyncio.sleep(backoff_s(failed + away, outcome.retry_after_s))
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         """Count a reply that an operator could not use; once, also when it is read again."""
@@ -169,20 +169,30 @@ class Gateway:
         model, endpoint = self._config.models[name], self._endpoints[name]
         async with self._slots:
             reserved = await self._reserve(request, name)
+            heard: Completion | None = None
+
+            def booked(kind: Failure, reason: str) -> CallFailed:
+                hidden = name in self._totals.hidden
+                return failed_call(
+                    reserved, kind, reason, request=request, model=model, heard=heard, hidden=hidden
+                )
+
             try:
                 await self._journal.commit(reserved)
-                reply = await endpoint.call(request, self._config.options(name, request.island))
+                heard = Completion()
+                options = self._config.options(name, request.island)
+                reply = await endpoint.call(request, options, heard)
             except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
-                    self._last_s[endpoint] = time.monotonic()
-                await self._settle(CallFailed.of(reserved, failed.kind, failed.reason))
+                    self.outages.answered(endpoint)
+                await self._settle(booked(failed.kind, failed.reason))
                 return failed
             except asyncio.CancelledError:
-                event = CallFailed.of(reserved, Failure.CANCELLED, "the campaign ended first")
+                event = booked(Failure.CANCELLED, "the campaign ended first")
                 self._totals.take(event)
                 self._journal.post(event)
                 raise
-            self._last_s[endpoint] = time.monotonic()
+            self.outages.answered(endpoint)
             reply = replace(
                 reply, dollars=model.dollars(reply.prompt_tokens, reply.completion_tokens)
             )
@@ -279,14 +289,8 @@ class Gateway:
         return self._config.model_name(request.role, request.model, request.island)
 
     def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
-        """An endpoint may be away for outage_s once it has answered, else for a few seconds."""
         name = self._model_of(request)
-        last_s = self._last_s.get(self._endpoints[name])
-        if last_s is None:
-            over = tries + 1 >= TRIES_AT_FIRST_CONTACT
-        else:
-            over = time.monotonic() - last_s > self._config.outage_s
-        if over:
+        if self.outages.failed(self._endpoints[name], tries):
             self._over = self._over or ModelUnavailable(failed.reason)
             raise self._over
 

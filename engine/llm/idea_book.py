@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 from engine.store.ideas import IdeaCompared
 from engine.store.journal import Journal
@@ -21,12 +22,28 @@ class IdeaBook:
         self._compared = {event.key: event for event in earlier}
         self._ideas = Ideas(event.idea for event in self._compared.values() if not event.repeats)
 
+    async def count(self) -> int:
+        """Of ideas that may be written, on all islands."""
+        return len(self._ideas)
+
+    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
+        """The first so many, as far as an island may know of them."""
+        first = islice(self._ideas, count)
+        return tuple(one for one in first if self._shared or one.island == island)
+
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, *, again: bool
+        self,
+        island: int,
+        cycle: int,
+        number: int,
+        experiment: Experiment,
+        *,
+        told: int,
+        again: bool,
     ) -> Idea | None:
-        """number: the experiment's in its cycle; again: its designer has been told already of
-        what earlier ones resemble. None: it may be written; else the earlier idea that it repeats
-        without saying what is new."""
+        """number: the experiment's in its cycle; told: of how many ideas its designer knew;
+        again: it has been told already of what its experiments resemble. None: it may be written;
+        else the earlier idea that it repeats without saying what is new against it."""
         event = IdeaCompared(
             island=island,
             cycle=cycle,
@@ -37,18 +54,22 @@ class IdeaBook:
         )
         known = self._compared.get(event.key)
         if known is None:
-            known = replace(event, repeats=self._repeated(event.idea, experiment.new, again=again))
+            repeats = self._repeated(event.idea, experiment.new, told=told, again=again)
+            known = replace(event, repeats=repeats)
             self._compared[event.key] = known
             if not known.repeats:
                 self._ideas.add(known.idea)
             await self._journal.commit(known)
         return self._compared[known.repeats].idea if known.repeats else None
 
-    def _repeated(self, idea: Idea, new: str, *, again: bool) -> str:
+    def _repeated(self, idea: Idea, new: str, *, told: int, again: bool) -> str:
         """The key of the idea that it repeats; "" where there is none."""
         nearest = self._ideas.nearest(idea, island=None if self._shared else idea.island)
         if nearest is None:
             return ""
         earlier, likeness = nearest
-        limit = REPEATED if again else LOOKS_REPEATED
-        return "" if likeness < limit or says_what_is_new(new, earlier) else earlier.key
+        if likeness < (REPEATED if again else LOOKS_REPEATED):
+            return ""
+        # Nobody can say what is new against what nobody told of.
+        known = again or earlier.key in {one.key for one in islice(self._ideas, told)}
+        return "" if known and says_what_is_new(new, earlier) else earlier.key

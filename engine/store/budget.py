@@ -31,7 +31,7 @@ def spent(replay: Replay, budgets: Mapping[str, Any]) -> Spent | None:
     """
     calls = replay.calls.totals.spending()
     used = {
-        "evaluations": replay.scores.by_status.total(),
+        "evaluations": replay.scores.asked,
         "wall_time_s": replay.searched_s,
         "calls": calls.calls,
         "tokens": calls.tokens,

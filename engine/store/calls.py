@@ -1,9 +1,9 @@
 """What a campaign's log holds of its model calls: reserved, replied, failed, given up."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol
 
-from operators.llm.question import UNBILLED, Failure, Message, Reply, Role
+from operators.llm.question import Failure, Message, Reply, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +61,6 @@ class CallFailed:
     reason: str
     tokens: int
     dollars: float
-
-    @classmethod
-    def of(cls, reserved: CallReserved, failure: Failure, reason: str) -> Self:
-        """What nobody bills counts for nothing, all else for as much as was reserved."""
-        free = failure in UNBILLED
-        return cls(
-            island=reserved.island,
-            cycle=reserved.cycle,
-            request=reserved.request,
-            number=reserved.number,
-            failure=failure,
-            reason=reason,
-            tokens=0 if free else reserved.tokens,
-            dollars=0.0 if free else reserved.dollars,
-        )
 
     @property
     def key(self) -> str:

@@ -94,6 +94,7 @@ class CycleStarted:
     """An island begins a cycle, looking at these members of its population, best first.
 
     heard: the keys of drafts on other islands that it was told of since it began the one before.
+    claimed: how many ideas of all islands had gone to a writer.
     """
 
     kind: ClassVar[str] = "cycle_started"
@@ -102,6 +103,7 @@ class CycleStarted:
     operator: str
     tournament: tuple[str, ...]
     heard: tuple[str, ...] = ()
+    claimed: int = 0
 
     @property
     def key(self) -> str:
@@ -175,14 +177,16 @@ class Drafted:
 class Evaluated:
     """A verdict on one kernel. number: 0 is the first; the latest counts.
 
-    verified: it is the naive seed, right on the held-out shapes too; in stores of before there
-    were contests, any kernel that was the best so far.
+    tuning: it counts for budgets.tuning alone, as nobody asked for it. verified: it is the naive
+    seed, right on the held-out shapes too; in stores of before there were contests, any kernel
+    that was the best so far.
     """
 
     kind: ClassVar[str] = "evaluated"
     evaluation: Evaluation
     number: int = 0
     verified: bool = False
+    tuning: bool = False
 
     @property
     def key(self) -> str:
@@ -203,6 +207,11 @@ class Added:
     @property
     def key(self) -> str:
         return f"i{self.island}/c{self.cycle}/s{self.slot}"
+
+    @property
+    def told_others(self) -> bool:
+        """Of cycle 0 only mutations in idle device time that became members; all know the seed."""
+        return bool(self.cycle or (self.slot and self.status != "NOT_ADDED"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,48 +1,101 @@
 """How a kernel came about: the steps from a seed to it, as text and as JSON."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from engine.store.events import Drafted
 from engine.store.replay import Replay
-from evaluators.evaluation import Evaluation
+from evaluators.evaluation import Evaluation, Rejected
+from evaluators.kernel.source import parse_kernel
+from operators.catalog.technique import changes
+
+TECHNIQUE_CHARACTERS = 80
+PARAMS_SHOWN = 8
 
 
-def lineage(replay: Replay, kernel_id: str) -> list[tuple[Drafted, Evaluation]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One kernel on the way. base: the step before it, what its gain is over; None: a seed."""
+
+    drafted: Drafted
+    evaluation: Evaluation
+    base: "Step | None"
+
+    @property
+    def speedup(self) -> str:
+        """ "6.00x" over the naive seed; of a kernel that failed its verdict."""
+        speedup = self.evaluation.speedup
+        return f"{speedup:.2f}x" if speedup else str(self.evaluation.status)
+
+    @property
+    def text(self) -> str:
+        """ "register tiling: gemm_tile, TM 1 -> 4, KU = 2": technique and what it changed."""
+        before = _params(self.base.drafted) if self.base else {}
+        changed = changes(before, _params(self.drafted)).split(", ")
+        if len(changed) > PARAMS_SHOWN:
+            changed[PARAMS_SHOWN - 1 :] = [f"{len(changed) - PARAMS_SHOWN + 1} more"]
+        what = ", ".join(filter(None, (_family(self.drafted), *changed)))
+        return ": ".join(filter(None, (technique(self.drafted), what)))
+
+
+def lineage(replay: Replay, kernel_id: str) -> list[Step]:
     """From the seed to the kernel, along the Base of each step."""
     known = replay.scores.evaluations
-    steps = reversed(replay.lineage(kernel_id))
-    return [(step, known[step.kernel_id]) for step in steps if step.kernel_id in known]
+    steps: list[Step] = []
+    for drafted in reversed(replay.lineage(kernel_id)):
+        if drafted.kernel_id in known:
+            base = steps[-1] if steps else None
+            evaluation = known[drafted.kernel_id]
+            steps.append(Step(drafted=drafted, evaluation=evaluation, base=base))
+    return steps
 
 
 def technique(step: Drafted) -> str:
-    """What made the step, in a word."""
-    return step.experiment.technique if step.experiment else step.origin
+    """What made the step, in a few words, on one line."""
+    name = " ".join(step.experiment.technique.split()) if step.experiment else ""
+    if len(name) > TECHNIQUE_CHARACTERS:
+        name = name[:TECHNIQUE_CHARACTERS].rstrip() + " ..."
+    if step.origin == "experiment":
+        return name or step.origin
+    if step.origin == "crossover" and len(step.parents) > 1:
+        return f"crossover with {step.parents[1][:12]}"
+    return f"{step.origin} of {name!r}" if name else step.origin
+
+
+def _family(step: Drafted) -> str:
+    """Of the catalogue's kernels."""
+    return str(step.experiment.params.get("family", "")) if step.experiment else ""
+
+
+def _params(step: Drafted) -> Mapping[str, int]:
+    try:
+        return parse_kernel(step.candidate.source).params
+    except Rejected:  # it failed, and was repaired
+        return {}
 
 
 def lineage_json(replay: Replay, kernel_id: str) -> list[dict[str, Any]]:
     """One mapping a step, with the kernel's source; the seed first."""
     return [
         {
-            "id": step.kernel_id,
-            "parents": list(step.parents),
-            "origin": step.origin,
-            "technique": technique(step),
-            "report": step.report,
-            "island": step.island,
-            "cycle": step.cycle,
-            "speedup": evaluation.speedup,
-            "ci95": evaluation.ci95,
-            "times_us": dict(evaluation.times_us),
-            "source": step.candidate.source,
+            "id": step.drafted.kernel_id,
+            "parents": list(step.drafted.parents),
+            "origin": step.drafted.origin,
+            "technique": technique(step.drafted),
+            "report": step.drafted.report,
+            "island": step.drafted.island,
+            "cycle": step.drafted.cycle,
+            "speedup": step.evaluation.speedup,
+            "ci95": step.evaluation.ci95,
+            "times_us": dict(step.evaluation.times_us),
+            "source": step.drafted.candidate.source,
         }
-        for step, evaluation in lineage(replay, kernel_id)
+        for step in lineage(replay, kernel_id)
     ]
 
 
 def lineage_text(replay: Replay, kernel_id: str) -> str:
     """One line a step; the seed first."""
-    lines = []
-    for step, evaluation in lineage(replay, kernel_id):
-        speedup = f"{evaluation.speedup:8.2f}x" if evaluation.speedup else evaluation.status
-        lines.append(f"{speedup}  {step.kernel_id}  {technique(step)}: {step.report or 'the seed'}")
-    return "\n".join(lines) + "\n"
+    steps = lineage(replay, kernel_id)
+    return "".join(f"{one.speedup:>9}  {one.drafted.kernel_id}  {one.text}\n" for one in steps)

@@ -89,7 +89,7 @@ class Replay:
             for other, events in self._own.items()
             if other != island
             for event in events
-            if isinstance(event, Added) and event.cycle and event.key not in heard
+            if isinstance(event, Added) and event.told_others and event.key not in heard
             for individual in self._individuals(event)
         ]
 

@@ -32,6 +32,7 @@ class Scoreboard:
     def __init__(self) -> None:
         self.evaluations: dict[str, Evaluation] = {}
         self.by_status: Counter[str] = Counter()
+        self.tuned = 0  # of them, how many were measured in idle device time
         self.profiles: dict[str, Profiled] = {}  # by kernel id, those that say something
         self.withdrawn: list[AnchorWithdrawn] = []
         self.epoch = -1
@@ -50,6 +51,11 @@ class Scoreboard:
     @property
     def best(self) -> Best | None:
         return self.titles.best
+
+    @property
+    def asked(self) -> int:
+        """Evaluations that budgets.evaluations counts."""
+        return self.by_status.total() - self.tuned
 
     @property
     def anchor_id(self) -> str:
@@ -138,6 +144,7 @@ class Scoreboard:
             self._revisions.setdefault(kernel_id, [self.evaluations[kernel_id]]).append(evaluation)
         self.evaluations[kernel_id] = evaluation
         self.by_status[evaluation.status.value] += 1
+        self.tuned += event.tuning
         if kernel_id in self.stale:
             self.stale.remove(kernel_id)
         if not evaluation.passed:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
-from operators.llm.question import Reply, Role, Unanswered
+from operators.llm.call import hides_tokens
+from operators.llm.question import Failure, Reply, Role, Unanswered
 
 _SPENT = "the budget of {limit:g} {name} is spent"
 
@@ -29,6 +30,7 @@ class CallBudget:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
     """Calls at a glance. calls, tokens, dollars: settled and lost ones, not those in flight.
+    Attempts at an endpoint that is away stand in failures and are no calls.
 
     lost: calls that were in flight when a session was killed; they count in full.
     """
@@ -43,10 +45,12 @@ class Spending:
 
 
 class SpendingTotals:
-    """Told of every call event in order. answered: roles and models that replied once."""
+    """Told of every call event in order. answered: roles and models that replied once; hidden:
+    models that were seen to generate more than they show."""
 
     def __init__(self) -> None:
         self.answered: set[tuple[Role, str]] = set()
+        self.hidden: set[str] = set()
         self._calls = 0
         self._tokens = 0
         self._dollars = 0.0
@@ -64,11 +68,16 @@ class SpendingTotals:
                 self._replies += 1
                 if reserved := self._open.get(event.key):
                     self.answered.add((reserved.role, reserved.model))
+                    if hides_tokens(reply):
+                        self.hidden.add(reserved.model)
                 tokens = reply.prompt_tokens + reply.completion_tokens
                 self._settle(event.key, tokens, reply.dollars)
             case CallFailed():
                 self._failures[event.failure] += 1
-                self._settle(event.key, event.tokens, event.dollars)
+                if event.failure is Failure.UNREACHABLE:
+                    self._open.pop(event.key, None)  # there was nobody to call
+                else:
+                    self._settle(event.key, event.tokens, event.dollars)
             case TurnedAway():
                 self._failures[event.failure] += 1
             case GivenUp():

@@ -50,7 +50,7 @@ class Summary:
     task: str
     backend: str
     device: str
-    evaluations: Mapping[str, Any]  # total, by_status
+    evaluations: Mapping[str, Any]  # total, in_idle_time of them, by_status
     baseline: Mapping[str, Any]  # id, times_us
     best: BestFound | None
     elapsed_s: float
@@ -88,7 +88,11 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
         task=Path(str(config["task"])).name,
         backend=str(config["backend"]),
         device=last.started.device if last else "",
-        evaluations={"total": total, "by_status": dict(sorted(scores.by_status.items()))},
+        evaluations={
+            "total": total,
+            "in_idle_time": scores.tuned,
+            "by_status": dict(sorted(scores.by_status.items())),
+        },
         baseline={
             "id": replay.campaign.baseline_id,
             "times_us": dict(baseline.times_us) if baseline else {},

@@ -12,7 +12,8 @@ DROP VIEW IF EXISTS profiles;
 DROP VIEW IF EXISTS faults;
 DROP VIEW IF EXISTS contests;
 
--- Every measurement; number 0 is a kernel's first. reason: in full, with a compiler's log.
+-- Every measurement; number 0 is a kernel's first. reason: in full, with a compiler's log. tuning:
+-- 1 where nobody asked for it, and a device was idle.
 CREATE VIEW evaluations AS SELECT
     seq, at,
     json_extract(body, '$.evaluation.kernel_id') AS kernel_id,
@@ -23,6 +24,7 @@ CREATE VIEW evaluations AS SELECT
     json_extract(body, '$.evaluation.ci95[0]') AS ci95_low,
     json_extract(body, '$.evaluation.ci95[1]') AS ci95_high,
     json_extract(body, '$.verified') AS verified,
+    json_extract(body, '$.tuning') AS tuning,
     json_extract(body, '$.evaluation.times_us') AS times_us,
     json_extract(body, '$.evaluation.device') AS device
 FROM events WHERE kind = 'evaluated';
@@ -78,7 +80,8 @@ CREATE VIEW designs AS SELECT
 FROM events, json_each(events.body, '$.design.experiments') AS one
 WHERE events.kind = 'designed';
 
--- Calls of models. outcome: replied, in flight (or lost in a kill), or how the call failed;
+-- Calls of models. outcome: replied, in flight (or lost in a kill), or how the call failed
+-- (unreachable: an attempt at an endpoint that was away, which counts as no call);
 -- turned_away: why the operator could not use the question's answer. Tokens of a call without a
 -- reply: what it counts for in the budget; while in flight, what it may cost at most.
 CREATE VIEW calls AS SELECT

@@ -54,11 +54,14 @@ def parse_kernel(text: str) -> "KernelSource":
         raise invalid(error.reason, error.line + first_line - 1) from None
     front = read_front_matter(tree, first_line)
     meaning = {key: tree[key] for key in tree if key not in ("space", "constraints")}
-    code = text[end + len(CLOSING) :]
+    code = _normalised(text[end + len(CLOSING) :])
     source = KernelSource(
         text=text,
         front=front,
-        id=_digest(json.dumps(meaning, sort_keys=True) + "\n" + _normalised(code)),
+        id=_digest(f"{json.dumps(meaning, sort_keys=True)}\n{code}"),
+        structure=_digest(
+            f"{json.dumps({**meaning, 'params': sorted(front.params)}, sort_keys=True)}\n{code}"
+        ),
         yaml_start=start + len(OPENING),
         yaml_end=end,
     )
@@ -76,12 +79,14 @@ class KernelSource:
     """A parsed kernel file.
 
     id: of the normalised code and of all front matter that changes what runs; two files
-    with the same id do the same thing.
+    with the same id do the same thing. structure: the same without the values of params, so
+    that kernels of one structure are points of one space.
     """
 
     text: str
     front: FrontMatter
     id: str
+    structure: str
     yaml_start: int  # the YAML stands at text[yaml_start:yaml_end]
     yaml_end: int
 

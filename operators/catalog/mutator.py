@@ -24,9 +24,9 @@ class CatalogMutator:
             raise Declined(f"{parent.id} declares no space")
         individuals = context.individuals.values()
         seen = known_points(individuals) | {key_of(kernel)}
-        steps = _steps(kernel)
-        pairs = [{**a, **b} for a, b in combinations(steps, 2) if a.keys() != b.keys()]
-        groups = (steps, pairs) if context.rng.random() < SINGLE else (pairs, steps)
+        singles = steps(kernel)
+        pairs = [{**a, **b} for a, b in combinations(singles, 2) if a.keys() != b.keys()]
+        groups = (singles, pairs) if context.rng.random() < SINGLE else (pairs, singles)
         for group in groups:
             points = [{**kernel.params, **changed} for changed in group]
             points = [
@@ -46,7 +46,7 @@ class CatalogMutator:
         raise Declined(f"every neighbour of {parent.id} was tried or breaks a constraint")
 
 
-def _steps(kernel: KernelSource) -> list[dict[str, int]]:
+def steps(kernel: KernelSource) -> list[dict[str, int]]:
     """Every single parameter moved one place in its space, feasible alone or not."""
     found = []
     for name, values in kernel.space.items():

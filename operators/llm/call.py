@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from operators.llm.question import Failure, Message, Request
+from operators.llm.question import Failure, Message, Reply, Request
 
 CHARACTERS_A_TOKEN = 3.0
 """Of code and English, low on purpose: an estimate should not fall short."""
@@ -133,6 +133,12 @@ def estimated_tokens(messages: tuple[Message, ...]) -> int:
 def most_tokens(messages: tuple[Message, ...]) -> int:
     """Tokens of a prompt at most, for a reservation."""
     return round(sum(len(m.content) for m in messages) / FEWEST_CHARACTERS_A_TOKEN) + 100
+
+
+def hides_tokens(reply: Reply) -> bool:
+    """Whether more was generated than was shown: reasoning that an endpoint keeps to itself."""
+    shown = len(reply.text) + reply.reasoning_characters + len(reply.refusal)
+    return not reply.estimated and reply.completion_tokens > shown / FEWEST_CHARACTERS_A_TOKEN + 100
 
 
 def _messages(messages: tuple[Message, ...], *, system: bool) -> list[dict[str, str]]:

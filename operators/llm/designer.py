@@ -76,6 +76,7 @@ class LlmDesigner:
                 experiments=1 if in_trouble else self._experiments,
                 focus=self._focus,
                 repeated=context.repeated,
+                claimed=context.claimed,
             )
 
         return await ask(self._model, "designer", context, render, _read, schema=SCHEMA)

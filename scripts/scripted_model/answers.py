@@ -35,7 +35,7 @@ def answer(messages: Messages, number: int) -> str:
         return _selection(prompt, draw)
     if role == "designer":
         return _design(prompt, draw)
-    base = _listing(prompt, CODE_TITLES[role])
+    base = listing(prompt, CODE_TITLES[role])
     kernel = changed(base, prompt, draw)
     return f"```hip\n{kernel}```\n\n## Report\nParameters drawn anew (scripted reply {number}).\n"
 
@@ -55,7 +55,7 @@ def _selection(prompt: str, draw: random.Random) -> str:
 
 
 def _design(prompt: str, draw: random.Random) -> str:
-    base = _listing(prompt, "Base")
+    base = listing(prompt, "Base")
     names = sorted(_front(base).get("space") or {"BLOCK": []})
     low = draw.randint(-5, 10)
     experiments = [
@@ -73,7 +73,7 @@ def _design(prompt: str, draw: random.Random) -> str:
     return json.dumps({"avenues": avenues, "experiments": experiments})
 
 
-def _listing(prompt: str, title: str) -> str:
+def listing(prompt: str, title: str) -> str:
     """The code under a heading."""
     part = prompt.partition(f"# {title}: kernel ")[2]
     found = re.search(r"```hip\n(.*?)\n```", part, re.DOTALL)

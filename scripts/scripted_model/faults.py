@@ -4,6 +4,9 @@ import re
 from typing import Any
 
 CALL_FAULTS = ("rate_limited", "server_error", "dropped", "timeout")
+STREAM_FAULTS = ("stalled", "cut", "error")
+"""In the middle of a streamed reply: silence, the end of the connection, an error message."""
+
 REPLY_FAULTS = (
     "malformed_json",
     "prose_only",

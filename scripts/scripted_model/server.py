@@ -9,14 +9,15 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
 from scripts.scripted_model.answers import answer, role_of
-from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS, spoilt
+from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS, STREAM_FAULTS, spoilt
+from scripts.scripted_model.stream import event, pieces
 
 MODEL = "scripted"
 CHUNKS_A_WRITE = 25
@@ -30,12 +31,14 @@ class Script:
     """What the server does. Faults strike by probability, drawn from seed and call number."""
 
     latency_s: float = 0.0
+    spread: float = 0.0  # share of latency_s by which a reply comes earlier or later, at most
     chunks: int = 0  # of a streamed reply; 0: about one for every four characters
     fail: float = 0.0  # share of calls that end in one of CALL_FAULTS
     malform: float = 0.0  # share of replies that are one of REPLY_FAULTS
     seed: int = 0
     retry_after_s: float = 0.05
-    hang_s: float = 3600.0  # how long a "timeout" is silent
+    hang_s: float = 3600.0  # how long a "timeout" and a "stalled" are silent
+    broken_after: int = 0  # chunks of a reply, after which one of STREAM_FAULTS strikes
     plan: list[str] = field(default_factory=list)  # faults of the first calls; "" is none
     replies: list[str] = field(default_factory=list)  # texts of the first sound replies
     rule: Rule = answer
@@ -44,6 +47,7 @@ class Script:
     refuses: dict[str, str] = field(default_factory=dict)  # field of the request -> 400 message
     context_characters: int = 0  # longer prompts are a 400; 0: no limit
     unique: bool = False  # no two kernels are the same: a comment numbers them
+    hidden_tokens: int = 0  # counted in each reply's usage, and not shown
     think: str = ""  # put before each reply, in <think>
 
 
@@ -108,6 +112,8 @@ class ScriptedServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             return await self._serve(request, number)
+        except ConnectionResetError:  # who asked is gone, so nobody reads what it answers
+            return web.Response()
         finally:
             self.in_flight -= 1
 
@@ -121,9 +127,12 @@ class ScriptedServer:
             self._note(number, body, fault, "", answered=False)
             return await self._fail(request, fault)
         text, extra, finish = self._say(body, number, fault)
-        await asyncio.sleep(self.script.latency_s)
+        await asyncio.sleep(self._latency_s(number))
         if body.get("stream"):
-            response = await self._stream(request, body, text, extra, finish)
+            response = await self._stream(request, body, text, extra, finish, fault)
+            if fault in STREAM_FAULTS:
+                self._note(number, body, fault, "", answered=False)
+                return await self._break_off(request, response, fault)
         else:
             response = web.json_response(self._completion(body, text, extra, finish))
         self._note(number, body, fault, text, answered=True)
@@ -178,6 +187,11 @@ class ScriptedServer:
             return draw.choice(REPLY_FAULTS)
         return ""
 
+    def _latency_s(self, number: int) -> float:
+        script = self.script
+        draw = random.Random(f"{script.seed}/{number}/latency")
+        return script.latency_s * (1 + script.spread * draw.uniform(-1, 1))
+
     async def _fail(self, request: web.Request, fault: str) -> web.Response:
         if fault == "rate_limited":
             headers = {"Retry-After": f"{self.script.retry_after_s:g}"}
@@ -190,6 +204,17 @@ class ScriptedServer:
             request.transport.abort()
         return web.Response()
 
+    async def _break_off(
+        self, request: web.Request, response: web.StreamResponse, fault: str
+    ) -> web.StreamResponse:
+        if fault == "stalled":
+            await _until_left(request, self.script.hang_s)
+        if fault == "error":
+            await response.write(b'data: {"error": {"message": "out of memory"}}\n\n')
+        elif request.transport is not None:
+            request.transport.abort()
+        return response
+
     # --- replies --------------------------------------------------------------------------------
 
     def _say(self, body: Mapping[str, Any], number: int, fault: str) -> tuple[str, Any, str]:
@@ -199,7 +224,7 @@ class ScriptedServer:
         text = sound or self.script.rule(messages, number)
         if self.script.unique:
             text = text.replace("---*/\n", f"---*/\n// of reply {number}\n", 1)
-        if fault:
+        if fault and fault not in STREAM_FAULTS:
             return spoilt(fault, text, role_of(messages))
         if self.script.think:
             text = f"<think>{self.script.think}</think>\n{text}"
@@ -207,7 +232,7 @@ class ScriptedServer:
 
     def _usage(self, body: Mapping[str, Any], text: str) -> dict[str, int]:
         prompt = sum(len(message["content"]) for message in body["messages"]) // 4
-        completion = max(1, len(text) // 4)
+        completion = max(1, len(text) // 4) + self.script.hidden_tokens
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
@@ -234,39 +259,29 @@ class ScriptedServer:
         text: str,
         extra: Mapping[str, Any],
         finish: str,
+        fault: str = "",
     ) -> web.StreamResponse:
+        """Whole, or its first chunks where the stream is to break."""
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        await response.write(_event(body, {"role": "assistant", **extra}, None))
-        before, after = _event(body, {"content": "@"}, None).decode().split('"@"')
+        await response.write(event(body, {"role": "assistant", **extra}, None))
+        before, after = event(body, {"content": "@"}, None).decode().split('"@"')
         events = [
-            f"{before}{json.dumps(piece)}{after}" for piece in _pieces(text, self.script.chunks)
+            f"{before}{json.dumps(piece)}{after}" for piece in pieces(text, self.script.chunks)
         ]
+        if fault in STREAM_FAULTS:
+            await response.write("".join(events[: self.script.broken_after]).encode())
+            return response
         # Several chunks a write, as they meet in the sockets between a model and its user.
         for start in range(0, len(events), CHUNKS_A_WRITE):
             await response.write("".join(events[start : start + CHUNKS_A_WRITE]).encode())
-        await response.write(_event(body, {}, finish))
+        await response.write(event(body, {}, finish))
         if self.script.usage and (body.get("stream_options") or {}).get("include_usage"):
             usage = {"model": MODEL, "choices": [], "usage": self._usage(body, text)}
             await response.write(b"data: " + json.dumps(usage).encode() + b"\n\n")
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
         return response
-
-
-def _pieces(text: str, count: int) -> Iterator[str]:
-    size = max(1, len(text) // count) if count else 4
-    yield from (text[i : i + size] for i in range(0, len(text), size))
-
-
-def _event(body: Mapping[str, Any], delta: Mapping[str, Any], finish: str | None) -> bytes:
-    chunk = {
-        "id": "chatcmpl-0",
-        "object": "chat.completion.chunk",
-        "model": body["model"],
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-    }
-    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
 async def _until_left(request: web.Request, seconds: float) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 
 from evaluators.evaluation import Evaluation, Status
-from operators.individual import Candidate, Individual
+from operators.individual import Candidate, Individual, Origin
 from tests.engine.local_ray import local_ray
 
 MakeIndividual = Callable[..., Individual]
@@ -57,12 +57,13 @@ def individual() -> MakeIndividual:
         code: str = "",
         slot: int = 0,
         parents: tuple[str, ...] = (),
+        origin: Origin = "experiment",
     ) -> Individual:
         source = f"/*---\nparams: {{A: {slot}}}\n---*/\n{code or kernel_id}\n"
         return Individual(
             id=kernel_id,
             candidate=Candidate.from_source(source),
-            origin="experiment",
+            origin=origin,
             parents=parents,
             slot=slot,
             evaluation=evaluation_of(kernel_id, times_us),

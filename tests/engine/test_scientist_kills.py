@@ -56,7 +56,7 @@ def killed_and_resumed(folder: Path, *, kills: int, evaluations: int) -> Run:
         for _ in range(kills):
             _kill_at_work(folder, server, calls=draw.randint(5, 40))
         # The kills may have come after many evaluations; some are left to do in any case.
-        done = replay(folder / "it" / "store.sqlite").scores.by_status.total()
+        done = replay(folder / "it" / "store.sqlite").scores.asked
         budgets = {"evaluations": max(evaluations, done + 5), "calls": 1000}
         with local_ray():
             summary = resume_campaign(folder / "it", budgets=budgets, workbench=quick_workbench())

@@ -62,7 +62,9 @@ def test_a_small_space_is_tried_to_the_end(task: Task, mix: dict[str, Any]) -> N
 
 def test_failures_on_the_way_hide_no_kernel_behind_them(task: Task) -> None:
     class Barren(World):
-        async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
             await super().evaluate(kernel_id, candidate)
             return evaluation_of(kernel_id, {})
 

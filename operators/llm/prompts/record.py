@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluators.measuring.intervals import Spread
-from operators.individual import Individual
+from operators.individual import Idea, Individual
 from operators.llm.prompts.room import DROPPED_TOGETHER
 from operators.llm.prompts.steps import Known, gain_over_base, one_line, outcome, percent, what
 from operators.llm.prompts.tables import clip
@@ -11,6 +11,7 @@ from operators.operator import Repeat
 
 AT_LENGTH = 0.7
 """Of the record; the rest is for the names of what is older."""
+MOST_UNDER_WAY = 24
 
 
 def record(known: Known, spread: Spread, count: int) -> str:
@@ -59,6 +60,17 @@ def _steps(known: Known) -> tuple[list[Individual], dict[str, list[Individual]]]
             steps.append(one)
     repaired = {one.repairs for one in steps if one.repairs}
     return [one for one in steps if one.id not in repaired], tuned
+
+
+def under_way(claimed: Sequence[Idea], known: Known) -> tuple[str, ...]:
+    """Ideas that went to a writer and have not come back, on one line each."""
+    back = {
+        (one.experiment.technique, one.experiment.description)
+        for one in known.values()
+        if one.experiment is not None
+    }
+    out = [one for one in claimed if (one.technique, one.description) not in back]
+    return tuple(one_line(f"{one.technique}: {one.description}") for one in out[-MOST_UNDER_WAY:])
 
 
 def repeat_line(repeat: Repeat, known: Known, spread: Spread) -> str:

@@ -8,9 +8,10 @@ from evaluators.device_info import DeviceInfo
 from evaluators.measuring.gain import spread_on
 from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
-from operators.individual import Experiment, Individual
+from operators.individual import Experiment, Idea, Individual
+from operators.llm.prompts.landscape import landscape_lines, landscapes
 from operators.llm.prompts.page import Page
-from operators.llm.prompts.record import record_within, repeat_line
+from operators.llm.prompts.record import record_within, repeat_line, under_way
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import clip, profile_lines, table, verdict
@@ -32,7 +33,7 @@ class Scene:
 
     knowledge: the campaign's own findings, after what the package knows. profiles: a
     profiler's advice by kernel id, of those that it looked at. rationale: why a model chose
-    the Base and the Reference.
+    the Base and the Reference. tuned: see Context.
     """
 
     task: Task
@@ -42,6 +43,7 @@ class Scene:
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
     island: int = 0
+    tuned: Mapping[str, Individual] | None = field(default_factory=dict)
 
     @classmethod
     def of(cls, context: Context, tokens: int) -> Self:
@@ -53,7 +55,12 @@ class Scene:
             profiles=context.profiles,
             rationale=context.rationale,
             island=context.island,
+            tuned=context.tuned,
         )
+
+    def points(self, known: Mapping[str, Individual]) -> Sequence[Individual]:
+        """What landscapes are made of: individuals, and what was tuned."""
+        return [*{**(self.tuned or {}), **known}.values()]
 
     @property
     def spread(self) -> Spread:
@@ -68,7 +75,7 @@ class Scene:
             tokens=self.tokens,
             findings=self.knowledge,
             profiles=self.profiles,
-            said=said,
+            said={**said, "tunes": self.tuned is not None},
         )
 
 
@@ -89,6 +96,8 @@ def selector_prompt(
         for line in profile_lines(scene.profiles.get(one.id, ()))
     ]
     advice, unsaid = page.room.first_lines(advice)
+    measured = landscapes(tournament, scene.points(known), scene.spread)
+    told, _ = page.room.first_lines([f"{one}: {line}" for one, line in measured.items()], 0.5)
     return page.prompt(
         island=scene.island,
         table="\n".join([*head, *shown]),
@@ -97,6 +106,7 @@ def selector_prompt(
         unsaid=unsaid,
         others="\n".join([*nearby_head, *nearby]) if nearby else "",
         more=len(others) - len(nearby),
+        landscape=told if measured else [],
     )
 
 
@@ -118,16 +128,22 @@ def designer_prompt(
     experiments: int,
     focus: Sequence[str] = (),
     repeated: Sequence[Repeat] = (),
+    claimed: Sequence[Idea] = (),
 ) -> Prompt:
-    """focus: directions to look at first; repeated: what was designed just now, in vain."""
+    """focus: directions to look at first; repeated: what was designed just now, in vain;
+    claimed: what had gone to a writer."""
     page = scene.page("designer", avenues=avenues, experiments=experiments, focus=focus)
     again = [repeat_line(one, known, scene.spread) for one in repeated]
-    page.room.take(*again)
+    out = under_way(claimed, known)
+    page.room.take(*again, *out)
     shown = page.listing(base, known)
     rationale = page.room.text(scene.rationale, 0.1)
     beside = page.beside(reference, base, known, share=0.6)
     tried = record_within(known, scene.spread, page.most(RECORD_SHARE))
+    land, _ = page.room.first_lines(landscape_lines(base, scene.points(known), scene.spread), 0.5)
     return page.prompt(
+        landscape=land,
+        under_way=out,
         base=shown,
         beside=beside,
         rationale=rationale,

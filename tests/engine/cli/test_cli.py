@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,7 @@ from engine.cli import parser
 from engine.cli.progress import LiveTable, PlainLines, line, progress, table
 from engine.cli.result import result_lines, tracking_command
 from engine.commands import command
-from engine.snapshot import DispatcherState, IslandState, Snapshot
+from engine.snapshot import DispatcherState, IslandState, Outage, Snapshot
 from engine.store.events import Drafted, Evaluated
 from engine.store.replay import replay
 from engine.store.scoreboard import Best
@@ -270,6 +271,8 @@ def snapshot(**changes: Any) -> Snapshot:
         "compile_workers": 3,
         "bound": "device",
         "quarantined": 0,
+        "tuned": 0,
+        "idle": "",
     }
     dispatcher |= {key: changes.pop(key) for key in [*changes] if key in dispatcher}
     island = IslandState(
@@ -340,6 +343,35 @@ def test_trouble_with_tracking_is_told_once() -> None:
         show(snapshot(tracking_trouble="MLflow at http://x can't be written to: no"))
     assert [one for one in lines if one.startswith("warning: MLflow at http://x")] == lines[:1]
     assert len(lines) == 2
+
+
+def test_an_outage_stands_on_the_line_and_is_told_once_at_either_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    since = 14 * 3600 + 3 * 60 + 10.0
+    away = Outage(base_url="http://here/v1", since=since, until=since + 900)
+    text = "endpoint away since 14:03:10, waiting until 14:18:10"
+    assert text in line(snapshot(outages=(away,)))
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=200)
+    with console.capture() as captured:
+        console.print(table(snapshot(outages=(away,))))
+    assert text in captured.get()
+    assert "away" not in line(snapshot())
+    lines: list[str] = []
+    show = PlainLines(lines.append, clock=lambda: 100.0)
+    for outages in ((), (away,), (away,), (), ()):
+        show(snapshot(outages=outages))
+    assert lines[1:] == [
+        "warning: nothing answers at http://here/v1 since 14:03:10; calls wait for it until "
+        "14:18:10 (llm.outage_s), then the campaign ends",
+        "http://here/v1 answers again; it was away since 14:03:10",
+    ]
+    monkeypatch.undo()
+    time.tzset()
 
 
 def test_quarantine_and_compiling_are_shown_when_they_matter() -> None:
@@ -547,6 +579,11 @@ def test_plain_lines_tell_each_step_of_a_start_once() -> None:
 
 def test_a_session_that_has_evaluated_nothing_shows_no_rate() -> None:
     assert "0.5/s  device 75% busy" in line(snapshot())
+    tuned = "device 75% busy (7 mutations in idle time)  islands"
+    assert tuned in line(snapshot(tuned=7))
+    reason = "waiting for models, budgets.tuning (7) is spent"
+    assert f"75% busy, idle: {reason}" in line(snapshot(idle=reason))
+    assert reason not in line(snapshot(idle=reason, phase="stopping"))
     assert "/s" not in line(snapshot(evaluated=0)) and "busy" not in line(snapshot(evaluated=0))
 
 

@@ -50,7 +50,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             "name": "it",
             "runs_dir": str(folder),
             "tracking": "none",
-            "budgets": {"evaluations": 14},
+            "budgets": {"evaluations": 14, "tuning": 8},
             "operators": [{"kind": "llm", "crossover": 0, "mutation": 0}],
             "islands": {"count": 1, "cycles_in_flight": 1},
             "final": {"seconds": 0},

@@ -10,7 +10,7 @@ import pytest
 
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits
+from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits, TuningLimits
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
@@ -169,6 +169,7 @@ def dispatcher(
     profiles: ProfileLimits | None = None,
     toolchain: Toolchain = TOOLCHAIN,
     revised: TellRevised = lambda number, evaluation: None,
+    tuning: TuningLimits | None = None,
 ) -> Dispatcher:
     setting = DispatchSetting(
         task_hash=TASK.hash,
@@ -185,6 +186,7 @@ def dispatcher(
         profiles=profiles,
         revised=revised,
         spread=SPREAD,
+        tuning=tuning,
     )
     return Dispatcher(setting, scores or Scoreboard())
 

@@ -10,7 +10,8 @@ import pytest
 from engine.config import CampaignConfig, parse_config
 from engine.ending import Stopped
 from engine.islands.island import Island
-from engine.islands.setting import Setting
+from engine.islands.seats import Places
+from engine.islands.setting import Evaluate, Setting
 from engine.store.events import (
     Added,
     CycleFinished,
@@ -74,8 +75,11 @@ class World:
         earlier: Sequence[Event] = (),
         task: Task = TASK,
         sweep: Sweep | None = None,
-        minds: Operators | None = None,
+        tools: Operators | None = None,
+        places: Places | None = None,
         close: Callable[[], Awaitable[None]] | None = None,
+        evaluate_idle: Evaluate | None = None,
+        offer: Callable[[], None] = lambda: None,
         **changes: Any,
     ) -> None:
         self.task = task
@@ -89,12 +93,15 @@ class World:
             config=self.config,
             task=task,
             device=INFO,
-            operators=minds or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
+            operators=tools or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,
             send=self.send,
+            places=places,
             sweep=sweep,
+            evaluate_idle=evaluate_idle,
+            offer=offer,
         )
         self.close = close
         self.island = Island(0, setting)
@@ -107,7 +114,9 @@ class World:
         self.log.append(event)
         await asyncio.sleep(0)
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         assert kernel_id in {e.kernel_id for e in self.log if isinstance(e, Drafted)}
         if len(self.asked) >= self.budget:
             raise Stopped
@@ -316,7 +325,9 @@ def test_a_tournament_is_written_down_before_the_operators_see_it() -> None:
 
 def test_a_fault_ends_the_island_and_is_not_hidden_by_the_end() -> None:
     class Broken(World):
-        async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
             if len(self.asked) == 1:
                 raise LookupError("the store is gone")
             return await super().evaluate(kernel_id, candidate)

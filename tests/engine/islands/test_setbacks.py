@@ -69,7 +69,7 @@ def minded(
                 earlier=earlier,
                 task=SGEMM,
                 close=model.endpoint.close,
-                minds=llm_operators(model, catalog_operators(SGEMM, INFO), novelty=None),
+                tools=llm_operators(model, catalog_operators(SGEMM, INFO), novelty=None),
                 operators=[{"kind": "llm", "crossover": 0, "mutation": 0, **(mix or {})}],
                 islands={"cycles_in_flight": in_flight, "patience": 50},
                 llm={"models": {name: {"model": "scripted"} for name in models}},
@@ -192,8 +192,10 @@ def test_tuned_parameters_mend_nothing_and_count_as_nothing() -> None:
 
 def test_kernels_that_no_backend_takes_are_replies_that_cannot_be_used() -> None:
     class Refusing(World):
-        async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-            made = await super().evaluate(kernel_id, candidate)
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
+            made = await super().evaluate(kernel_id, candidate, held)
             return Evaluation(
                 kernel_id=kernel_id,
                 task_hash=made.task_hash,
@@ -239,8 +241,10 @@ def failing(*reasons: tuple[Status, str]) -> type[World]:
     """Every line of kernels fails for these reasons in turn, and then for the last of them."""
 
     class Failing(World):
-        async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-            made = await super().evaluate(kernel_id, candidate)
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
+            made = await super().evaluate(kernel_id, candidate, held)
             drafted = next(one for one in self.of(Drafted) if one.kernel_id == kernel_id)
             status, reason = reasons[min(drafted.slot // 1000, len(reasons) - 1)]
             return Evaluation(

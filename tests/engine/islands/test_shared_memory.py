@@ -123,7 +123,9 @@ class Archipelago:
         self.log.append(event)
         await asyncio.sleep(0)
 
-    async def evaluate(self, kernel_id: str, candidate: Candidate) -> Evaluation:
+    async def evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
         if any(event.evaluation.kernel_id == kernel_id for event in self.of(Evaluated)):
             return judged(kernel_id)
         if self.budget == 0:

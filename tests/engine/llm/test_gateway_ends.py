@@ -62,7 +62,35 @@ def test_an_endpoint_that_comes_back_is_waited_for() -> None:
         async with ScriptedServer(Script(rule=OK), port=port):
             assert isinstance(await waiting, Reply)
             await gate.close()
-        assert "unreachable" in gate.spending().failures
+        spent = gate.spending()
+        assert spent.failures["unreachable"] == len(journal.of(CallFailed)) > 0
+        assert spent.calls == 2  # attempts at an endpoint that is away are none
+        resumed = history(journal.events).totals.spending()
+        assert (resumed.calls, resumed.tokens) == (2, spent.tokens)
+
+    asyncio.run(go())
+
+
+def test_attempts_at_an_endpoint_that_is_away_use_up_no_budget_and_no_retry() -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, journal, CallBudget(calls=3), retries=1)
+            await gate.complete(question(1))
+            port = int(server.base_url.split(":")[2].partition("/")[0])
+        assert gate.outages.now() == ()
+        waiting = asyncio.create_task(gate.complete(question(2)))
+        while len(journal.of(CallFailed)) < 3:
+            await asyncio.sleep(0.01)
+        [away] = gate.outages.now()
+        assert away.base_url == server.base_url
+        assert away.until - away.since == 900
+        async with ScriptedServer(Script(rule=OK, plan=["server_error"]), port=port):
+            assert isinstance(await waiting, Reply)
+            assert gate.outages.now() == ()
+            with pytest.raises(CallsOver, match="budget of 3 calls is spent"):
+                await gate.complete(question(3))
+            await gate.close()
 
     asyncio.run(go())
 
@@ -153,7 +181,7 @@ def test_a_question_that_is_cancelled_is_counted() -> None:
             await gate.close()
         [failed] = journal.of(CallFailed)
         assert failed.failure is Failure.CANCELLED
-        assert failed.tokens == journal.of(CallReserved)[0].tokens
+        assert failed.tokens == journal.of(CallReserved)[0].tokens  # nothing is streamed
         assert gate.spending().in_flight == 0
 
     asyncio.run(go())

@@ -43,9 +43,16 @@ SPLIT = experiment("split-k", "Divide the reduction over several blocks and add 
 
 
 def claim(
-    book: IdeaBook, island: int, cycle: int, number: int, one: Experiment, *, again: bool = False
+    book: IdeaBook,
+    island: int,
+    cycle: int,
+    number: int,
+    one: Experiment,
+    *,
+    told: int = 100,
+    again: bool = False,
 ) -> Idea | None:
-    return asyncio.run(book.claim(island, cycle, number, one, again=again))
+    return asyncio.run(book.claim(island, cycle, number, one, told=told, again=again))
 
 
 def test_an_idea_is_granted_once_on_all_islands() -> None:
@@ -72,6 +79,17 @@ def test_a_repeat_that_says_what_is_new_is_granted() -> None:
     assert claim(book, 0, 2, 0, said) is not None
     new = "swizzles by XOR instead of padding, which leaves room for a second buffer"
     assert claim(book, 0, 2, 1, experiment("lds-swizzle", PAD.description, new=new)) is None
+
+
+def test_what_is_new_counts_only_against_what_the_designer_was_told_of() -> None:
+    book = IdeaBook(Log())
+    assert claim(book, 0, 1, 0, PAD) is None
+    new = "swizzles by XOR instead of padding, which leaves room for a second buffer"
+    said = experiment("lds-swizzle", PAD.description, new=new)
+    assert claim(book, 1, 1, 0, said, told=0) is not None
+    assert claim(book, 1, 1, 5, said, told=0, again=True) is None
+    assert [one.technique for one in asyncio.run(book.claimed(1, 1))] == ["lds-row-padding"]
+    assert asyncio.run(book.count()) == 2
 
 
 @pytest.mark.parametrize("shared", [True, False])

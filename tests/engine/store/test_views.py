@@ -72,7 +72,14 @@ def of_calls() -> Iterator[CallEvent]:
     """One that failed, one that was answered and turned away, one in flight."""
     of: dict[str, Any] = {"island": 0, "cycle": 1, "request": "i0/c1/s0"}
     yield reserved(0)
-    yield CallFailed.of(reserved(0), Failure.TIMEOUT, "no reply in 60 s")
+    yield CallFailed(
+        number=0,
+        failure=Failure.TIMEOUT,
+        reason="no reply in 60 s",
+        tokens=900,
+        dollars=0.5,
+        **of,
+    )
     yield reserved(1)
     reply = Reply(
         text="...",

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from engine.cli.progress import best_text, demoted_text
+from engine.cli.progress import best_text
 from engine.cli.result import result_lines
+from engine.cli.troubles import demoted_text
 from engine.store.contests import Contested, FinalMeasurement, SearchEnded
 from engine.store.events import Event
 from engine.store.replay import replay

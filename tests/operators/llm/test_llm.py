@@ -2,6 +2,7 @@
 
 import asyncio
 import pickle
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -220,6 +221,27 @@ def test_nothing_at_the_address() -> None:
         with pytest.raises(NoReply) as caught:
             await Endpoint(url, ApiKey()).call(question(), given)
         return caught.value
+
+    error = asyncio.run(go())
+    assert error.kind is Failure.UNREACHABLE
+    assert "llm.base_url" in error.reason
+
+
+def test_an_address_that_swallows_every_packet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As behind a firewall: that is an endpoint that is away, no slow reply."""
+    monkeypatch.setattr("operators.llm.endpoint.CONNECT_S", 0.2)
+
+    async def go() -> NoReply:
+        with socket.socket() as deaf, socket.socket() as first, socket.socket() as second:
+            deaf.bind(("127.0.0.1", 0))
+            deaf.listen(0)
+            for filling in (first, second):  # nobody accepts them: there is no place for more
+                filling.setblocking(False)
+                filling.connect_ex(deaf.getsockname())
+            url = f"http://127.0.0.1:{deaf.getsockname()[1]}/v1"
+            with pytest.raises(NoReply) as caught:
+                await Endpoint(url, ApiKey()).call(question(), options())
+            return caught.value
 
     error = asyncio.run(go())
     assert error.kind is Failure.UNREACHABLE

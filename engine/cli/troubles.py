@@ -1,0 +1,102 @@
+"""What may want a person's attention while a campaign runs, and when it has ended: sentences."""
+
+import time
+from collections.abc import Iterator
+
+from engine.snapshot import IslandState, Outage, Snapshot
+from engine.store.contests import Contested
+from engine.store.revisions import AnchorWithdrawn
+
+COMPILE_BOUND = "compile-bound"
+
+
+def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """What a person may want to do something about: a name for it, and a sentence."""
+    dispatcher = snapshot.dispatcher
+    if dispatcher.quarantined:
+        yield (
+            quarantine_text(snapshot),
+            f"{quarantine_text(snapshot)}: left alone after faults, probed, and taken back when "
+            "it computes a known answer; the faults are in the store's table faults, and "
+            "'kernel-scientist doctor --device' looks at a device",
+        )
+    for one in dispatcher.withdrawn:
+        yield one.kernel_id, withdrawn_text(one)
+    for lost in dispatcher.demotions:
+        yield f"contest {lost.number}", demoted_text(lost)
+    for wrong in dispatcher.wrong:
+        yield f"contest {wrong.number}", wrong_text(wrong)
+    if snapshot.phase == "running" and dispatcher.bound == "compile":
+        count = dispatcher.compile_workers
+        workers = f"{count} compile workers make" if count > 1 else "1 compile worker makes"
+        yield (
+            COMPILE_BOUND,
+            f"{COMPILE_BOUND}: {workers} fewer kernels than the devices could measure; give the "
+            "campaign more CPU cores, or raise devices.compile_workers where cores are idle",
+        )
+    for outage in snapshot.outages:
+        yield (
+            f"outage {outage.base_url} {outage.since}",
+            f"nothing answers at {outage.base_url} since {clock_time(outage.since)}; calls wait "
+            f"for it until {clock_time(outage.until)} (llm.outage_s), then the campaign ends",
+        )
+    for island in snapshot.islands:
+        if island.warning:
+            yield f"island {island.index}: {island.warning}", island_text(island)
+    if snapshot.tracking_trouble:
+        yield "tracking", f"{snapshot.tracking_trouble}; the campaign goes on without it"
+
+
+def island_text(island: IslandState) -> str:
+    """ "island 0: no reply could be used in 3 cycles in a row (...); ..."."""
+    return (
+        f"island {island.index}: {island.warning}; each reply's fault stands in the store's table "
+        "calls, under turned_away"
+    )
+
+
+def withdrawn_text(withdrawn: AnchorWithdrawn) -> str:
+    """ "14c17dd2426d is withdrawn and counts no more: it failed 3 times in a row ..."."""
+    short, back = withdrawn.kernel_id[:12], withdrawn.anchor_id[:12]
+    return (
+        f"{short} is withdrawn and counts no more: {withdrawn.reason}; kernels are timed against "
+        f"{back} again"
+    )
+
+
+def demoted_text(contest: Contested) -> str:
+    """ "14c17dd2426d is the best no more: measured again beside it, 5e37a20c11ff is 1.06x ..."."""
+    was, now = contest.rival_id[:12], contest.kernel_id[:12]
+    estimate, low, high = contest.ratio or (1.0, 1.0, 1.0)
+    return (
+        f"{was} is the best no more: measured again beside it, {now} is {estimate:.2f}x as fast "
+        f"(99% interval {low:.2f} to {high:.2f})"
+    )
+
+
+def wrong_text(contest: Contested) -> str:
+    """Why a kernel that seemed faster than the best did not become the best."""
+    reason = contest.reason.removeprefix("it ")
+    if reason != contest.reason:
+        return f"{contest.kernel_id[:12]} {reason}"
+    return (
+        f"{contest.kernel_id[:12]} seemed faster than the best and failed when it was measured "
+        f"again: {reason}"
+    )
+
+
+def quarantine_text(snapshot: Snapshot) -> str:
+    """ "1 of 8 devices in quarantine"."""
+    count = snapshot.devices
+    of = f"{count} devices" if count > 1 else "1 device"
+    return f"{snapshot.dispatcher.quarantined} of {of} in quarantine"
+
+
+def outage_text(outage: Outage) -> str:
+    """ "endpoint away since 14:03:10, waiting until 14:18:10": local time."""
+    since, until = clock_time(outage.since), clock_time(outage.until)
+    return f"endpoint away since {since}, waiting until {until}"
+
+
+def clock_time(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))

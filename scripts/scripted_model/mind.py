@@ -1,0 +1,155 @@
+"""A scripted mind: it has thirty ideas, says each in other words every time, and reads the record.
+
+Like a capable model it proposes nothing that it recognises in its prompt as tried, whatever that
+was called there; what its prompt does not show it can't know. Where its prompt names directions
+to look at first, more than half of what it proposes lies there. Which ideas come to it first is
+the same for all islands: they ask one model. What an idea is worth it does not know.
+"""
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from scripts.scripted_model.answers import Messages, answer, listing, role_of
+
+IDEAS = Path(__file__).with_name("ideas.yaml")
+MARK = "idea_"
+RECOGNISED = 48
+"""Characters of a sentence by which it is recognised; records are cut off."""
+
+EXPERIMENTS, IN_FOCUS = 5, 3
+FOCUS = re.compile(r"Look first at what is left to you: ([^.]*)\.")
+AVENUES = ("memory", "tiling", "arithmetic", "latency", "distribution", "occupancy", "layout")
+TURNED_AWAY = re.compile(r"^# Turned away just now$.*?(?=^# |\Z)", re.MULTILINE | re.DOTALL)
+CODE_TITLES = {"crossover": "First parent", "repair": "The kernel that failed"}
+
+Way = tuple[str, str]
+"""A technique's name and a sentence."""
+
+
+@cache
+def directions() -> tuple[str, ...]:
+    """Of each idea, where it changes a kernel."""
+    return tuple(one["direction"] for one in yaml.safe_load(IDEAS.read_text()))
+
+
+@cache
+def ideas() -> tuple[tuple[Way, ...], ...]:
+    """For each idea the ways in which it is said."""
+    return tuple(
+        tuple((name, sentence) for name, sentence in one["ways"])
+        for one in yaml.safe_load(IDEAS.read_text())
+    )
+
+
+@dataclass(slots=True)
+class ScriptedMind:
+    """A Rule for ScriptedServer. pull: how much sooner the first idea comes to mind than the last,
+    as a power of its rank; 0: all alike. written: the idea of each call of a writer, in order."""
+
+    seed: int
+    pull: float = 0.5
+    written: list[int] = field(default_factory=list)
+    _weights: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        places = list(range(len(ideas())))
+        random.Random(f"{self.seed}/pull").shuffle(places)
+        self._weights = [(1 + place) ** -self.pull for place in places]
+
+    def __call__(self, messages: Messages, number: int) -> str:
+        role = role_of(messages)
+        prompt = "\n".join(one["content"] for one in messages if one["role"] != "assistant")
+        again = any(one["role"] == "assistant" for one in messages)
+        if role == "selector":
+            return answer(messages, number)
+        if role == "designer":
+            said = "\n".join(one["content"] for one in messages)
+            return self._design(said, random.Random(f"{self.seed}/{number}"))
+        idea = wanted(prompt)
+        if not again and role == "writer":
+            self.written.append(idea)
+        base = listing(prompt, CODE_TITLES.get(role, "Base"))
+        return f"```hip\n{with_idea(base, idea, number)}```\n\n## Report\nAs asked for.\n"
+
+    def _design(self, prompt: str, draw: random.Random) -> str:
+        known = tried(prompt)
+        left = [place for place in range(len(ideas())) if place not in known]
+        focus = FOCUS.search(prompt)
+        first = [place for place in left if focus and directions()[place] in focus[1]]
+        chosen = self._drawn(first, IN_FOCUS, draw)
+        others = [place for place in left if place not in chosen]
+        chosen += self._drawn(others, EXPERIMENTS - len(chosen), draw)
+        if not chosen:  # it must say something
+            chosen = self._drawn(range(len(ideas())), EXPERIMENTS, draw)
+        said = {
+            "avenues": list(AVENUES),
+            "experiments": [_experiment(ideas()[place], draw) for place in chosen],
+        }
+        return f"```json\n{json.dumps(said)}\n```"
+
+    def _drawn(self, places: Sequence[int], count: int, draw: random.Random) -> list[int]:
+        """Without replacement, by how soon they come to mind."""
+        left = list(places)
+        chosen: list[int] = []
+        while left and len(chosen) < count:
+            chosen.append(draw.choices(left, [self._weights[place] for place in left])[0])
+            left.remove(chosen[-1])
+        return chosen
+
+
+def _experiment(ways: Sequence[Way], draw: random.Random) -> dict[str, object]:
+    """new: why it is none of the ideas in the record; the mind is sure of that, in other words."""
+    (name, sentence), (_, another) = draw.sample(list(ways), 2)
+    low = draw.randint(-5, 15)
+    return {
+        "technique": name,
+        "avenue": draw.choice(AVENUES),
+        "description": sentence,
+        "rubric": f"1. {sentence}\n2. Keep the rest.",
+        "new": another,
+        "performance": [low, low + draw.randint(1, 40)],
+        "innovation": draw.randint(0, 100),
+    }
+
+
+def tried(prompt: str) -> set[int]:
+    """Ideas that the prompt shows as tried. What was turned away just now is tried only where the
+    mind sees that it is the earlier idea; where that is another one, it may insist."""
+    turned_away = TURNED_AWAY.search(prompt)
+    if turned_away is None:
+        return recognised(prompt)
+    elsewhere = prompt[: turned_away.start()] + prompt[turned_away.end() :]
+    earlier = re.findall(r" repeats (\S+)", turned_away[0])
+    return recognised(elsewhere) | recognised("\n".join(earlier))
+
+
+def recognised(prompt: str) -> set[int]:
+    """Ideas of which a name or the beginning of a sentence stands in the prompt."""
+    return {
+        place
+        for place, ways in enumerate(ideas())
+        if any(name in prompt or sentence[:RECOGNISED] in prompt for name, sentence in ways)
+    }
+
+
+def wanted(prompt: str) -> int:
+    """The idea whose sentence stands last in a writer's prompt: the experiment to make."""
+    places = [max(prompt.rfind(sentence) for _, sentence in ways) for ways in ideas()]
+    return places.index(max(places))
+
+
+def with_idea(source: str, idea: int, number: int) -> str:
+    """The kernel with a mark of the idea; number: no two kernels are the same."""
+    return f"{source.rstrip()}\n__device__ constexpr int {MARK}{idea} = {number};\n"
+
+
+def ideas_in(sources: Sequence[str]) -> set[int]:
+    text = "\n".join(sources)
+    return {place for place in range(len(ideas())) if f"{MARK}{place} =" in text}

@@ -1,0 +1,103 @@
+"""Tests of what prompts tell of a kernel's parameters."""
+
+import math
+from typing import Any
+
+from evaluators.evaluation import Evaluation, Status
+from evaluators.kernel.source import kernel_id, parse_kernel
+from evaluators.measuring.intervals import Spread
+from operators.individual import Candidate, Individual
+from operators.llm.prompts.landscape import landscape_lines, landscapes
+from operators.llm.prompts.render import Scene, designer_prompt, selector_prompt, writer_prompt
+from scripts.scripted_model.individuals import DEVICE, EXPERIMENT, SEED, SGEMM
+
+SPREAD = Spread(sitting=0.003, distance=0.0, run=0.8)
+
+SOURCE = """/*---
+launches: [{kernel: k, grid: [1], block: [64], args: [x]}]
+params: {ROWS: 1, V: 4}
+space: {ROWS: [1, 2, 8], V: [4, 8, 16]}
+constraints: ["ROWS * V <= 64"]
+---*/
+__global__ void k(float* x) { x[0] = ROWS * V; }
+"""
+
+
+def point(rows: int, v: int, percent: float | None, status: Status | None = None) -> Individual:
+    """So many percent faster than the kernel at ROWS 1, V 4, raced beside the same anchor."""
+    source = parse_kernel(SOURCE).with_params({"ROWS": rows, "V": v}).text
+    identity = kernel_id(source)
+    common: dict[str, Any] = {"kernel_id": identity, "task_hash": "t", "device_class": "c"}
+    if percent is None:
+        made = Evaluation(status=status or Status.WRONG, reason="c[0] is wrong", **common)
+    else:
+        speedup = 2.0 * (1 + percent / 100)
+        gain = {"a": math.log(speedup)}
+        made = Evaluation(
+            status=Status.PASSED,
+            times_us={"a": 100 / speedup},
+            blocks={"a": tuple(gain["a"] + d for d in (-1e-4, 0.0, 1e-4, 0.0))},
+            gains=gain,
+            anchor_id="seed",
+            speedup=speedup,
+            ci95=(0.99 * speedup, 1.01 * speedup),
+            **common,
+        )
+    return Individual(
+        id=identity, candidate=Candidate.from_source(source), origin="mutation", evaluation=made
+    )
+
+
+HERE = point(1, 4, 0.0)
+FASTER = point(8, 4, 6.0)
+POINTS = [HERE, FASTER, point(1, 8, 0.1), point(1, 16, None), point(2, 8, -3.0)]
+
+
+def test_each_parameter_says_what_its_values_brought_with_interval_or_noise() -> None:
+    rows, v, summary = landscape_lines(HERE, POINTS, SPREAD)
+    elsewhere, measured = rows.split("; ")
+    assert elsewhere.startswith("ROWS 1 -> 2 at V=8: -3.") and "..-" in elsewhere
+    assert measured.startswith("1 -> 8: +6% (+") and "within" not in measured
+    assert v.startswith("V 4 -> 8: within noise (-") and v.endswith("; 4 -> 16: WRONG")
+    assert summary.startswith(f"5 points of 8 tried, best ROWS=8 V=4 ({FASTER.id}): +6% (")
+
+
+def test_constraints_and_other_structures_are_no_points() -> None:
+    other = parse_kernel(SOURCE.replace("x[0] =", "x[1] =")).text
+    stranger = Individual(
+        id=kernel_id(other),
+        candidate=Candidate.from_source(other),
+        origin="experiment",
+        evaluation=HERE.evaluation,
+    )
+    assert landscape_lines(HERE, [HERE, stranger], SPREAD) == []
+    tight = SOURCE.replace("<= 64", "<= 16")
+    assert parse_kernel(tight).structure == parse_kernel(SOURCE).structure
+    one = Individual(
+        id=HERE.id,
+        candidate=Candidate.from_source(tight),
+        origin="experiment",
+        evaluation=HERE.evaluation,
+    )
+    *_, summary = landscape_lines(one, [one, point(1, 8, -1.0)], SPREAD)
+    assert summary == "2 points of 5 tried, this one is the best"
+
+
+def test_a_structure_is_told_once() -> None:
+    told = landscapes([FASTER, HERE], POINTS, SPREAD)
+    assert list(told) == [FASTER.id]
+    assert "ROWS 8 -> 1: -5.6" in told[FASTER.id] and "this one is the best" in told[FASTER.id]
+
+
+def test_designer_and_selector_are_told_and_the_promise_is_made_where_it_is_kept() -> None:
+    scene = Scene(task=SGEMM, device=DEVICE, tuned={one.id: one for one in POINTS[1:]})
+    known = {HERE.id: HERE, SEED.id: SEED}
+    designer = designer_prompt(scene, HERE, SEED, known, avenues=1, experiments=1)
+    assert "- ROWS 1 -> 2 at V=8" in designer.messages[1].content
+    selector = selector_prompt(scene, [HERE, SEED], known)
+    assert f"- {HERE.id}: ROWS 1 -> 2 at V=8" in selector.messages[1].content
+    said = writer_prompt(scene, SEED, SEED, EXPERIMENT, known).messages[0].content
+    assert "While devices are idle" in said
+    nobody = Scene(task=SGEMM, device=DEVICE, tuned=None)
+    said = writer_prompt(nobody, SEED, SEED, EXPERIMENT, known).messages[0].content
+    assert "idle" not in said and "Mutations try them" in said
