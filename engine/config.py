@@ -75,6 +75,7 @@ class OperatorMix(_Section):
     models: Mapping[Role, str] = {}
     avenues: int = Field(default=10, ge=1)
     designs: int = Field(default=5, ge=1)  # experiments that a designer is asked for
+    select_from: int = Field(default=2, ge=1)  # kernels of a tournament; of fewer nobody is asked
     # Times that a failed kernel goes back; where the last of them moved the error, once more.
     repairs: int = Field(default=1, ge=0)
 

@@ -131,6 +131,7 @@ def session_started(
         harness=toolchain.harness,
         compiler=toolchain.compiler,
         start_counts=False,
+        info=info,
     )
 
 

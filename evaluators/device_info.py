@@ -53,7 +53,8 @@ class DeviceInfo:
     these holds, where that is not cache_bytes ("cache") or more than is ever asked for ("dram").
     peak_margin: a time is impossible only beyond this factor of the peaks.
     compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
-    whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu.
+    whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu. notes: further
+    sentences for whoever writes kernels.
     """
 
     backend: str
@@ -77,6 +78,7 @@ class DeviceInfo:
     judges_on_device: bool = True  # inputs stay there and results are judged there; else: the host
     macros: tuple[str, ...] = ()  # NAME=VALUE, of a device for which this one watches kernels
     private_process: bool = True  # its sessions share a context, which a fault of one ends
+    notes: tuple[str, ...] = ()
 
     @property
     def device_class(self) -> str:

@@ -26,12 +26,13 @@ class Context:
 
     rng is keyed by (campaign seed, island, cycle, slot), so a decision can be recomputed.
     key names the call for the store: the same key always means the same question.
-    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at. repeated:
-    what the same designer has just designed, and somebody had tried before. claimed: ideas that
-    had gone to a writer, on all islands that tell each other. trouble: role ->
-    what was wrong with its last replies, where none could be used for some cycles; models: role
-    -> the name of a model that is asked in place of its own. tuned: mutations that were measured
-    in idle device time and are no members, by id; None where nobody tunes.
+    profiles: a profiler's advice, by kernel id, of the few kernels that it looked at.
+    rationale: to a designer, why a model chose the Base and the Reference. repeated: what the
+    same designer has just designed, and somebody had tried before. claimed: ideas that had gone
+    to a writer, on all islands that tell each other. trouble: role -> what was wrong with its
+    last replies, where none could be used for some cycles; models: role -> the name of a model
+    that is asked in place of its own. tuned: mutations that were measured in idle device time
+    and are no members, by id; None where nobody tunes.
     """
 
     task: Task
@@ -43,6 +44,7 @@ class Context:
     individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
     knowledge: str = ""
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rationale: str = ""
     repeated: tuple[Repeat, ...] = ()
     claimed: tuple[Idea, ...] = ()
     trouble: Mapping[str, str] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import CampaignFailed
 from engine.islands.island import Island
+from engine.islands.operators import island_operators
 from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
@@ -21,11 +22,9 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from operators.catalog import catalog_operators, random_candidate
+from operators.catalog import random_candidate
 from operators.catalog.search_space import Sweep, search_space
 from operators.individual import Candidate, Individual
-from operators.llm.designer import focus_of
-from operators.llm.scientist import llm_operators
 from operators.operator import Context, Draft, Operators
 
 
@@ -107,18 +106,7 @@ class IslandActor:
         return GatewayModel(self._gateway, mix.models)
 
     def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
-        classic = catalog_operators(task, info)
-        if model is None or self._config.llm is None:
-            return classic
-        mix = self._config.operators_of(self._index)
-        return llm_operators(
-            model,
-            classic,
-            focus=focus_of(self._index, self._config.islands.count),
-            novelty=self._config.llm.novelty,
-            avenues=mix.avenues,
-            experiments=mix.designs,
-        )
+        return island_operators(self._config, self._index, task, info, model)
 
     def _sweep(self, task: Task) -> Sweep | None:
         """In an order of the island's own; none beside a model, which always finds something."""

@@ -222,12 +222,30 @@ def _track(arguments: Namespace) -> int:
 
 
 def _prompts(arguments: Namespace) -> int:
-    """Print the messages that a model is sent in one of its roles, without sending them: with
-    the kernels of a campaign, or with the naive seed and stand-ins. Needs the backend's device,
-    which the messages describe."""
-    from engine.cli.prompts import prompt_text
+    """Print the messages that a model is sent in one of its roles, without sending them. Of a
+    campaign: the last that were sent, or with --next those that are sent next, made by the code
+    that sends them. Without one: with the naive seed and stand-ins, and the backend's device, which
+    the messages describe."""
+    from engine.cli.prompts import campaign_prompt, seed_prompt
 
-    print(prompt_text(arguments.task, arguments.role, arguments.backend, arguments.run_dir))
+    if arguments.run_dir is None:
+        if arguments.task is None:
+            raise UsageError("name a campaign with --run-dir, or a task with --task")
+        if arguments.next or (arguments.island, arguments.cycle) != (None, None):
+            raise UsageError("--island, --cycle and --next go with --run-dir")
+        print(seed_prompt(arguments.task, arguments.role, arguments.backend))
+        return OK
+    if arguments.task is not None:
+        raise UsageError("--run-dir has a task of its own: leave out --task")
+    print(
+        campaign_prompt(
+            arguments.run_dir,
+            arguments.role,
+            island=arguments.island,
+            cycle=arguments.cycle,
+            next_one=arguments.next,
+        )
+    )
     return OK
 
 

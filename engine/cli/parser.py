@@ -131,16 +131,16 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     track.add_argument("--uri", help="MLflow's (default: the one in the campaign's configuration)")
 
     prompts = add("prompts", "print what a model is sent")
-    _add_task(prompts)
     prompts.add_argument("--role", required=True, choices=ROLE_NAMES, help="who is asked")
     prompts.add_argument(
-        "--backend", default="cpu", choices=known_backends(), help="whose device is told of (cpu)"
+        "--run-dir", type=Path, metavar="RUN", help="what this campaign sent last, or sends"
     )
+    prompts.add_argument("--island", type=int, metavar="N", help="on this island of it")
+    prompts.add_argument("--cycle", type=int, metavar="N", help="in this cycle of the island")
+    prompts.add_argument("--next", action="store_true", help="what it sends next")
+    prompts.add_argument("--task", help="without a campaign: the naive seed of this task")
     prompts.add_argument(
-        "--run-dir",
-        type=Path,
-        metavar="RUN",
-        help="show the kernels of this campaign (default: the naive seed alone)",
+        "--backend", default="cpu", choices=known_backends(), help="and whose device (cpu)"
     )
 
     doctor = add("doctor", "say what is here, what is missing, and what to do")

@@ -1,41 +1,119 @@
-"""What a model would be sent in a role, for a person to read."""
+"""What a model is sent in a role, for a person to read: as it was sent, else as it would be."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from engine.config import CampaignConfig, OperatorMix, parse_config
+from engine.islands.rehearsal import Rehearsal, stored_outcomes
+from engine.llm.config import Llm, LlmModel
+from engine.store.calls import CallReserved
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
+from engine.store.store import StoreError, read_events
 from evaluators.device import backend
+from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task_file import load_task
-from operators.individual import Individual
 from operators.llm.preview import preview
-from operators.llm.question import Role
+from operators.llm.question import Message, Role
 
 
-def prompt_text(task: str, role: Role, backend_name: str, run_dir: Path | None) -> str:
-    """The messages one after the other, each under its speaker's name.
+def seed_prompt(task: str, role: Role, backend_name: str) -> str:
+    """With the naive seed alone. Raises TaskError, BackendMissing."""
+    return _text(preview(role, load_task(task), _device(backend_name)).messages)
 
-    run_dir: of the campaign whose kernels are shown; None: the naive seed alone. Raises
-    TaskError, BackendMissing, StoreError.
+
+def campaign_prompt(
+    run_dir: Path,
+    role: Role,
+    *,
+    island: int | None = None,
+    cycle: int | None = None,
+    next_one: bool = False,
+) -> str:
+    """The last that the role was sent, on that island and in that cycle where they are named.
+
+    Where it was not stored, it is asked anew by the campaign's own code, from the log. next_one,
+    or nothing was sent: what the role is sent next. Raises StoreError, ConfigError, TaskError,
+    BackendMissing.
     """
-    loaded = load_task(task)
+    sent = _last_sent(run_dir, role, island, cycle)
+    if sent is not None and not next_one:
+        return _text(sent.prompt or _again(rehearsal_of(run_dir, island=sent.island), sent))
+    if cycle is not None:
+        raise StoreError(f"{run_dir / STORE}: no {role} was asked in cycle {cycle}")
+    if island is None:
+        island = sent.island if sent is not None else 0
+    request, left_aside = rehearsal_of(run_dir, island=island).next(role)
+    if request is None:
+        raise StoreError(f"{run_dir / STORE}: as this campaign stands, no {role} is asked next")
+    if left_aside:
+        print("cycles under way are left aside", file=sys.stderr)
+    return _text(request.prompt.messages)
+
+
+def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
+    """An island of a stored campaign, to be asked what it asks. Raises as campaign_prompt()."""
+    store = run_dir / STORE
+    whole = replay(store)
+    config = asking(parse_config(dict(whole.campaign.config), where=str(store)))
+    return Rehearsal(
+        whole=whole,
+        outcomes=stored_outcomes(read_events(store)),
+        config=config,
+        task=load_task(config.task),
+        device=_told_of(whole) or _device(config.backend),
+        island=island,
+    )
+
+
+def _last_sent(
+    run_dir: Path, role: Role, island: int | None, cycle: int | None
+) -> CallReserved | None:
+    sent = [
+        stored.event
+        for stored in read_events(run_dir / STORE)
+        if isinstance(stored.event, CallReserved)
+        and stored.event.role == role
+        and island in (None, stored.event.island)
+        and cycle in (None, stored.event.cycle)
+    ]
+    return sent[-1] if sent else None
+
+
+def _again(rehearsal: Rehearsal, sent: CallReserved) -> Sequence[Message]:
+    """What was sent and not stored. Says so where it is not what it was."""
+    for request in rehearsal.cycle(sent.cycle):
+        if request.key == sent.request:
+            if request.prompt_hash != sent.prompt_hash:
+                print("what was sent then differed: its hash is another", file=sys.stderr)
+            return request.prompt.messages
+    raise StoreError(f"the log does not lead to {sent.request} again")
+
+
+def _told_of(whole: Replay) -> DeviceInfo | None:
+    """The device as the last session found it; None: the store is from before that was kept."""
+    return whole.sessions[-1].started.info if whole.sessions else None
+
+
+def asking(config: CampaignConfig) -> CampaignConfig:
+    """The same campaign with models asked on all islands, where it asks none."""
+    if config.asks_models:
+        return config
+    llm = config.llm or Llm(models={"none": LlmModel(model="none")})
+    return config.model_copy(
+        update={"llm": llm, "operators": (OperatorMix(kind="llm", mutation=0),)}
+    )
+
+
+def _device(backend_name: str) -> DeviceInfo:
     device = backend(backend_name).open_device(0)
     try:
-        whole = replay(run_dir / STORE) if run_dir is not None else None
-        shown = _individuals(whole) if whole else []
-        prompt = preview(role, loaded, device.info, shown, profiles=_profiles(whole))
+        return device.info
     finally:
         device.close()
-    return "\n\n".join(f"[{one.role}]\n{one.content}" for one in prompt.messages)
 
 
-def _profiles(whole: Replay | None) -> dict[str, tuple[str, ...]]:
-    found = whole.scores.profiles.values() if whole else ()
-    return {profiled.kernel_id: profiled.advice for profiled in found}
-
-
-def _individuals(whole: Replay) -> list[Individual]:
-    """Everything that was evaluated, the fastest first, failures last."""
-    known = whole.scores.evaluations
-    drafts = [draft for draft in whole.first_drafts.values() if draft.kernel_id in known]
-    individuals = [draft.individual(known[draft.kernel_id]) for draft in drafts]
-    return sorted(individuals, key=lambda one: -(one.evaluation.speedup or 0.0))
+def _text(messages: Sequence[Message]) -> str:
+    """The messages one after the other, each under its speaker's name."""
+    return "\n\n".join(f"[{one.role}]\n{one.content}" for one in messages)

@@ -175,7 +175,7 @@ class Asker:
             cycle.individuals[selection.base_id],
             cycle.individuals[selection.reference_id],
         )
-        told = context(DESIGN, "design")
+        told = replace(context(DESIGN, "design"), rationale=_why(selection))
         if self.ideas is not None:
             told = replace(told, claimed=await self.ideas.claimed(told.island, cycle.claimed))
         design = await operators.designer.design(base, reference, told)
@@ -280,6 +280,11 @@ class Asker:
             origin="mutation",
             parents=(parent.id,),
         )
+
+
+def _why(selection: Selection) -> str:
+    """A model's reasons; those of a draw by lot help nobody."""
+    return selection.rationale if selection.decided_by == "model" else ""
 
 
 async def finish_all(slots: Iterable[Awaitable[None]], *, milder: type[Exception]) -> None:

@@ -134,7 +134,9 @@ class Island:
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()
-                    chosen = self._memory.population.members(event.tournament)
+                    members = {one.id: one for one in self._memory.population}
+                    known = {**self._memory.individuals, **members}  # others once stayed in it
+                    chosen = tuple(known[one] for one in event.tournament)
                     self._start(event.cycle, event.operator, chosen, event.claimed)
                 case CycleFinished():
                     self._close(event)

@@ -15,6 +15,7 @@ class _Section(BaseModel):
 
 
 Temperature = Annotated[float, Field(ge=0)]
+PromptTokens = Annotated[int, Field(ge=2000)]
 _T = TypeVar("_T")
 
 
@@ -59,6 +60,7 @@ class Llm(_Section):
     retries: int = Field(default=5, ge=0)  # of a call that failed
     outage_s: float = Field(default=900, ge=0)  # an endpoint that answered once may be away
     keep_prompts: bool = True  # in the store, beside their hash
+    prompt_tokens: Mapping[Role, PromptTokens] = {}  # of a prompt at most, where not PROMPT_TOKENS
     novelty: float | None = Field(default=0.995, gt=0, le=1)  # similarity turned away; None: none
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from engine.store.event_body import body_of
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection
@@ -55,6 +56,8 @@ class SessionStarted:
     compiler: str = ""
     start_counts: bool = True
     """Whether budgets.wall_time_s counts what comes before SearchStarted, as it once did."""
+    info: DeviceInfo | None = None
+    """What prompts tell of the device; None in stores of before it was kept."""
 
     @property
     def key(self) -> str:

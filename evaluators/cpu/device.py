@@ -5,9 +5,10 @@ import platform
 
 from evaluators.cpu import fibers
 from evaluators.cpu.caches import caches
-from evaluators.cpu.calibrate import peaks
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
+from evaluators.cpu.processor.calibrate import peaks
+from evaluators.cpu.processor.notes import device_notes
 from evaluators.cpu.runner import runner
 from evaluators.cpu.script import MAX_THREADS
 from evaluators.cpu.session import CpuSession
@@ -103,6 +104,7 @@ class CpuDevice:
             peak_margin=PEAK_MARGIN,
             judges_on_device=False,
             private_process=private_process,
+            notes=device_notes(),
         )
 
     def open(

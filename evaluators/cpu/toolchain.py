@@ -95,6 +95,13 @@ class Toolchain:
         return f"{self.family} {self.version}"
 
     @property
+    def code_flags(self) -> tuple[str, ...]:
+        """Those of a kernel without barriers that decide what code it becomes, for people."""
+        flags = self.build("", "", ())
+        telling = ("-O", "-march", "-fopenmp", "-ffp", "-fno-math", "-fno-trapping", "-mprefer")
+        return tuple(flag for flag in flags if flag.startswith(telling))
+
+    @property
     def memory_bytes(self) -> int:
         """Address space for a compile child; Zig reserves much, and uses little of it."""
         return (8 if self.family == "zig c++" else 3) << 30

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from operators.llm.call import estimated_tokens
 from operators.llm.prompts.render import reask, smaller
 from operators.llm.question import (
     Failure,
@@ -19,10 +20,11 @@ from operators.operator import Context, Declined, Unusable
 
 Read = TypeVar("Read")
 
-RenderPrompt = Callable[[float], Prompt]
-"""Share of the usual length (1.0, or less after the context was too long) -> prompt."""
+RenderPrompt = Callable[[int | None], Prompt]
+"""A budget of tokens, when the role's own was too long for the model -> prompt."""
 
 SHORTENED = 0.35
+"""Of a prompt that was too long, for the next."""
 
 
 NO_ANSWER = frozenset({Failure.EMPTY, Failure.ONLY_REASONING, Failure.REFUSAL, Failure.PROSE_ONLY})
@@ -57,14 +59,15 @@ async def ask(
             shortened=shortened,
         )
 
-    def prompted(share: float) -> Prompt:
+    def prompted(tokens: int | None) -> Prompt:
         trouble = context.trouble.get(role)
-        return smaller(render(share), role, trouble) if trouble else render(share)
+        return smaller(render(tokens), role, trouble) if trouble else render(tokens)
 
-    asked = request(0, prompted(1.0))
+    asked = request(0, prompted(None))
     outcome = await model.complete(asked)
     if isinstance(outcome, Unanswered) and outcome.kind is Failure.CONTEXT_TOO_LONG:
-        shorter = request(1, prompted(SHORTENED), shortened=True)
+        budget = round(SHORTENED * estimated_tokens(asked.prompt.messages))
+        shorter = request(1, prompted(budget), shortened=True)
         if shorter.prompt.characters < asked.prompt.characters:
             asked = shorter
             outcome = await model.complete(asked)

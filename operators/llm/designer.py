@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operators.individual import Experiment, Individual
 from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, designer_prompt
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Model, Prompt, Reply
 from operators.llm.replies import DesignerReply, ExperimentReply, read_structured, schema_of
 from operators.operator import Context, Design
@@ -23,7 +24,7 @@ DIRECTIONS = (
     "pipelining and latency",
     "work distribution over blocks and threads",
     "instruction choice and vector width",
-    "registers and occupancy",
+    "registers",
     "data layout",
     "shape by shape",
     "launches and their number",
@@ -46,12 +47,15 @@ class LlmDesigner:
         self,
         model: Model,
         *,
+        tokens: int = PROMPT_TOKENS["designer"],
         avenues: int = AVENUES,
         experiments: int = EXPERIMENTS,
         focus: Sequence[str] = (),
     ) -> None:
-        """focus: directions to look at first, as other islands look elsewhere."""
+        """tokens: of a prompt, at most; focus: directions to look at first, as other islands look
+        elsewhere."""
         self._model = model
+        self._tokens = tokens
         self._avenues = avenues
         self._experiments = experiments
         self._focus = tuple(focus)
@@ -61,8 +65,8 @@ class LlmDesigner:
 
         in_trouble = "designer" in context.trouble
 
-        def render(share: float) -> Prompt:
-            scene = Scene.of(context, share)
+        def render(tokens: int | None) -> Prompt:
+            scene = Scene.of(context, tokens or self._tokens)
             return designer_prompt(
                 scene,
                 base,

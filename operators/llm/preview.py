@@ -1,6 +1,4 @@
-"""Prompts outside of a campaign: what a role is sent, with the seed or given kernels shown."""
-
-from collections.abc import Mapping, Sequence
+"""Prompts outside of a campaign: what a role is sent, with the naive seed shown."""
 
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
@@ -16,6 +14,7 @@ from operators.llm.prompts.render import (
     selector_prompt,
     writer_prompt,
 )
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Prompt, Role
 
 EXPERIMENT = Experiment(
@@ -27,39 +26,25 @@ EXPERIMENT = Experiment(
 )
 
 
-def preview(
-    role: Role,
-    task: Task,
-    device: DeviceInfo,
-    individuals: Sequence[Individual] = (),
-    *,
-    knowledge: str = "",
-    profiles: Mapping[str, tuple[str, ...]] | None = None,
-) -> Prompt:
-    """What role is sent. individuals: of a campaign, best first; none: the naive seed, unmeasured.
-
-    The first is the Base, the second, if there is one, the Reference; for repair the first
-    that failed is shown, else a stand-in that says so.
-    """
-    scene = Scene(task=task, device=device, knowledge=knowledge, profiles=profiles or {})
-    shown = list(individuals) or [_seed(task, device, Status.STOPPED_EARLY, "not measured yet")]
-    known = {one.id: one for one in shown}
-    passed = [one for one in shown if one.evaluation.passed] or shown
-    base, reference = passed[0], passed[min(1, len(passed) - 1)]
-    if role == "selector":
-        return selector_prompt(scene, passed, known)
-    if role == "designer":
-        return designer_prompt(
-            scene, base, reference, known, avenues=AVENUES, experiments=EXPERIMENTS
-        )
-    if role == "writer":
-        return writer_prompt(scene, base, reference, base.experiment or EXPERIMENT, known)
-    if role == "crossover":
-        return crossover_prompt(scene, base, reference, known)
-    broken = (Status.PASSED, Status.STOPPED_EARLY)
-    failed = [one for one in shown if one.evaluation.status not in broken]
-    stand_in = _seed(task, device, Status.COMPILE_ERROR, "(here stands what went wrong)")
-    return repair_prompt(scene, failed[0] if failed else stand_in, known)
+def preview(role: Role, task: Task, device: DeviceInfo) -> Prompt:
+    """What role is sent of the naive seed, which is not measured; for repair it says it failed."""
+    scene = Scene(task=task, device=device, tokens=PROMPT_TOKENS[role])
+    seed = _seed(task, device, Status.STOPPED_EARLY, "not measured yet")
+    known = {seed.id: seed}
+    match role:
+        case "selector":
+            return selector_prompt(scene, [seed], known)
+        case "designer":
+            return designer_prompt(
+                scene, seed, seed, known, avenues=AVENUES, experiments=EXPERIMENTS
+            )
+        case "writer":
+            return writer_prompt(scene, seed, seed, EXPERIMENT, known)
+        case "crossover":
+            return crossover_prompt(scene, seed, seed, known)
+        case "repair":
+            failed = _seed(task, device, Status.COMPILE_ERROR, "(here stands what went wrong)")
+            return repair_prompt(scene, failed, {})
 
 
 def _seed(task: Task, device: DeviceInfo, status: Status, reason: str) -> Individual:

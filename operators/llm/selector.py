@@ -6,6 +6,7 @@ from dataclasses import replace
 from operators.individual import Individual
 from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, selector_prompt
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Failure, Malformed, Model, Prompt, Reply
 from operators.llm.replies import SelectorReply, read_structured, schema_of
 from operators.operator import Context, Declined, Selection, Selector
@@ -18,13 +19,23 @@ SHORTEST_PREFIX = 6
 class LlmSelector:
     """Shows the model a table of the tournament, without code."""
 
-    def __init__(self, model: Model, fallback: Selector) -> None:
+    def __init__(
+        self,
+        model: Model,
+        fallback: Selector,
+        *,
+        tokens: int = PROMPT_TOKENS["selector"],
+        least: int = 2,
+    ) -> None:
+        """tokens: of a prompt, at most; least: of a tournament that the model is asked about."""
         self._model = model
         self._fallback = fallback
+        self._tokens = tokens
+        self._least = least
 
     async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
-        """tournament: passed individuals, best first, at least one. With one, nothing is asked."""
-        if len(tournament) == 1:
+        """tournament: passed individuals, best first, at least one."""
+        if len(tournament) < self._least:
             return await self._fallback.select(tournament, context)
         bases = [one.id for one in tournament] + [
             one.id
@@ -34,8 +45,8 @@ class LlmSelector:
         passed = {one.id: one for one in (*context.individuals.values(), *tournament)}
         references = [identity for identity, one in passed.items() if one.evaluation.passed]
 
-        def render(share: float) -> Prompt:
-            scene = Scene.of(context, share)
+        def render(tokens: int | None) -> Prompt:
+            scene = Scene.of(context, tokens or self._tokens)
             return selector_prompt(scene, tournament, context.individuals)
 
         def read(reply: Reply) -> Selection:

@@ -42,7 +42,7 @@ def answer(messages: Messages, number: int) -> str:
 
 def _selection(prompt: str, draw: random.Random) -> str:
     tournament = prompt.partition("# The kernels of this tournament")[2]
-    tournament = re.split(r"\nAncestors|\n# Your part", tournament)[0]
+    tournament = re.split(r"\nAncestors|\n# Now", tournament)[0]
     ids = re.findall(r"^\| ([0-9a-f]{16}) \|", tournament, re.MULTILINE)
     base = ids[min(int(draw.expovariate(1.0)), len(ids) - 1)]
     reference = draw.choice([one for one in ids if one != base] or ids)

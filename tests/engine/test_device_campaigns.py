@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.campaign import run_campaign
-from engine.cli.prompts import prompt_text
+from engine.cli.prompts import campaign_prompt
 from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.dispatch.dispatcher import CampaignFailed
@@ -179,12 +179,13 @@ def test_the_result_and_the_preview_show_a_profile(tmp_path: Path) -> None:
     advice = ("gemm (10 us): bound by latency, keep more work in flight.",)
     events = [*log.opening(log.config(tmp_path)), *log.middle()]
     events.append(Profiled(session=0, kernel_id="wide", where="device 0", advice=advice))
+    events.append(Learned(island=0, kernel_id="wide"))
     log.write(tmp_path / "short" / "store.sqlite", [*events, *log.ending()])
     whole = replay(tmp_path / "short" / "store.sqlite")
     lines = list(result_lines(summarise(whole, tmp_path / "short"), whole, None))
     place = lines.index("what a profiler says of it, on the largest shape:")
     assert lines[place + 1] == f"  {advice[0]}"
-    text = prompt_text("sum_reduction", "designer", "cpu", tmp_path / "short")
+    text = campaign_prompt(tmp_path / "short", "designer")
     assert advice[0] in text
 
 

@@ -18,6 +18,7 @@ from engine.dispatch.dispatcher import CampaignFailed
 from engine.ending import Stopped
 from engine.islands.cycle import REPAIR_SLOTS
 from engine.islands.island import Island
+from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
 from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
@@ -301,6 +302,28 @@ def test_decisions_follow_from_the_stored_replies(faulty: Run) -> None:
             assert event == before
             compared[type(event)] += 1
     assert compared[Selected] > 10 and compared[Designed] > 10 and compared[Drafted] > 40
+
+
+def test_a_rehearsal_asks_what_was_asked(faulty: Run) -> None:
+    """What `prompts` shows of any cycle is what was sent, on islands that tell each other."""
+    hashes = {event.request: event.prompt_hash for event in faulty.of(CallReserved)}
+    store = Path(faulty.summary.run_dir) / "store.sqlite"
+    outcomes = stored_outcomes(read_events(store))
+    compared = 0
+    for started in faulty.of(CycleStarted):
+        rehearsal = Rehearsal(
+            whole=faulty.whole,
+            outcomes=outcomes,
+            config=faulty.config,
+            task=load_task("sgemm"),
+            device=INFO,
+            island=started.island,
+        )
+        for request in rehearsal.cycle(started.cycle):
+            if request.key in hashes:
+                assert request.prompt_hash == hashes[request.key], request.key
+                compared += 1
+    assert compared > 0.9 * len(hashes)
 
 
 # --- budgets and ends ---------------------------------------------------------------------------

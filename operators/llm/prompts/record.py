@@ -4,9 +4,13 @@ from collections.abc import Sequence
 
 from evaluators.measuring.intervals import Spread
 from operators.individual import Idea, Individual
+from operators.llm.prompts.room import DROPPED_TOGETHER
 from operators.llm.prompts.steps import Known, gain_over_base, one_line, outcome, percent, what
+from operators.llm.prompts.tables import clip
 from operators.operator import Repeat
 
+AT_LENGTH = 0.7
+"""Of the record; the rest is for the names of what is older."""
 MOST_UNDER_WAY = 24
 
 
@@ -15,15 +19,7 @@ def record(known: Known, spread: Spread, count: int) -> str:
 
     Mutations of one kernel are one line; of older steps the techniques are named at least.
     """
-    tuned: dict[str, list[Individual]] = {}
-    steps = []
-    for one in known.values():
-        if one.origin == "mutation" and one.parents:
-            tuned.setdefault(one.parents[0], []).append(one)
-        elif one.parents:
-            steps.append(one)
-    repaired = {one.repairs for one in steps if one.repairs}
-    steps = [one for one in steps if one.id not in repaired]
+    steps, tuned = _steps(known)
     recent = steps[max(0, len(steps) - count) :]
     older = steps[: len(steps) - len(recent)]
     lines = [_older(older, known, spread)] if older else []
@@ -34,6 +30,36 @@ def record(known: Known, spread: Spread, count: int) -> str:
     latest = list(tuned.items())[-count:]
     lines += [_tuned(parent, made, known, spread) for parent, made in latest]
     return "\n".join(lines)
+
+
+def record_within(known: Known, spread: Spread, characters: int) -> str:
+    """The record, with as many of its steps told at length as so many characters hold.
+
+    Others join the older ones several at once: between, prompts begin alike, and endpoints cache
+    that.
+    """
+    steps, _ = _steps(known)
+    whole = record(known, spread, max(1, len(steps)))
+    if len(whole) <= characters:
+        return whole
+    lines = whole.splitlines()
+    left = 0
+    while left < len(steps) and sum(map(len, lines[left:])) > AT_LENGTH * characters:
+        left += DROPPED_TOGETHER
+    return clip(record(known, spread, max(1, len(steps) - left)), characters)
+
+
+def _steps(known: Known) -> tuple[list[Individual], dict[str, list[Individual]]]:
+    """Steps without those that were repaired, oldest first; and mutations by what they change."""
+    tuned: dict[str, list[Individual]] = {}
+    steps = []
+    for one in known.values():
+        if one.origin == "mutation" and one.parents:
+            tuned.setdefault(one.parents[0], []).append(one)
+        elif one.parents:
+            steps.append(one)
+    repaired = {one.repairs for one in steps if one.repairs}
+    return [one for one in steps if one.id not in repaired], tuned
 
 
 def under_way(claimed: Sequence[Idea], known: Known) -> tuple[str, ...]:

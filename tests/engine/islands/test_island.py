@@ -211,6 +211,16 @@ def test_a_resumed_island_goes_on_as_if_never_stopped(kept: int) -> None:
     assert not set(before) & set(resumed.asked)
 
 
+def test_a_log_of_a_population_that_kept_others_is_taken_up() -> None:
+    """Harnesses of before chose among members that this one would not have kept."""
+    whole = World(budget=14, islands={"cycles_in_flight": 1})
+    whole.run()
+    assert max(len(event.tournament) for event in whole.of(CycleStarted)) > 1
+    resumed = World(budget=2, earlier=whole.log, islands={"cycles_in_flight": 1, "capacity": 1})
+    assert resumed.run() == "stopped"
+    assert len(resumed.asked) == 2
+
+
 def drafts(log: Sequence[Event]) -> dict[str, str]:
     return {event.key: event.kernel_id for event in log if isinstance(event, Drafted)}
 

@@ -109,7 +109,7 @@ def test_three_lost_cycles_make_the_task_smaller_and_a_good_one_mends_it() -> No
     asked = island.questions("designer")
     assert [smaller for _, _, smaller in asked[:5]] == [False, False, False, True, False]
     small = next(one for one in island.model.asked if (one.cycle, one.role) == (4, "designer"))
-    text = small.prompt.messages[1].content
+    text = "\n".join(message.content for message in small.prompt.messages)
     assert "Then design 1 *experiments*" in text and "First list 3 *avenues*" in text
     assert "The last: prose_only: there is no JSON object in the reply" in text
     assert [bool(one.lost) for one in island.finished[:4]] == [True, True, True, False]

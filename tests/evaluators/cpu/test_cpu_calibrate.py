@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.cpu import calibrate as cpu_calibrate
 from evaluators.cpu.caches import UNTOLD, caches
 from evaluators.cpu.device import compiler, open_device
+from evaluators.cpu.processor import calibrate as cpu_calibrate
 from evaluators.cpu.session import CpuSession
 from evaluators.device import Buffer
 from evaluators.kernel.plan import Plan

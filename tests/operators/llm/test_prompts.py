@@ -24,10 +24,10 @@ from operators.llm.prompts.render import (
 from operators.llm.prompts.tables import clip
 from operators.llm.question import ROLES, Failure, Malformed, Prompt, Role
 from scripts.scripted_model.answers import TILED
-from tests.operators.people import DEVICE, EXPERIMENT, SEED, SGEMM, TILE, failure, individual
+from tests.operators.people import DEVICE, EXPERIMENT, SEED, SGEMM, TILE, failure
 
 KNOWN = {one.id: one for one in (SEED, TILE)}
-SCENE = Scene(task=SGEMM, device=DEVICE)
+SCENE = Scene(task=SGEMM, device=DEVICE, tokens=24_000)
 BROKEN = failure(
     TILED.replace("sum[i][j] +=", "sum[j][i] +="),
     Status.WRONG,
@@ -69,6 +69,8 @@ def test_the_designer_sees_the_base_its_analysis_and_what_was_tried() -> None:
     assert "10 *avenues*" in text and "5 *experiments*" in text
     assert f"Gain over {SEED.id}: +300%" in text and f"gain over {SEED.id}" in text
     assert "What is known of such kernels" in text
+    assert "variants" in text and "specialize" in text and "scratch" in text
+    assert "one experiment alone" in text
     assert "register-tiles: Several outputs a thread" in text
 
 
@@ -94,7 +96,9 @@ def test_the_repairer_sees_the_verdict_and_a_trimmed_log() -> None:
     assert "WRONG: c[3, 17] on M=33 N=65 K=17 is 0.5, the reference says 4.25" in text
     assert "characters left out" in text
     assert text.count("array index past the end") < 150
-    assert TILE.candidate.source.strip() in text
+    assert BROKEN.candidate.source.strip() in text
+    # What it was made from is alike, and shown as a diff.
+    assert "+                    for (int j = 0; j < TN; ++j) sum[i][j] += x * b" in text
 
 
 def test_a_profilers_advice_stands_beside_the_compilers() -> None:
@@ -105,7 +109,7 @@ def test_a_profilers_advice_stands_beside_the_compilers() -> None:
             TILE.evaluation, resources=({"advice": ["160 VGPRs: 3 waves a SIMD."]},)
         ),
     )
-    scene = Scene(task=SGEMM, device=DEVICE, profiles={TILE.id: advice, "gone": ("not here",)})
+    scene = replace(SCENE, profiles={TILE.id: advice, "gone": ("not here",)})
     shown = f"- measured by a profiler on the largest shape: {advice[0]}"
     for prompt in (
         designer_prompt(scene, known, SEED, KNOWN, avenues=10, experiments=5),
@@ -127,49 +131,12 @@ def test_held_out_shapes_are_told_to_nobody() -> None:
         assert not any(label in text_of(prompt) for label in labels)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.35])
-def test_prompts_are_bounded(share: float) -> None:
-    """However long the kernels, logs, reports and histories are."""
-    huge = individual(
-        TILED + "// padding of a line\n" * 10_000,
-        speedup=3.0,
-        parents=(SEED.id,),
-        origin="experiment",
-        experiment=EXPERIMENT,
-        report="word " * 5000,
-    )
-    crowd = {
-        one.id: one
-        for one in (
-            individual(TILED + f"int x{i};", parents=(SEED.id,), experiment=EXPERIMENT)
-            for i in range(300)
-        )
-    }
-    known = {**crowd, **KNOWN, huge.id: huge}
-    wordy = dict.fromkeys(known, ("word " * 5000,) * 50)
-    scene = Scene(
-        task=SGEMM, device=DEVICE, knowledge="fact. " * 20_000, share=share, profiles=wordy
-    )
-    prompts = [
-        selector_prompt(scene, [huge, TILE, SEED], known),
-        designer_prompt(scene, huge, TILE, known, avenues=10, experiments=5),
-        writer_prompt(scene, huge, TILE, EXPERIMENT, known),
-        crossover_prompt(scene, huge, TILE, known),
-    ]
-    assert max(prompt.characters for prompt in prompts) < (100_000 if share == 1.0 else 45_000)
-
-
-def test_less_share_means_shorter_prompts() -> None:
-    for role, prompt in every_prompt(Scene(task=SGEMM, device=DEVICE, share=0.35)).items():
-        assert prompt.characters <= every_prompt()[role].characters
-
-
 @pytest.mark.parametrize("name", shipped_tasks())
 def test_no_prompt_names_a_path_or_the_environment(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THIS_TEST", "sk-not-for-any-prompt")
-    scene = Scene(task=load_task(name), device=DEVICE)
+    scene = replace(SCENE, task=load_task(name))
     values = [v for v in os.environ.values() if len(v) >= 8]
     folders = {str(scene.task.folder), str(Path.home()), str(Path.cwd())} - {"/"}
     for prompt in every_prompt(scene).values():
@@ -202,17 +169,10 @@ def test_a_reask_quotes_what_was_wrong(said: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_preview_is_what_a_campaign_would_send(role: Role) -> None:
-    if role != "repair":
-        shown = TILE if role != "writer" else replace(TILE, experiment=EXPERIMENT)
-        assert preview(role, SGEMM, DEVICE, [shown, SEED]) == every_prompt_of_two()[role]
+def test_a_preview_shows_the_naive_seed(role: Role) -> None:
     text = text_of(preview(role, SGEMM, DEVICE))
     assert kernel_id(SGEMM.naive) in text
     assert ("not measured yet" in text) == (role != "repair")
-
-
-def every_prompt_of_two() -> dict[str, Prompt]:
-    return {**every_prompt(), "selector": selector_prompt(SCENE, [TILE, SEED], KNOWN)}
 
 
 def test_clip_keeps_both_ends_within_the_limit() -> None:

@@ -14,6 +14,7 @@ from operators.catalog import catalog_operators
 from operators.llm.designer import LlmDesigner
 from operators.llm.question import Failure
 from operators.llm.scientist import llm_operators
+from operators.llm.selector import LlmSelector
 from operators.operator import Declined, Operators, Unusable
 from scripts.scripted_model.answers import TILED
 from scripts.scripted_model.faults import REPLY_FAULTS
@@ -225,6 +226,16 @@ def test_with_one_kernel_there_is_nothing_to_select() -> None:
     assert model.asked == []
 
 
+def test_the_first_selection_is_asked_where_that_is_wanted() -> None:
+    async def alone(operators: Operators, model: DirectModel) -> Any:
+        selector = LlmSelector(model, operators.selector, tokens=8_000, least=1)
+        return await selector.select([SEED], context(SEED))
+
+    selection, model, _ = using(Script(), alone)
+    assert selection.base_id == selection.reference_id == SEED.id
+    assert selection.decided_by == "model" and len(model.asked) == 1
+
+
 def test_an_abbreviated_id_is_understood() -> None:
     said = {"base_id": TILE.id[:8], "reference_id": f"`{SEED.id}`", "rationale": "short"}
     selection, _, _ = using(Script(replies=[json.dumps(said)]), select)
@@ -318,9 +329,10 @@ def test_how_many_avenues_and_experiments_is_configured() -> None:
     async def go() -> str:
         async with ScriptedServer() as server:
             model = direct(server)
-            await LlmDesigner(model, avenues=3, experiments=2).design(TILE, SEED, context(TILE))
+            designer = LlmDesigner(model, tokens=16_000, avenues=3, experiments=2)
+            await designer.design(TILE, SEED, context(TILE))
             await model.endpoint.close()
-            return model.asked[0].prompt.messages[1].content
+            return model.asked[0].prompt.messages[0].content
 
     text = asyncio.run(go())
     assert "First list 3 *avenues*" in text

@@ -1,0 +1,30 @@
+"""Which operators an island has: the catalogue's, or a model's over them."""
+
+from engine.config import CampaignConfig
+from evaluators.device_info import DeviceInfo
+from evaluators.tasks.task import Task
+from operators.catalog import catalog_operators
+from operators.llm.designer import focus_of
+from operators.llm.question import Model
+from operators.llm.scientist import llm_operators
+from operators.operator import Operators
+
+
+def island_operators(
+    config: CampaignConfig, index: int, task: Task, device: DeviceInfo, model: Model | None
+) -> Operators:
+    """model: what an island of kind llm asks; None: nobody is asked."""
+    classic = catalog_operators(task, device)
+    mix = config.operators_of(index)
+    if mix.kind != "llm" or config.llm is None or model is None:
+        return classic
+    return llm_operators(
+        model,
+        classic,
+        focus=focus_of(index, config.islands.count),
+        novelty=config.llm.novelty,
+        avenues=mix.avenues,
+        experiments=mix.designs,
+        prompt_tokens=config.llm.prompt_tokens,
+        select_from=mix.select_from,
+    )

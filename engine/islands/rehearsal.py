@@ -1,0 +1,182 @@
+"""Rehearsal: an island taken up from its log, without a device or a model, to see what it asks."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from engine.config import CampaignConfig
+from engine.ending import Stopped
+from engine.islands.island import Island
+from engine.islands.operators import island_operators
+from engine.islands.setting import Setting
+from engine.llm.idea_book import IdeaBook
+from engine.store.calls import CallReplied, GivenUp
+from engine.store.events import CycleFinished, CycleStarted, Event
+from engine.store.replay import History, Replay
+from engine.store.store import Stored
+from evaluators.device_info import DeviceInfo
+from evaluators.evaluation import Evaluation
+from evaluators.tasks.task import Task
+from operators.catalog import random_candidate
+from operators.individual import Candidate, Experiment
+from operators.llm.question import Failure, Reply, Request, Role, Unanswered
+from operators.operator import Context, Draft
+
+STAND_IN = Experiment(
+    technique="example",
+    avenue="example",
+    description="(Here stands what the Designer wants to try, and why.)",
+    rubric="(Here stand the steps.)",
+    performance=(0.0, 0.0),
+    innovation=0,
+)
+MOST_CYCLES = 200
+"""After so many without a question to a role, it is not asked."""
+
+Outcomes = Mapping[str, Reply | Unanswered]
+
+
+def stored_outcomes(events: Iterable[Stored]) -> Outcomes:
+    """What became of each question of a campaign, by its key."""
+    outcomes: dict[str, Reply | Unanswered] = {}
+    for stored in events:
+        match stored.event:
+            case CallReplied() as replied:
+                outcomes[replied.request] = replied.reply
+            case GivenUp() as given:
+                outcomes[given.request] = Unanswered(kind=given.failure, reason=given.reason)
+    return outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """An island of a stored campaign. The code that asks is the campaign's own."""
+
+    whole: Replay
+    outcomes: Outcomes
+    config: CampaignConfig
+    task: Task
+    device: DeviceInfo
+    island: int = 0
+
+    def cycle(self, number: int) -> list[Request]:
+        """All that a cycle which was started asked, as it is asked today."""
+        history = self.whole.history(self.island)
+        starts = [event for event, _ in history if isinstance(event, CycleStarted)]
+        started = next((event for event in starts if event.cycle == number), None)
+        if started is None:
+            return []
+        known: History = []
+        for event, individuals in history:
+            known.append((event, individuals))
+            if event == started:
+                break
+            if isinstance(event, CycleStarted):  # what it was told of then counts, no more
+                known.append((CycleFinished(island=self.island, cycle=event.cycle), ()))
+        return self._asked(known, None, cycles=1)
+
+    def next(self, role: Role) -> tuple[Request | None, bool]:
+        """What the role is asked next, as a resumed campaign would; None: it is not.
+
+        The second: whether cycles under way had to be left aside, which wait for a verdict or
+        for an answer to somebody else.
+        """
+        history = self.whole.history(self.island)
+        aside = [*history, *((closed, ()) for closed in self._open_cycles(history))]
+        for known, left_aside in ((history, False), (aside, True)):
+            for request in self._asked(known, role, cycles=MOST_CYCLES):
+                if request.role == role and request.key not in self.outcomes:
+                    return request, left_aside
+        return None, True
+
+    def _open_cycles(self, history: History) -> list[CycleFinished]:
+        started = {event.cycle for event, _ in history if isinstance(event, CycleStarted)}
+        finished = {event.cycle for event, _ in history if isinstance(event, CycleFinished)}
+        return [
+            CycleFinished(island=self.island, cycle=cycle) for cycle in sorted(started - finished)
+        ]
+
+    def _asked(self, history: History, wanted: Role | None, *, cycles: int) -> list[Request]:
+        model = _Answers(self.outcomes, wanted)
+        journal = _Cycles(cycles)
+        shared = self.config.shares_memory(self.island)
+        # Of stored designs: once, ideas were not compared, and an example is none.
+        compared = self.whole.ideas and (wanted is None or self._open_cycles(history))
+        lone = self.config.islands.model_copy(update={"cycles_in_flight": 1})
+        config = self.config.model_copy(update={"islands": lone})
+        setting = Setting(
+            config=config,
+            task=self.task,
+            device=self.device,
+            operators=island_operators(config, self.island, self.task, self.device, model),
+            random_candidate=_random_candidate,
+            journal=journal,
+            evaluate=self._evaluate,
+            evaluate_idle=self._evaluate if self.config.tunes(self.island) else None,
+            send=lambda source, destination, round, elites: None,
+            ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas) if compared else None,
+        )
+        island = Island(self.island, setting)
+        island.restore(history)
+        if wanted is not None and shared:  # a cycle of before knows what it was told
+            island.hear(self.whole.unheard(self.island))
+        asyncio.run(island.run())
+        return model.asked
+
+    async def _evaluate(
+        self, kernel_id: str, candidate: Candidate, held: bool = False
+    ) -> Evaluation:
+        if kernel_id not in self.whole.scores.evaluations:
+            raise Stopped
+        return self.whole.scores.first(kernel_id)
+
+
+class _Answers:
+    """Stored answers; without one, an example of what others than the wanted role may say."""
+
+    def __init__(self, outcomes: Outcomes, wanted: Role | None) -> None:
+        self.asked: list[Request] = []
+        self._outcomes = outcomes
+        self._wanted = wanted
+
+    async def complete(self, request: Request) -> Reply | Unanswered:
+        self.asked.append(request)
+        if request.key in self._outcomes:
+            return self._outcomes[request.key]
+        if self._wanted in (None, request.role):
+            raise Stopped
+        if request.role != "designer":
+            return Unanswered(kind=Failure.CANCELLED, reason="nobody is asked")
+        said = {"avenues": [STAND_IN.avenue], "experiments": [asdict(STAND_IN)]}
+        return Reply(
+            text=json.dumps(said),
+            finish="stop",
+            model="",
+            prompt_tokens=0,
+            completion_tokens=0,
+            latency_s=0.0,
+        )
+
+    def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
+        """Counted when it happened."""
+
+
+class _Cycles:
+    """A journal that keeps nothing, and ends after so many cycles."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def post(self, event: Event) -> None:
+        """Nothing is stored."""
+
+    async def commit(self, event: Event) -> None:
+        if isinstance(event, CycleFinished):
+            self._left -= 1
+        if self._left <= 0:
+            raise Stopped
+
+
+async def _random_candidate(context: Context) -> Draft:
+    return random_candidate(context.task, context.rng)
