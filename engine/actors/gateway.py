@@ -19,7 +19,7 @@ from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
 from engine.snapshot import Outage
-from engine.store.ideas import IdeaCompared
+from engine.store.ideas import IdeaEvent
 from engine.store.spending import CallBudget, CallHistory, Spending
 from operators.individual import Experiment, Idea
 from operators.llm.question import (
@@ -73,7 +73,7 @@ class GatewayActor:
         config: Llm,
         budget: CallBudget,
         history: CallHistory,
-        ideas: Sequence[IdeaCompared],
+        ideas: Sequence[IdeaEvent],
         shared: bool,
     ) -> None:
         """ideas: of the sessions before; shared: see IdeaBook. Raises CampaignFailed: no key."""
@@ -99,15 +99,12 @@ class GatewayActor:
             raise CampaignFailed(str(unavailable)) from None
 
     async def claim(
-        self, island: int, cycle: int, number: int, experiment: Experiment, told: int, again: bool
+        self, island: int, cycle: int, number: int, experiment: Experiment, again: bool
     ) -> Idea | None:
-        return await self._ideas.claim(island, cycle, number, experiment, told=told, again=again)
+        return await self._ideas.claim(island, cycle, number, experiment, again=again)
 
-    async def ideas(self) -> int:
-        return await self._ideas.count()
-
-    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
-        return await self._ideas.claimed(island, count)
+    async def tell(self, island: int, cycle: int) -> tuple[Idea, ...]:
+        return await self._ideas.tell(island, cycle)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -155,21 +152,16 @@ class GatewayModel:
         number: int,
         experiment: Experiment,
         *,
-        told: int,
         again: bool,
     ) -> Idea | None:
         """See IdeaBook."""
         earlier: Idea | None = await self._gateway.claim.remote(
-            island, cycle, number, experiment, told, again
+            island, cycle, number, experiment, again
         )
         return earlier
 
-    async def count(self) -> int:
-        count: int = await self._gateway.ideas.remote()
-        return count
-
-    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
-        ideas: tuple[Idea, ...] = await self._gateway.claimed.remote(island, count)
+    async def tell(self, island: int, cycle: int) -> tuple[Idea, ...]:
+        ideas: tuple[Idea, ...] = await self._gateway.tell.remote(island, cycle)
         return ideas
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:

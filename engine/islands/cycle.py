@@ -41,9 +41,7 @@ MakeContext = Callable[[int, str], Context]
 class IdeaBook(Protocol):
     """All that went to a writer; see engine.llm.idea_book."""
 
-    async def count(self) -> int: ...
-
-    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]: ...
+    async def tell(self, island: int, cycle: int) -> tuple[Idea, ...]: ...
 
     async def claim(
         self,
@@ -52,7 +50,6 @@ class IdeaBook(Protocol):
         number: int,
         experiment: Experiment,
         *,
-        told: int,
         again: bool,
     ) -> Idea | None: ...
 
@@ -68,7 +65,7 @@ class Cycle:
 
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
-    way: how it asks. claimed: see CycleStarted.
+    way: how it asks.
     """
 
     number: int
@@ -78,7 +75,6 @@ class Cycle:
     profiles: Mapping[str, tuple[str, ...]]
     tuned: Mapping[str, Individual] | None
     way: Way
-    claimed: int = 0
 
     def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
         """heard: see the event."""
@@ -88,7 +84,6 @@ class Cycle:
             operator=self.operator,
             tournament=tuple(one.id for one in self.tournament),
             heard=heard,
-            claimed=self.claimed,
         )
 
 
@@ -177,16 +172,16 @@ class Asker:
         )
         told = replace(context(DESIGN, "design"), rationale=_why(selection))
         if self.ideas is not None:
-            told = replace(told, claimed=await self.ideas.claimed(told.island, cycle.claimed))
+            told = replace(told, claimed=await self.ideas.tell(told.island, cycle.number))
         design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
-        chosen, repeated = await self._untried(cycle, told, design.experiments)
+        chosen, repeated = await self._untried(told, design.experiments)
         if repeated and not chosen:
             told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
             again = await operators.designer.design(base, reference, told)
             self.note(cycle.number, again, again=True)
             first = len(design.experiments)
-            chosen, repeated = await self._untried(cycle, told, again.experiments, first=first)
+            chosen, repeated = await self._untried(told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
             raise Declined(f"every experiment was tried before ({tried})")
@@ -203,7 +198,7 @@ class Asker:
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
     async def _untried(
-        self, cycle: Cycle, told: Context, experiments: Sequence[Experiment], *, first: int = 0
+        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
     ) -> tuple[list[Experiment], list[Repeat]]:
         """The paper's choice among what nobody has tried, and what of it somebody had.
 
@@ -220,10 +215,9 @@ class Asker:
             number = first + experiments.index(experiment)
             earlier = await self.ideas.claim(
                 told.island,
-                cycle.number,
+                told.cycle,
                 number,
                 experiment,
-                told=cycle.claimed,
                 again=bool(told.repeated),
             )
             if earlier is None:

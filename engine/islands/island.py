@@ -137,7 +137,7 @@ class Island:
                     members = {one.id: one for one in self._memory.population}
                     known = {**self._memory.individuals, **members}  # others once stayed in it
                     chosen = tuple(known[one] for one in event.tournament)
-                    self._start(event.cycle, event.operator, chosen, event.claimed)
+                    self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
                     self._close(event)
                 case _:
@@ -150,7 +150,7 @@ class Island:
             for cycle in resumed:
                 await self._cycle(cycle)
             while not self._ending:
-                await self._cycle(await self._next_cycle())
+                await self._cycle(self._next_cycle())
         except Stopped:
             return STOPPED
         return self._ending
@@ -164,21 +164,17 @@ class Island:
         barren = self._barren >= self._config.islands.patience
         return self._lost or ("nothing new" if barren else "")
 
-    async def _next_cycle(self) -> Cycle:
-        ideas = self._setting.ideas
-        claimed = await ideas.count() if ideas is not None else 0
+    def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
         rng = self._rng(number, CYCLE)
         operator = draw_operator(self._mix, rng)
         heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
-        cycle = self._start(number, operator, tuple(tournament), claimed)
+        cycle = self._start(number, operator, tuple(tournament))
         self._setting.journal.post(cycle.started(self.index, heard))
         return cycle
 
-    def _start(
-        self, number: int, operator: str, tournament: tuple[Individual, ...], claimed: int
-    ) -> Cycle:
+    def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
         cycle = Cycle(
             number=number,
             operator=operator,
@@ -187,7 +183,6 @@ class Island:
             profiles=dict(self._memory.profiles),
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             way=self._setbacks.begin(),
-            claimed=claimed,
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)

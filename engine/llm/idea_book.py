@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from engine.store.ideas import IdeaCompared
+from engine.store.ideas import IdeaCompared, IdeaEvent, IdeasTold
 from engine.store.journal import Journal
 from operators.individual import Experiment, Idea
 from operators.llm.ideas import LOOKS_REPEATED, REPEATED, Ideas, says_what_is_new
@@ -14,21 +14,33 @@ class IdeaBook:
     """Of a whole campaign. What was said of an experiment once is said again after a kill."""
 
     def __init__(
-        self, journal: Journal, *, shared: bool = True, earlier: Iterable[IdeaCompared] = ()
+        self, journal: Journal, *, shared: bool = True, earlier: Iterable[IdeaEvent] = ()
     ) -> None:
         """shared: an idea is compared with those of all islands; else with its own island's."""
         self._journal = journal
         self._shared = shared
-        self._compared = {event.key: event for event in earlier}
-        self._ideas = Ideas(event.idea for event in self._compared.values() if not event.repeats)
+        self._compared: dict[str, IdeaCompared] = {}
+        self._told: dict[str, int] = {}  # of how many ideas, by cycle
+        self._ideas = Ideas()
+        for event in earlier:
+            self._take(event)
 
-    async def count(self) -> int:
-        """Of ideas that may be written, on all islands."""
-        return len(self._ideas)
+    def _take(self, event: IdeaEvent) -> None:
+        if isinstance(event, IdeasTold):
+            self._told[event.key] = event.count
+            return
+        self._compared[event.key] = event
+        if not event.repeats:
+            self._ideas.add(event.idea)
 
-    async def claimed(self, island: int, count: int) -> tuple[Idea, ...]:
-        """The first so many, as far as an island may know of them."""
-        first = islice(self._ideas, count)
+    async def tell(self, island: int, cycle: int) -> tuple[Idea, ...]:
+        """What a cycle's designer may know: all that went to a writer so far; on the same question
+        the same again."""
+        event = IdeasTold(island=island, cycle=cycle, count=len(self._ideas))
+        if event.key not in self._told:
+            self._take(event)
+            await self._journal.commit(event)
+        first = islice(self._ideas, self._told[event.key])
         return tuple(one for one in first if self._shared or one.island == island)
 
     async def claim(
@@ -38,12 +50,11 @@ class IdeaBook:
         number: int,
         experiment: Experiment,
         *,
-        told: int,
         again: bool,
     ) -> Idea | None:
-        """number: the experiment's in its cycle; told: of how many ideas its designer knew;
-        again: it has been told already of what its experiments resemble. None: it may be written;
-        else the earlier idea that it repeats without saying what is new against it."""
+        """number: the experiment's in its cycle; again: its designer has been told already of
+        what earlier ones resemble. None: it may be written; else the earlier idea that it repeats
+        without saying what is new against it."""
         event = IdeaCompared(
             island=island,
             cycle=cycle,
@@ -54,11 +65,14 @@ class IdeaBook:
         )
         known = self._compared.get(event.key)
         if known is None:
-            repeats = self._repeated(event.idea, experiment.new, told=told, again=again)
+            repeats = self._repeated(
+                event.idea,
+                experiment.new,
+                told=self._told.get(f"i{island}/c{cycle}", 0),
+                again=again,
+            )
             known = replace(event, repeats=repeats)
-            self._compared[event.key] = known
-            if not known.repeats:
-                self._ideas.add(known.idea)
+            self._take(known)
             await self._journal.commit(known)
         return self._compared[known.repeats].idea if known.repeats else None
 

@@ -94,7 +94,6 @@ class CycleStarted:
     """An island begins a cycle, looking at these members of its population, best first.
 
     heard: the keys of drafts on other islands that it was told of since it began the one before.
-    claimed: how many ideas of all islands had gone to a writer.
     """
 
     kind: ClassVar[str] = "cycle_started"
@@ -103,7 +102,6 @@ class CycleStarted:
     operator: str
     tournament: tuple[str, ...]
     heard: tuple[str, ...] = ()
-    claimed: int = 0
 
     @property
     def key(self) -> str:

@@ -35,4 +35,19 @@ class IdeaCompared:
         )
 
 
-IdeaEvent = IdeaCompared
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdeasTold:
+    """How many of the ideas that may be written a cycle's designer was told of: the first so
+    many of all islands."""
+
+    kind: ClassVar[str] = "ideas_told"
+    island: int
+    cycle: int
+    count: int
+
+    @property
+    def key(self) -> str:
+        return f"i{self.island}/c{self.cycle}"
+
+
+IdeaEvent = IdeaCompared | IdeasTold

@@ -22,7 +22,7 @@ from engine.store.events import (
     SessionFinished,
     SessionStarted,
 )
-from engine.store.ideas import IdeaCompared
+from engine.store.ideas import IdeaEvent
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Scoreboard
@@ -71,7 +71,7 @@ class Replay:
     first_drafts: dict[str, Drafted] = field(default_factory=dict)  # by kernel id
     faults: int = 0
     calls: CallHistory = field(default_factory=CallHistory)
-    ideas: list[IdeaCompared] = field(default_factory=list)
+    ideas: list[IdeaEvent] = field(default_factory=list)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class Replay:
             self.first_drafts.setdefault(event.kernel_id, event)
         elif isinstance(event, Fault):
             self.faults += 1
-        elif isinstance(event, IdeaCompared):
+        elif isinstance(event, IdeaEvent):
             self.ideas.append(event)
         elif isinstance(event, CallEvent):
             self.calls.take(event)

@@ -10,7 +10,7 @@ from pathlib import Path
 from evaluators.lined_yaml import load
 from operators.individual import Idea
 
-LOOKS_REPEATED, REPEATED = 0.18, 0.25
+LOOKS_REPEATED, REPEATED = 0.2, 0.25
 """Likeness from which on a designer is asked what is new; and from which on an idea counts as
 tried before, when that was asked. docs/measured/idea_likeness.json has how many of those that are
 only worded anew, and of those that are new, lie above."""

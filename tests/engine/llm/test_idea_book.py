@@ -6,7 +6,7 @@ import pytest
 
 from engine.llm.idea_book import IdeaBook
 from engine.store.events import Event
-from engine.store.ideas import IdeaCompared
+from engine.store.ideas import IdeaCompared, IdeasTold
 from operators.individual import Experiment, Idea
 
 
@@ -43,16 +43,15 @@ SPLIT = experiment("split-k", "Divide the reduction over several blocks and add 
 
 
 def claim(
-    book: IdeaBook,
-    island: int,
-    cycle: int,
-    number: int,
-    one: Experiment,
-    *,
-    told: int = 100,
-    again: bool = False,
+    book: IdeaBook, island: int, cycle: int, number: int, one: Experiment, *, again: bool = False
 ) -> Idea | None:
-    return asyncio.run(book.claim(island, cycle, number, one, told=told, again=again))
+    """By a designer that was told of all there was."""
+    asyncio.run(book.tell(island, cycle))
+    return asyncio.run(book.claim(island, cycle, number, one, again=again))
+
+
+def compared(log: Log) -> list[IdeaCompared]:
+    return [event for event in log.events if isinstance(event, IdeaCompared)]
 
 
 def test_an_idea_is_granted_once_on_all_islands() -> None:
@@ -62,7 +61,7 @@ def test_an_idea_is_granted_once_on_all_islands() -> None:
     earlier = claim(book, 1, 1, 0, PAD_AGAIN)
     assert earlier is not None and earlier.technique == "lds-row-padding"
     assert claim(book, 1, 1, 1, SPLIT) is None
-    assert [event.key for event in log.events] == ["i0/c1/e0", "i1/c1/e0", "i1/c1/e1"]
+    assert [event.key for event in compared(log)] == ["i0/c1/e0", "i1/c1/e0", "i1/c1/e1"]
 
 
 def test_islands_with_memories_of_their_own_may_repeat_each_other() -> None:
@@ -82,14 +81,18 @@ def test_a_repeat_that_says_what_is_new_is_granted() -> None:
 
 
 def test_what_is_new_counts_only_against_what_the_designer_was_told_of() -> None:
-    book = IdeaBook(Log())
+    log = Log()
+    book = IdeaBook(log)
+    assert asyncio.run(book.tell(1, 1)) == ()
     assert claim(book, 0, 1, 0, PAD) is None
     new = "swizzles by XOR instead of padding, which leaves room for a second buffer"
     said = experiment("lds-swizzle", PAD.description, new=new)
-    assert claim(book, 1, 1, 0, said, told=0) is not None
-    assert claim(book, 1, 1, 5, said, told=1, again=True) is None
-    assert [one.technique for one in asyncio.run(book.claimed(1, 1))] == ["lds-row-padding"]
-    assert asyncio.run(book.count()) == 2
+    assert claim(book, 1, 1, 0, said) is not None
+    assert asyncio.run(book.tell(1, 1)) == (), "the same question has the same answer"
+    assert claim(book, 1, 1, 5, said, again=True) is None
+    assert [one.technique for one in asyncio.run(book.tell(1, 2))] == [PAD.technique, "lds-swizzle"]
+    stored = [event for event in log.events if isinstance(event, IdeasTold | IdeaCompared)]
+    assert asyncio.run(IdeaBook(Log(), earlier=stored).tell(1, 1)) == ()
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -97,7 +100,7 @@ def test_what_was_granted_is_granted_again_after_a_kill(shared: bool) -> None:
     log = Log()
     book = IdeaBook(log, shared=shared)
     claim(book, 0, 1, 0, PAD)
-    stored = [event for event in log.events if isinstance(event, IdeaCompared)]
+    stored = [event for event in log.events if isinstance(event, IdeasTold | IdeaCompared)]
     after = Log()
     again = IdeaBook(after, shared=shared, earlier=stored)
     assert claim(again, 0, 1, 0, PAD) is None
