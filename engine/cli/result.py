@@ -24,9 +24,11 @@ def result_lines(
 ) -> Iterator[str]:
     """tracking_uri: None when nothing was tracked; trouble: what kept MLflow from being told."""
     evaluations = summary.evaluations
+    idle = evaluations["in_idle_time"]
+    tuned = f", {idle} of them mutations in idle device time" if idle else ""
     yield (
         f"{summary.campaign}: {summary.ended}; {evaluations['total']} evaluations "
-        f"({verdicts(evaluations['by_status'])}) in {summary.elapsed_s:.0f} s "
+        f"({verdicts(evaluations['by_status'])}){tuned} in {summary.elapsed_s:.0f} s "
         f"({summary.searched_s:.0f} s of them search) on {summary.device}, busy for "
         f"{100 * summary.device_busy_fraction:.0f}% of the time"
     )

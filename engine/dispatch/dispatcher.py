@@ -130,9 +130,10 @@ class Dispatcher:
         self._compiling.keep_pace()
 
     def _knows(self, kernel_id: str) -> bool:
-        """Whether it was asked for."""
+        """Whether no place is needed for it: it was asked for, or has its verdict."""
         job = self._jobs.get(kernel_id)
-        return kernel_id in self._scores.evaluations or (job is not None and not job.idle)
+        asked = job is not None and (job.judged or not job.idle)
+        return asked or kernel_id in self._scores.evaluations
 
     def stop(self) -> None:
         """Take nothing more, and drop what no device has begun."""
@@ -235,6 +236,7 @@ class Dispatcher:
 
     async def _finish(self, job: Job, measured: Measured, lane: Lane | None = None) -> None:
         """lane: where it was measured."""
+        job.judged = True
         await self._store(measured, tuning=job.idle)
         self._jobs.remove(job)
         if not job.done.done():

@@ -26,6 +26,7 @@ class Job:
     admitted: bool = False
     taken: bool = False
     measuring: bool = False
+    judged: bool = False  # its verdict is on the way to the store, as asked for or not
     attempts: int = 0
 
     @property

@@ -23,6 +23,7 @@ from operators.operator import (
     Operators,
     Repeat,
     Selection,
+    Unusable,
     choose_experiments,
 )
 
@@ -184,7 +185,7 @@ class Asker:
             chosen, repeated = await self._untried(told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
-            raise Declined(f"every experiment was tried before ({tried})")
+            raise Unusable("designer", f"every experiment was tried before ({tried})", replies=2)
 
         def ask(slot: int, experiment: Experiment) -> Ask:
             return Ask(

@@ -7,7 +7,14 @@ from itertools import islice
 from engine.store.ideas import IdeaCompared, IdeaEvent, IdeasTold
 from engine.store.journal import Journal
 from operators.individual import Experiment, Idea
-from operators.llm.ideas import LOOKS_REPEATED, REPEATED, Ideas, says_what_is_new
+from operators.llm.ideas import (
+    LOOKS_REPEATED,
+    REPEATED,
+    VERBATIM,
+    Ideas,
+    says_little,
+    says_what_is_new,
+)
 
 
 class IdeaBook:
@@ -81,7 +88,8 @@ class IdeaBook:
         keys = {one.key for one in self._ideas if self._shared or one.island == idea.island}
         shown = {one.key for one in islice(self._ideas, told)}
         nearest = self._ideas.nearest(idea, keys)
-        if nearest is None or nearest[1] < (REPEATED if again else LOOKS_REPEATED):
+        limit = REPEATED if again else LOOKS_REPEATED
+        if nearest is None or nearest[1] < (VERBATIM if says_little(idea) else limit):
             return ""
         earlier = nearest[0]
         # Nobody can say what is new against what nobody told of.

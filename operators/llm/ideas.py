@@ -15,6 +15,10 @@ LOOKS_REPEATED, REPEATED = 0.2, 0.25
 tried before, when that was asked. docs/measured/idea_likeness.json has how many of those that are
 only worded anew, and of those that are new, lie above."""
 
+LEAST_TERMS, VERBATIM = 8, 0.95
+"""An idea of fewer concepts and words says too little to be told from another in other words: it is
+a repeat where it says the very same."""
+
 LEAST_NEW = 3
 """Concepts and words that a sentence on what is new must bring."""
 
@@ -25,6 +29,7 @@ PRIOR = 20
 """Ideas that a campaign is taken to have seen before its first, each of other words."""
 
 _WORDS = re.compile(r"[a-z][a-z0-9]*")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![.)]\s)")
 STEM = 5
 """Letters of a word that count: tile, tiles, tiled."""
 _STOP = frozenset(
@@ -103,6 +108,10 @@ def terms_of(idea: Idea) -> Terms:
     return _terms(" ".join((idea.technique, idea.description, idea.rubric)))
 
 
+def says_little(idea: Idea) -> bool:
+    return len(terms_of(idea)) < LEAST_TERMS
+
+
 def says_what_is_new(said: str, earlier: Idea) -> bool:
     """Whether a sentence on what is new names something that the earlier idea does not."""
     had = terms_of(earlier)
@@ -119,7 +128,8 @@ def _terms(text: str) -> Terms:
         if pattern.search(plain) or pattern.search(hyphened)
     }
     words = (word for word in _WORDS.findall(plain) if word not in _STOP and len(word) > 2)
-    return found | {word[:STEM]: 1.0 for word in words}
+    numbers = dict.fromkeys(_NUMBERS.findall(plain), 1.0)  # 64 x 64 is not 128 x 128
+    return found | numbers | {word[:STEM]: 1.0 for word in words}
 
 
 @cache

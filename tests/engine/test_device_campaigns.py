@@ -170,7 +170,7 @@ def test_without_the_tool_a_campaign_is_what_it_was(
     (note,) = of(events, Profiled)
     assert note.reason == "rocprofv3 is not on PATH, so there is no profile"
     assert of(events, Learned) == [] and whole.scores.profiles == {}
-    assert whole.scores.by_status.total() == 40 and whole.faults == 0
+    assert whole.scores.asked == 40 and whole.faults == 0
     assert not any("profiler" in prompt for prompt in prompts)
     assert len(of(events, Drafted)) > 40
 

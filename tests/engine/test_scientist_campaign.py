@@ -349,12 +349,14 @@ def test_what_is_in_flight_covers_what_is_left_and_no_call_is_cut_off(tmp_path: 
     with serving(Script(key=SECRET, latency_s=0.03, malform=0.3, seed=2)) as server:
         chosen = config(tmp_path, server.base_url, budgets={"evaluations": 9})
         run = run_of(run_campaign(chosen, workbench=quick_workbench()), server, chosen)
-    assert run.summary.evaluations["total"] == 9
+    asked = run.summary.evaluations["total"] - run.summary.evaluations["in_idle_time"]
+    assert asked == 9
     assert run.summary.ended == "the evaluations are spent"
     assert run.summary.calls is not None
     assert "cancelled" not in run.summary.calls.failures
     evaluated = run.whole.scores.evaluations
-    assert {event.kernel_id for event in run.of(Drafted)} == set(evaluated)
+    written = {event.kernel_id for event in run.of(Drafted) if event.origin != "mutation"}
+    assert written <= set(evaluated)
     assert server.most_in_flight <= 8  # the seed is one of the nine
 
 

@@ -80,6 +80,14 @@ def test_a_repeat_that_says_what_is_new_is_granted() -> None:
     assert claim(book, 0, 2, 1, experiment("lds-swizzle", PAD.description, new=new)) is None
 
 
+def test_what_says_little_is_a_repeat_only_where_it_says_the_same() -> None:
+    book = IdeaBook(Log())
+    first = experiment("retune-tm", "Another value of TM (4).")
+    assert claim(book, 0, 1, 0, first) is None
+    assert claim(book, 0, 1, 1, experiment("retune-tn", "Another value of TN (8).")) is None
+    assert claim(book, 0, 1, 2, first) is not None
+
+
 def test_what_is_new_counts_only_against_what_the_designer_was_told_of() -> None:
     log = Log()
     book = IdeaBook(log)
