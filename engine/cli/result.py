@@ -124,7 +124,7 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
     if len(steps) > STEPS_SHOWN:
         yield f"  {len(steps) - STEPS_SHOWN} earlier steps are in the store's view lineage"
     for step in steps[-STEPS_SHOWN:]:
-        yield f"  {step.speedup:>9}  {step.drafted.kernel_id[:12]}  {step.text}"
+        yield f"  {step.speedup:>9}  {step.drafted.kernel_id[:12]}  {step.line}"
 
 
 def _beside(best: BestFound, replay: Replay) -> Iterator[str]:

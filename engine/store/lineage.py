@@ -6,9 +6,13 @@ from typing import Any
 
 from engine.store.events import Drafted
 from engine.store.replay import Replay
+from evaluators.device_info import known_backends
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.kernel.source import parse_kernel
+from evaluators.measuring.gain import gain
+from evaluators.measuring.sittings import CPU_SPREAD, spread_of
 from operators.catalog.technique import changes
+from operators.llm.prompts.steps import percent
 
 TECHNIQUE_CHARACTERS = 80
 PARAMS_SHOWN = 8
@@ -27,6 +31,21 @@ class Step:
         """ "6.00x" over the naive seed; of a kernel that failed its verdict."""
         speedup = self.evaluation.speedup
         return f"{speedup:.2f}x" if speedup else str(self.evaluation.status)
+
+    @property
+    def gain(self) -> str:
+        """ "+32% (+28..+36)" over the step before, paired, in the search; "" where not known."""
+        if self.base is None:
+            return ""
+        backend = self.evaluation.device_class.partition("/")[0]
+        spread = spread_of(backend) if backend in known_backends() else CPU_SPREAD
+        found = gain(self.evaluation, self.base.evaluation, spread)
+        return percent(found) if found else ""
+
+    @property
+    def line(self) -> str:
+        """The text, and what the step brought."""
+        return f"{self.text}  {self.gain}".rstrip()
 
     @property
     def text(self) -> str:
@@ -98,4 +117,4 @@ def lineage_json(replay: Replay, kernel_id: str) -> list[dict[str, Any]]:
 def lineage_text(replay: Replay, kernel_id: str) -> str:
     """One line a step; the seed first."""
     steps = lineage(replay, kernel_id)
-    return "".join(f"{one.speedup:>9}  {one.drafted.kernel_id}  {one.text}\n" for one in steps)
+    return "".join(f"{one.speedup:>9}  {one.drafted.kernel_id}  {one.line}\n" for one in steps)

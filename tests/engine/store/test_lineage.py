@@ -85,6 +85,9 @@ def test_each_step_is_one_line_of_technique_and_changed_parameters(tmp_path: Pat
         ("4.00x", "mutation: V 1 -> 4"),
         ("5.00x", "crossover with tiled: S = 2"),
     ]
+    assert lineage(whole, "both")[1].line.startswith(
+        "stage the tile in LDS: tile, T = 8, V = 1  +100% (+"
+    )
     lines = list(result_lines(summarise(whole, tmp_path), whole, None))
     shown = lines[lines.index("how it came about:") + 1 :][:6]
     assert [one.split()[1] for one in shown] == [
