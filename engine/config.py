@@ -200,6 +200,11 @@ class CampaignConfig(_Section):
     def operators_of(self, island: int) -> OperatorMix:
         return self.operators[island % len(self.operators)]
 
+    @property
+    def compares_ideas(self) -> bool:
+        """Whether experiments are compared with those of before, ahead of a writer."""
+        return self.llm is not None and self.llm.novelty is not None
+
     def shares_memory(self, island: int) -> bool:
         """Whether it tells other islands what it measured, and is told by them."""
         return self.islands.memory == "shared" and self.operators_of(island).kind == "llm"

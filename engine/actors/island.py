@@ -88,7 +88,7 @@ class IslandActor:
             evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
             offer=self._offer,
             send=self._send,
-            ideas=model,
+            ideas=model if self._config.compares_ideas else None,
             share=self._share if self._config.shares_memory(self._index) else None,
             places=self._places(),
             sweep=self._sweep(task),

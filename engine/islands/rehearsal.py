@@ -102,7 +102,8 @@ class Rehearsal:
         journal = _Cycles(cycles)
         shared = self.config.shares_memory(self.island)
         # Of stored designs: once, ideas were not compared, and an example is none.
-        compared = self.whole.ideas and (wanted is None or self._open_cycles(history))
+        known = self.config.compares_ideas and self.whole.ideas
+        compared = known and (wanted is None or self._open_cycles(history))
         lone = self.config.islands.model_copy(update={"cycles_in_flight": 1})
         config = self.config.model_copy(update={"islands": lone})
         setting = Setting(

@@ -61,7 +61,8 @@ class Llm(_Section):
     outage_s: float = Field(default=900, ge=0)  # an endpoint that answered once may be away
     keep_prompts: bool = True  # in the store, beside their hash
     prompt_tokens: Mapping[Role, PromptTokens] = {}  # of a prompt at most, where not PROMPT_TOKENS
-    novelty: float | None = Field(default=0.995, gt=0, le=1)  # similarity turned away; None: none
+    # Similarity from which on a kernel is turned away; None: neither kernels nor ideas are.
+    novelty: float | None = Field(default=0.995, gt=0, le=1)
 
     @model_validator(mode="after")
     def _known_models(self) -> Self:
