@@ -1,7 +1,7 @@
 """A stored campaign read back: everything that a resumption, a summary or a report needs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,8 @@ class Replay:
 
     def apply(self, stored: Stored) -> None:
         event = stored.event
+        if isinstance(event, Evaluated):
+            event = replace(event, evaluation=self.scores.with_gains(event.evaluation))
         self.scores.apply(event)
         if isinstance(event, SessionStarted):
             search = event.began_at if event.start_counts else None

@@ -4,6 +4,7 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from statistics import fmean
 
 from engine.store.contests import Contested, FinalMeasurement
@@ -156,6 +157,16 @@ class Scoreboard:
             self.titles.claim(evaluation, gains)
             if kernel_id not in self.anchors[:1]:  # the seed is in every chain
                 self.stale.clear()
+
+    def with_gains(self, evaluation: Evaluation) -> Evaluation:
+        """With paired gains, of a store of before they were kept, where its blocks say what its
+        speedup is. Asked before it is applied."""
+        if evaluation.gains or not any(evaluation.blocks.values()):
+            return evaluation
+        gains = self._gains_of(evaluation)
+        told = math.log(evaluation.speedup or 1.0)
+        agrees = bool(gains) and math.isclose(fmean(gains.values()), told, abs_tol=0.05)
+        return replace(evaluation, gains=gains) if agrees else evaluation
 
     def _gains_of(self, evaluation: Evaluation) -> dict[str, float]:
         offsets = self._offsets.get(evaluation.anchor_id or "", {})

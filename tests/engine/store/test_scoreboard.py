@@ -1,6 +1,7 @@
 """Tests of the scoreboard: the best, the early stop's bounds, the anchors."""
 
 from dataclasses import replace
+from math import exp
 
 import pytest
 
@@ -80,3 +81,13 @@ def test_measuring_again_counts_once_and_the_later_one_holds(scores: Scoreboard)
     assert scores.best is not None and scores.best.speedup == pytest.approx(2.0)
     assert scores.first("k1") == first and scores.evaluations["k1"] != first
     assert scores.next_number("k1") == 2
+
+
+def test_a_store_of_before_paired_gains_gets_them_from_its_blocks(scores: Scoreboard) -> None:
+    scores.apply(EpochStarted(number=1, anchor_id="k1", link={"a": (1.0, 1.0), "b": (0.0, 0.0)}))
+    stored = replace(measured("k2", "k1", {"a": 0.5, "b": 0.25}), gains={}, speedup=exp(1.75 / 2))
+    assert scores.with_gains(stored).gains == pytest.approx({"a": 1.5, "b": 0.25})
+    other = replace(stored, kernel_id="k3", speedup=9.0)  # its blocks are not what made its speedup
+    assert scores.with_gains(other) is other
+    kept = replace(stored, gains={"a": 1.0, "b": 1.0})
+    assert scores.with_gains(kept) is kept
