@@ -242,10 +242,12 @@ def opened(
     secret: int | None = None,
     policy: TimingPolicy | None = None,
     stand_by: StandBy | None = None,
+    stand_in: bool = True,
 ) -> Iterator[Evaluator | ChildEvaluator]:
     """An evaluator on the index-th device: on a GPU in a process of its own, which faults end.
 
     secret: of the inputs, by default a new one. stand_by: where such a process comes from.
+    stand_in: see ChildEvaluator.
     Raises BackendMissing, DeviceSick, TaskError.
     """
     secret = secrets.randbits(128) if secret is None else secret
@@ -257,6 +259,7 @@ def opened(
             secret=secret,
             policy=policy,
             stand_by=stand_by,
+            stand_in=stand_in,
         ) as child:
             yield child
         return

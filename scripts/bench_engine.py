@@ -68,6 +68,9 @@ class InstantWorkbench:
     def open(self, device: int) -> "AbstractContextManager[InstantEvaluator]":
         return nullcontext(InstantEvaluator(workbench=self))
 
+    def watch(self, built: Built, info: DeviceInfo, turn: int) -> Verdict:
+        return Verdict(status=Status.PASSED)
+
     def open_afresh(self, device: int, turn: int) -> "AbstractContextManager[InstantEvaluator]":
         return self.open(device)
 

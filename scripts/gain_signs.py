@@ -23,7 +23,7 @@ from engine.store.run_folder import STORE
 from evaluators.device import backend
 from evaluators.evaluate import compile_kernel, opened
 from evaluators.evaluation import Evaluation
-from evaluators.measuring.gain import gain
+from evaluators.measuring.gain import gain, race_spread
 from evaluators.measuring.intervals import Sittings
 from evaluators.measuring.policy import Anchor
 from evaluators.measuring.sittings import brief, sit, spread_of
@@ -82,7 +82,7 @@ def raw(child: Evaluation, base: Evaluation) -> float:
 def judged(
     child: Individual, base: Individual, task: Task, backend_name: str
 ) -> dict[str, Any] | None:
-    shown = gain(child.evaluation, base.evaluation, spread_of(backend_name))
+    shown = gain(child.evaluation, base.evaluation, race_spread(backend_name))
     if shown is None:
         return None
     fresh = raced(child, base, task, backend_name)

@@ -8,7 +8,7 @@ import ray
 from ray.actor import ActorHandle
 
 from engine.actors.cluster import Layout
-from engine.actors.evaluator import RayLane, compile_source, publish
+from engine.actors.evaluator import RayLane, compile_source, publish, watch_kernel
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
@@ -20,8 +20,9 @@ from engine.snapshot import DispatcherState
 from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import toolchain_here
+from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation
+from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.sittings import spread_of
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
@@ -87,6 +88,14 @@ class DispatcherActor:
         async def compile(source: str) -> Built | Evaluation:
             return await reply(compile_task.remote(source))
 
+        # The host watches for races in turns with compiling, so that no device waits for it.
+        @ray.remote(num_cpus=1, max_retries=0, max_calls=1)
+        def watch_task(built: Built, turn: int) -> Verdict:
+            return watch_kernel(workbench, info, built, turn, driver, cores)
+
+        async def watch(built: Built, turn: int) -> Verdict:
+            return await reply(watch_task.remote(built, turn))
+
         setting = DispatchSetting(
             task_hash=load_task(config.task).hash,
             device_class=info.device_class,
@@ -94,6 +103,7 @@ class DispatcherActor:
             session=session,
             compile=compile,
             compile_workers=layout.compile_workers,
+            watch=watch if backend(config.backend).private_process else None,
             lanes=self._lanes,
             publish=publish,
             journal=self._journal,

@@ -28,7 +28,7 @@ from engine.dispatch.workbench import (
     verified,
 )
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation
+from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.policy import Anchor
 from evaluators.measuring.sittings import Sitting, sit
 from evaluators.profile.profiler import Profile, profile_source
@@ -121,6 +121,21 @@ def compile_source(
     if cores and os.sched_getaffinity(0) != cores:
         os.sched_setaffinity(0, cores)
     return workbench.compile(source, info)
+
+
+def watch_kernel(
+    workbench: Workbench,
+    info: DeviceInfo,
+    built: Built,
+    turn: int,
+    driver: Driver,
+    cores: frozenset[int],
+) -> Verdict:
+    """The task that watches for races on the host. cores: see compile_source()."""
+    live_with(driver)
+    if cores and os.sched_getaffinity(0) != cores:
+        os.sched_setaffinity(0, cores)
+    return workbench.watch(built, info, turn)
 
 
 @dataclass(slots=True, eq=False)

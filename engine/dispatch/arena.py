@@ -103,7 +103,23 @@ class Arena:
             return _not_held(Verdict(status=Status.CRASHED, reason=reason))
         self.device_s += held.seconds
         self._sittings += 1
+        if check and held.verdict.passed:
+            seen = await self._watched(built)
+            log = "\n".join(filter(None, (held.verdict.log, seen.log)))
+            held = replace(held, verdict=replace(seen, log=log))
         return replace(held, failed={**held.failed, **failed})
+
+    async def _watched(self, built: Built) -> Verdict:
+        """For races that its device does not show, while that device does other work."""
+        watch = self._setting.watch
+        if watch is None:
+            return Verdict(status=Status.PASSED)
+        try:
+            return await self._retries.on_host(
+                built.kernel_id, partial(watch, built, self._sittings)
+            )
+        except Exhausted as error:
+            return Verdict(status=Status.CRASHED, reason=f"processes were lost: {error}")
 
     async def _compiled(self, kernel_id: str) -> Built | Evaluation:
         if kernel_id not in self._built:

@@ -41,6 +41,17 @@ class Retries:
                     raise Exhausted(f"{ATTEMPTS} compile tasks were lost: {error}") from error
         raise AssertionError("unreachable")
 
+    async def on_host(self, kernel_id: str, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Raises Exhausted."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await work()
+            except Broken as error:
+                self._note("host", error, kernel_id)
+                if attempt == ATTEMPTS:
+                    raise Exhausted(f"{ATTEMPTS} processes were lost: {error}") from error
+        raise AssertionError("unreachable")
+
     async def on_device(
         self, first: Lane | None, kernel_id: str, work: Callable[[Lane], Awaitable[_T]]
     ) -> _T:

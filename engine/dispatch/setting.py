@@ -9,7 +9,7 @@ from engine.store.journal import Journal
 from engine.store.profiles import Profiled
 from engine.store.revisions import TellRevised
 from engine.store.toolchain import Toolchain
-from evaluators.evaluation import Evaluation
+from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
 from evaluators.profile.profiler import Profile
@@ -87,6 +87,9 @@ class Lane(Protocol):
 Compile = Callable[[str], Awaitable[Built | Evaluation]]
 """Source -> compiled, or the verdict. Raises Broken."""
 
+Watch = Callable[[Built, int], Awaitable[Verdict]]
+"""(kernel, number of the sitting): whether the host sees a race of it. Raises Broken."""
+
 Publish = Callable[[Built, tuple[Blocks, ...]], Any]
 """Make an anchor, with its links back to the seed, known to every lane."""
 
@@ -114,4 +117,5 @@ class DispatchSetting:
     profiles: ProfileLimits | None
     revised: TellRevised
     spread: Spread
+    watch: Watch | None = None  # None: devices see races themselves
     tuning: TuningLimits | None = None

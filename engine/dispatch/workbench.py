@@ -18,6 +18,7 @@ from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import brief, elsewhere
 from evaluators.processes.child_evaluator import DeviceSick
 from evaluators.processes.stand_by import StandBy
+from evaluators.processes.stand_in import needs_stand_in, watched_elsewhere
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -131,6 +132,10 @@ class Workbench(Protocol):
         turn: where devices are alike, the sitting is held on the one so many places further.
         """
 
+    def watch(self, built: Built, info: DeviceInfo, turn: int) -> Verdict:
+        """Whether a kernel that its own device, like info, shows no races of has none, as far as
+        the host can see; needs no such device. turn: others run beside each other."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendWorkbench:
@@ -162,7 +167,13 @@ class BackendWorkbench:
             secret=self.secret,
             policy=self.policy,
             stand_by=_stand_by(self.backend, device),
+            stand_in=False,
         )
+
+    def watch(self, built: Built, info: DeviceInfo, turn: int) -> Verdict:
+        if not needs_stand_in(built.kernel, info):
+            return Verdict(status=Status.PASSED)
+        return watched_elsewhere(built.kernel, _task(self.task), info, turn)
 
     def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
         """On cpu on one core after another; a GPU's process sees that GPU alone."""

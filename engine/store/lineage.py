@@ -9,8 +9,7 @@ from engine.store.replay import Replay
 from evaluators.device_info import known_backends
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.kernel.source import parse_kernel
-from evaluators.measuring.gain import gain
-from evaluators.measuring.sittings import CPU_SPREAD, spread_of
+from evaluators.measuring.gain import CPU_RACE, gain, race_spread
 from operators.catalog.technique import changes
 from operators.llm.prompts.steps import percent
 
@@ -38,7 +37,7 @@ class Step:
         if self.base is None:
             return ""
         backend = self.evaluation.device_class.partition("/")[0]
-        spread = spread_of(backend) if backend in known_backends() else CPU_SPREAD
+        spread = race_spread(backend) if backend in known_backends() else CPU_RACE
         found = gain(self.evaluation, self.base.evaluation, spread)
         return percent(found) if found else ""
 

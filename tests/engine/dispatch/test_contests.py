@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.dispatch.workbench import Built
+from engine.dispatch.workbench import Broken, Built
 from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import EpochStarted, Evaluated, Event, from_row, to_row
 from engine.store.scoreboard import Scoreboard
-from evaluators.evaluation import Evaluation, Status
+from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.measuring.sittings import MOST, Sitting
 from tests.engine.dispatch.test_dispatcher import (
     SEED,
@@ -291,5 +291,53 @@ def test_a_best_that_fails_again_and_again_makes_way() -> None:
         best = busy.state().best
         assert best is not None and best.kernel_id == SEED_ID
         assert replayed(journal.events).evaluations[FAST[0]].status is Status.WRONG
+
+    asyncio.run(scenario())
+
+
+def test_races_are_watched_for_on_the_host_while_the_device_goes_on() -> None:
+    async def scenario() -> None:
+        lane, journal = RacingLane({FAST[0]: 3.0}), MemoryJournal()
+        watching, seen = asyncio.Event(), asyncio.Event()
+        told = Verdict(status=Status.WRONG, reason="on the cpu, two threads write y[3]")
+
+        async def watch(built: Built, turn: int) -> Verdict:
+            assert built.kernel_id == FAST[0]
+            watching.set()
+            await seen.wait()
+            return told
+
+        busy = dispatcher(lane, journal, watch=watch)
+        await busy.begin(SEED)
+        await busy.evaluate(*FAST)
+        await watching.wait()
+        assert (await busy.evaluate(*SECOND)).passed  # the one device is free meanwhile
+        seen.set()
+        await busy.drain()
+        (contest,) = journal.of(Contested)
+        assert contest.outcome == "wrong" and "two threads write" in contest.reason
+        best = busy.state().best
+        assert best is not None and best.kernel_id == SEED_ID
+
+    asyncio.run(scenario())
+
+
+def test_a_kernel_that_takes_every_process_of_the_host_does_not_win() -> None:
+    async def scenario() -> None:
+        lane, journal = RacingLane({FAST[0]: 3.0}), MemoryJournal()
+        tries = 0
+
+        async def watch(built: Built, turn: int) -> Verdict:
+            nonlocal tries
+            tries += 1
+            raise Broken("the process was lost")
+
+        busy = dispatcher(lane, journal, watch=watch)
+        await busy.begin(SEED)
+        await busy.evaluate(*FAST)
+        await busy.drain()
+        (contest,) = journal.of(Contested)
+        assert contest.outcome == "wrong" and "processes were lost" in contest.reason
+        assert tries == 3 and busy.state().faults == 3
 
     asyncio.run(scenario())

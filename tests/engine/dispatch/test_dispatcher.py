@@ -10,7 +10,7 @@ import pytest
 
 from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits, TuningLimits
+from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits, TuningLimits, Watch
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
@@ -170,6 +170,7 @@ def dispatcher(
     toolchain: Toolchain = TOOLCHAIN,
     revised: TellRevised = lambda number, evaluation: None,
     tuning: TuningLimits | None = None,
+    watch: Watch | None = None,
 ) -> Dispatcher:
     setting = DispatchSetting(
         task_hash=TASK.hash,
@@ -187,6 +188,7 @@ def dispatcher(
         revised=revised,
         spread=SPREAD,
         tuning=tuning,
+        watch=watch,
     )
     return Dispatcher(setting, scores or Scoreboard())
 

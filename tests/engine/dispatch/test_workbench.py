@@ -1,6 +1,7 @@
 """The seam to the evaluators: few hands on the way, wins that hold, faults told as Broken."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,13 @@ from engine.dispatch.workbench import (
     raising_broken,
     verified,
 )
+from evaluators.device import register
+from evaluators.device_info import FURTHER_BACKENDS
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.processes.child_evaluator import DeviceSick
+from tests.evaluators import without_oracle
 from tests.evaluators.small_task import kernel, write_task
 
 ROOT = Path(__file__).parents[3]
@@ -102,3 +106,21 @@ def test_faults_are_told_in_a_campaigns_terms(
     assert str(caught.value).startswith(said)
     if isinstance(caught.value, AnchorBroken):
         assert (caught.value.status, caught.value.reason) == (Status.WRONG, str(WRONG))
+
+
+def test_races_are_looked_for_on_the_host_where_a_device_shows_none(
+    workbench: BackendWorkbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FURTHER_BACKENDS, "")
+    register(without_oracle.NAME, without_oracle.MODULE)
+    blind = replace(workbench, backend=without_oracle.NAME)
+    info = without_oracle.open_device(0).info
+    right, racy = (
+        blind.compile(kernel(before=before), info)
+        for before in ("", "if (i + 1 < N) y[i + 1] = 0.0f;")
+    )
+    assert isinstance(right, Built) and isinstance(racy, Built)
+    assert blind.watch(right, info, 0).passed
+    seen = blind.watch(racy, info, 1)
+    assert seen.status is Status.WRONG and seen.reason.startswith("on the cpu, ")
+    assert workbench.watch(racy, replace(info, backend="cpu"), 0).passed  # it has an oracle
