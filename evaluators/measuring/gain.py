@@ -50,8 +50,8 @@ def gain(
 
     label: on this shape alone; None: the geometric mean over the shapes that both were timed on.
     Times of different moments are never divided: both were timed in turns with an anchor, at
-    best the same one, or one of them with the other. The interval is for two races, each of
-    which may be off by what spread says, besides what their blocks show.
+    best the same one, or one of them with the other. The interval is for two kernels, each of
+    which may be off by what spread says (where it came to lie, say), besides what blocks show.
     """
     mine, theirs = gains_over_seed(kernel), gains_over_seed(other)
     labels = [one for one in mine if one in theirs and label in (None, one)]
@@ -59,9 +59,9 @@ def gain(
         return None
     ln_ratio = fmean(mine[one] - theirs[one] for one in labels)
     if kernel.anchor_id == other.kernel_id:
-        races = [_race(kernel, labels)]
+        races = [_race(kernel, labels), (0.0, 0.0)]  # both kernels lie somewhere in memory
     elif other.anchor_id == kernel.kernel_id:
-        races = [_race(other, labels)]
+        races = [_race(other, labels), (0.0, 0.0)]
     elif kernel.anchor_id == other.anchor_id:
         races = [_race(kernel, labels), _race(other, labels)]
     else:
