@@ -21,6 +21,7 @@ from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.intervals import gains
 from evaluators.measuring.policy import Anchor
 from evaluators.processes.child_evaluator import RemoteDevice
 from evaluators.tasks.arguments import Suite
@@ -101,6 +102,8 @@ class InstantEvaluator:
             status=Status.PASSED,
             times_us=times_us,
             blocks=blocks,
+            gains=gains(blocks, anchor.links if anchor else (), times_us),
+            links=len(anchor.links) if anchor else 0,
             anchor_id=anchor.kernel_id if anchor else None,
             speedup=math.exp(gain),
             device=info.name,

@@ -40,6 +40,7 @@ from engine.store.store import read_events
 from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import KernelSource
+from evaluators.measuring.intervals import gains
 from evaluators.measuring.policy import Anchor
 from evaluators.tasks.task_file import load_task
 from scripts.bench_engine import InstantEvaluator, InstantWorkbench
@@ -82,16 +83,19 @@ class GainEvaluator(InstantEvaluator):
         info = self.device.info
         links = (*anchor.links, blocks) if anchor else ()
         gain = math.fsum(fmean(map(fmean, link.values())) for link in links)
+        times_us = {
+            label: 1000.0 * (1 + place) * math.exp(-self._gain(kernel))
+            for place, label in enumerate(self.workbench.labels)
+        }
         return Evaluation(
             kernel_id=kernel.id,
             task_hash=self.workbench.task_hash,
             device_class=info.device_class,
             status=Status.PASSED,
-            times_us={
-                label: 1000.0 * (1 + place) * math.exp(-self._gain(kernel))
-                for place, label in enumerate(self.workbench.labels)
-            },
+            times_us=times_us,
             blocks=blocks,
+            gains=gains(blocks, anchor.links if anchor else (), times_us),
+            links=len(anchor.links) if anchor else 0,
             anchor_id=anchor.kernel_id if anchor else None,
             speedup=math.exp(gain),
             ci95=(math.exp(gain - 2 * NOISE), math.exp(gain + 2 * NOISE)),

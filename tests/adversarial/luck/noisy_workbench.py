@@ -10,7 +10,7 @@ from engine.dispatch.workbench import Blocks
 from evaluators.device import Compiled
 from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import KernelSource, kernel_id
-from evaluators.measuring.intervals import speedup
+from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.policy import Anchor
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
@@ -77,6 +77,7 @@ class NoisyEvaluator(InstantEvaluator):
         return replace(
             made,
             blocks=blocks,
+            gains=gains(blocks, anchor.links, made.times_us),
             speedup=estimate,
             ci95=(ci95[0], ci95[1]),
             ci99=(ci99[0], ci99[1]),
