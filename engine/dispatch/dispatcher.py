@@ -59,7 +59,7 @@ class Dispatcher:
             setting, scoreboard, retries, self._epochs, self._contests, self._arena, self._store
         )
         self._contesting: set[asyncio.Task[Any]] = set()
-        self._profiling = Profiling(setting, scoreboard)
+        self._profiling = Profiling(setting, scoreboard, self._jobs, self._occupancy)
         self._stopped = False
         self._asked = 0
         self._evaluated = 0

@@ -3,8 +3,11 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from engine.config import CampaignConfig
+from engine.dispatch.idle import Occupancy
+from engine.dispatch.job import Jobs
 from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits
 from engine.dispatch.workbench import Broken, Built
 from engine.store.profiles import Profiled
@@ -23,13 +26,19 @@ def limits_of(config: CampaignConfig, tell: Callable[[Profiled], None]) -> Profi
 FAILURES = 3
 """Profiles that came to nothing, in one session, before no more are tried."""
 
+LULL_S = 20.0
+"""How long a profile waits at most until no kernel that was asked for waits for a device."""
+
 
 class Profiling:
     """Told of each new best; the latest is looked at when its turn comes, those between never."""
 
-    def __init__(self, setting: DispatchSetting, scores: Scoreboard) -> None:
+    def __init__(
+        self, setting: DispatchSetting, scores: Scoreboard, jobs: Jobs, occupancy: Occupancy
+    ) -> None:
         """scores: whose profiles count as made."""
         self._setting, self._scores = setting, scores
+        self._jobs, self._occupancy = jobs, occupancy
         self._began = time.monotonic()
         self._next: tuple[Built, Lane] | None = None
         self._looking = False
@@ -50,6 +59,7 @@ class Profiling:
         self._looking = True
         while self._next is not None and self._wanted(limits):
             await asyncio.sleep(self._due_in_s(limits))
+            await self._lull()
             (built, lane), self._next = self._next, None
             if not self._over and lane.well and built.kernel_id not in self._scores.profiles:
                 await self._profile(built, lane, limits)
@@ -67,6 +77,12 @@ class Profiling:
         elapsed_s = time.monotonic() - self._began
         earned_s = elapsed_s * limits.share * len(self._setting.lanes)
         return max(0.0, self.device_s - earned_s) / (limits.share * len(self._setting.lanes))
+
+    async def _lull(self) -> None:
+        until = time.monotonic() + LULL_S
+        while self._jobs.waiting() and not self._over and time.monotonic() < until:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._occupancy.change(), until - time.monotonic())
 
     async def _profile(self, built: Built, lane: Lane, limits: ProfileLimits) -> None:
         began = time.monotonic()

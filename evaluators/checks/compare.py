@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluators.checks.budget import NONE, ORDINARY, Error, Standard, rounding_unit, spent
 from evaluators.checks.disclosure import shown
+from evaluators.checks.pieces import in_pieces
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
@@ -77,17 +78,27 @@ def compare(
     scale: what is allowed each element, by default atol + rtol |ref|; most: how many times that.
     bits: signs of zeros and payloads of NaNs count too.
     """
+    found = _Found(out.dtype)
+    wrong = np.empty(reference.shape, np.bool_)
+    scales = () if scale is None else (scale,)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        difference = np.subtract(reference, out, dtype=reference.dtype)
-        difference = np.abs(difference, out=difference)
-        allowed = np.abs(reference) * rtol + atol if scale is None else scale
-        scaled: Array = difference / allowed
-        error = float(scaled.max(initial=0.0))
-    if bits or not math.isfinite(error):  # NaN, infinity, or a tolerance of zero
-        scaled = np.where(_same(out, reference, bits), 0.0, np.where(scaled > 0, scaled, np.inf))
-        error = float(scaled.max(initial=0.0))
-    rms, ulp = _roundings(out.dtype, reference, difference, allowed)
-    return Comparison(error=error, wrong=scaled > most, rms=rms, ulp=ulp)
+        for result, one, wanted, *own in in_pieces(wrong, out, reference, *scales):
+            difference = np.subtract(wanted, one, dtype=reference.dtype)
+            difference = np.abs(difference, out=difference)
+            size = np.abs(wanted)
+            allowed = own[0] if own else size * rtol + atol
+            scaled: Array = difference / allowed
+            # NaN, infinity, or a tolerance of zero
+            if bits or not math.isfinite(float(scaled.max())):
+                scaled = np.where(_same(one, wanted, bits), 0.0, _apart(scaled))
+            np.greater(scaled, most, out=result)
+            found.add(difference, allowed, size, float(scaled.max()))
+    rms, ulp = found.roundings()
+    return Comparison(error=found.error, wrong=wrong, rms=rms, ulp=ulp)
+
+
+def _apart(scaled: Array) -> Array:
+    return np.where(scaled > 0, scaled, np.inf)
 
 
 def _same(out: Array, reference: Array, bits: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -102,26 +113,43 @@ def _same(out: Array, reference: Array, bits: bool) -> np.ndarray[Any, np.dtype[
     return same
 
 
-def _roundings(
-    dtype: np.dtype[Any], reference: Array, difference: Array, allowed: Array
-) -> tuple[float, float]:
-    """Root mean squares, in units of what is allowed, where that is anything: what goes beyond
-    one ulp of the type, and the reference's unit of rounding."""
-    if np.issubdtype(dtype, np.integer) or not np.any(allowed):
-        return 0.0, 0.0
-    of_type, size = float_info(dtype), np.abs(reference)
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        beyond = difference - (float(of_type.eps) * size + float(of_type.smallest_subnormal))
-        beyond = np.maximum(beyond, 0.0, out=beyond) / allowed
-        return _rms(beyond), rounding_unit(dtype) * _rms(size / allowed)
+class _Found:
+    """What a comparison sums up: the largest error, and root mean squares."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        """dtype: the output's own type."""
+        self.error = 0.0
+        self._dtype = dtype
+        self._rounded = not np.issubdtype(dtype, np.integer)
+        self._allowed = False  # whether anything is
+        self._count = 0
+        self._beyond = self._size = 0.0  # sums of squares
+
+    def add(self, difference: Array, allowed: Array, size: Array, error: float) -> None:
+        self.error = max(self.error, error)
+        self._count += difference.size
+        self._allowed = self._allowed or bool(np.any(allowed))
+        if self._rounded:
+            of_type = float_info(self._dtype)
+            beyond = difference - (float(of_type.eps) * size + float(of_type.smallest_subnormal))
+            self._beyond += _squares(np.maximum(beyond, 0.0, out=beyond) / allowed)
+            self._size += _squares(size / allowed)
+
+    def roundings(self) -> tuple[float, float]:
+        """In units of what is allowed, where that is anything: what goes beyond one ulp of the
+        type, and the reference's unit of rounding."""
+        if not self._rounded or not self._allowed:
+            return 0.0, 0.0
+        rms, size = (math.sqrt(total / self._count) for total in (self._beyond, self._size))
+        return rms, rounding_unit(self._dtype) * size
 
 
-def _rms(values: Array) -> float:
-    """Of those that are numbers."""
-    mean = float(np.mean(np.square(values)))
-    if not math.isfinite(mean):
-        mean = float(np.mean(np.square(np.where(np.isfinite(values), values, 0.0))))
-    return math.sqrt(mean)
+def _squares(values: Array) -> float:
+    """The sum over those that are numbers."""
+    total = float(np.sum(np.square(values)))
+    if not math.isfinite(total):
+        total = float(np.sum(np.square(np.where(np.isfinite(values), values, 0.0))))
+    return total
 
 
 def check_output(

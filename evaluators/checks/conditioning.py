@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.checks.budget import FLOAT32_ULP
+from evaluators.checks.pieces import in_pieces
 from evaluators.tasks.arguments import Workload, float_info
 from evaluators.tasks.task import Task
 
@@ -45,14 +46,26 @@ class Moving:
         moved = dict(self.inputs)
         with np.errstate(invalid="ignore", over="ignore"):
             for name, sign in signs.items():
-                factors = np.asarray(times * ROUNDING * sign)
-                factors += 1.0
-                moved[name] = np.multiply(self.inputs[name], factors, out=factors, dtype=np.float64)
+                moved[name] = _nudged(self.inputs[name], sign, times * ROUNDING)
             after = self._reference(self.workload, moved)
-            apart = {n: np.asarray(after[n] - r, np.float64) for n, r in self.reference.items()}
-            return {
-                n: np.nan_to_num(a, copy=False, posinf=0.0, neginf=0.0) for n, a in apart.items()
-            }
+            return {n: _apart(after[n], before) for n, before in self.reference.items()}
+
+
+def _nudged(values: Array, signs: Array, by: float) -> Array:
+    nudged = np.empty(values.shape)
+    for result, value, sign in in_pieces(nudged, values, signs):
+        factors = by * sign.astype(np.float64) + 1.0
+        np.multiply(value, factors, out=result, dtype=np.float64)
+    return nudged
+
+
+def _apart(after: Array, before: Array) -> Array:
+    """Zero where either is no number."""
+    apart = np.empty(before.shape)
+    for result, one, other in in_pieces(apart, after, before):
+        np.subtract(one, other, out=result)
+        result[~np.isfinite(result)] = 0.0
+    return apart
 
 
 def conditioning(
@@ -79,24 +92,40 @@ def conditioning(
             far = moving.moved(signs, STRIDE)
             if not all(_in_proportion(near[n], far[n], reference[n]) for n in moves):
                 return None
-        for name in moves:
-            moves[name] += near[name] ** 2 / directions
+        for name, squares in moves.items():
+            for result, move in in_pieces(squares, near[name]):
+                np.add(result, move**2 / directions, out=result)
     scales = {}
     for output in rounded:
-        size = np.nan_to_num(np.abs(reference[output.name]), posinf=0.0)
         least = float(float_info(output.np_dtype).smallest_subnormal)
         if "denormals" not in (task.values or ()):
-            least += FLUSHED + NEGLIGIBLE * float(size.max(initial=0.0))
-        scales[output.name] = np.sqrt(moves[output.name]) + FLOAT32_ULP * size + least
+            least += FLUSHED + NEGLIGIBLE * _largest(reference[output.name])
+        scale = scales[output.name] = moves[output.name]
+        for result, wanted in in_pieces(scale, reference[output.name]):
+            np.add(np.sqrt(result), FLOAT32_ULP * _size(wanted) + least, out=result)
     return scales
+
+
+def _size(values: Array) -> Array:
+    """Of each; zero for what is no number."""
+    sizes: Array = np.nan_to_num(np.abs(values), posinf=0.0)
+    return sizes
+
+
+def _largest(values: Array) -> float:
+    return max((float(_size(piece).max()) for (piece,) in in_pieces(values)), default=0.0)
 
 
 def _in_proportion(near: Array, far: Array, reference: Array) -> bool:
     """Elements that move 64 times as far on the whole when inputs do."""
-    scale = STRIDE * (np.abs(near) + FLOAT32_ULP * np.abs(reference))
-    apart = np.abs(far - STRIDE * near)
     with np.errstate(invalid="ignore"):
-        return bool(np.all(apart <= np.maximum(scale, 1e-3 * np.abs(reference)) + FLUSHED))
+        for move, stride, wanted in in_pieces(near, far, reference):
+            size = np.abs(wanted)
+            scale = STRIDE * (np.abs(move) + FLOAT32_ULP * size)
+            apart = np.abs(stride - STRIDE * move)
+            if not np.all(apart <= np.maximum(scale, 1e-3 * size) + FLUSHED):
+                return False
+    return True
 
 
 def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
@@ -104,7 +133,8 @@ def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
     for output in task.outputs:
         if output.floating:
             most = float(float_info(output.np_dtype).max) / 4
-            if not np.all(np.abs(reference[output.name]) <= most):
+            pieces = in_pieces(reference[output.name])
+            if not all(np.all(np.abs(piece) <= most) for (piece,) in pieces):
                 return False
     return True
 
@@ -139,7 +169,8 @@ def root_mean_square(values: Array) -> float:
 
 def is_finite(reference: Mapping[str, Array]) -> bool:
     """Whether any element of any output is; where none is, no rounding moves them."""
-    return any(bool(np.isfinite(array).any()) for array in reference.values())
+    arrays = reference.values()
+    return any(np.isfinite(piece).any() for array in arrays for (piece,) in in_pieces(array))
 
 
 def _is_float(array: Array) -> bool:
@@ -147,8 +178,9 @@ def _is_float(array: Array) -> bool:
 
 
 def random_signs(values: Array, rng: np.random.Generator) -> Array:
-    """1 or -1 for each."""
-    signs: Array = np.asarray(rng.integers(0, 2, values.shape, dtype=np.int8), np.float64)
-    signs *= -2.0
-    signs += 1.0
+    """1 or -1 for each, as int8."""
+    bits = np.frombuffer(rng.bytes(-(-values.size // 8)), np.uint8)
+    signs: Array = np.unpackbits(bits, count=values.size).view(np.int8).reshape(values.shape)
+    signs *= -2
+    signs += 1
     return signs

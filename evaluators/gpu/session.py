@@ -1,6 +1,7 @@
 """A session on a GPU: buffers, launches, deadlines and timing over a vendor's Driver."""
 
 import ctypes
+import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,11 @@ class Entry:
 
     function: Any
     resources: Resources
+
+
+@functools.lru_cache(maxsize=64)  # an anchor comes with every kernel
+def _kernels(code: bytes) -> Mapping[str, Resources]:
+    return {kernel.symbol: kernel for kernel in read_resources(code)}
 
 
 class GpuSession:
@@ -216,7 +222,7 @@ class GpuSession:
     def _module(self, defines: Defines) -> Module:
         if defines not in self._modules:
             code = self._compiled.binaries[defines].data
-            kernels = {kernel.symbol: kernel for kernel in read_resources(code)}
+            kernels = _kernels(code)
             handle = self._driver.load(code)
             variables = Variables.of(self._driver, handle, code)
             self._modules[defines] = Module(handle=handle, kernels=kernels, variables=variables)

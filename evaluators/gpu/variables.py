@@ -1,5 +1,6 @@
 """A loaded module's variables: what they hold after loading, or prepare, and its restoration."""
 
+import functools
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ _WRITTEN = SH_FLAGS.SHF_WRITE | SH_FLAGS.SHF_ALLOC
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
+@functools.lru_cache(maxsize=64)  # an anchor comes with every kernel
 def writable_variables(code: bytes) -> tuple[str, ...]:
     """Symbols of what kernels of a cubin or code object may write: __device__ and static ones."""
     return tuple(dict.fromkeys(_symbols(ELFFile(io.BytesIO(code)))))

@@ -227,6 +227,16 @@ def tight(blocks: Blocks, *, width: float, loosest: float) -> bool:
     return half_width(blocks) <= min(loosest, max(width, abs(mean) / 10))
 
 
+def shown_behind(
+    blocks: Blocks, best: Mapping[str, float], by: float, confidence: float = 0.99
+) -> bool:
+    """Whether a kernel is shown to be slower than the best by so much (ln), on average over shapes;
+    one-sided. best: ln(anchor time / best time) by label.
+    """
+    lead = fmean(fmean(values) - best[label] for label, values in blocks.items())
+    return lead + half_width(blocks, 2 * confidence - 1) < -by
+
+
 def shown_slower_by(values: Sequence[float], best: float, confidence: float = 0.99) -> float:
     """The factor by which a kernel is at least slower than the shape's best, one-sided.
 

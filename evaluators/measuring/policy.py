@@ -15,6 +15,8 @@ class TimingPolicy:
     min_blocks, max_blocks: paired blocks a shape; min_blocks are enough once budget_s wall
         seconds are spent. link_blocks, link_budget_s: a shape's blocks between two anchors;
         once the seconds are spent, that many over all shapes are enough.
+    least_blocks, behind: so many blocks are enough for a kernel that is shown to be slower than the
+        best by more than that part, on average, once its interval is within loosest.
     width: stop when half of the 95% interval of the mean ln ratio is below it; for kernels
         far from their anchor a tenth of the distance, up to loosest.
     interval_us: what a timed call lasts at least, by repeating short kernels, as far as
@@ -34,6 +36,8 @@ class TimingPolicy:
 
     min_blocks: int = 3
     max_blocks: int = 40
+    least_blocks: int = 3
+    behind: float = 0.05
     budget_s: float = 1.0
     link_blocks: int = 30
     link_budget_s: float = 6.0
@@ -90,13 +94,14 @@ GPU_POLICY = TimingPolicy(
     interval_us=1000.0,
     max_launches=200,
     budget_s=0.5,
+    link_blocks=12,
     max_copies=48,
     copies_bytes=1 << 31,
     verify_bytes=1 << 62,  # results are judged on the device itself
     fresh_bytes=1 << 20,
 )
 """A graph of at least a millisecond, or one launch of a long kernel, is exact to 0.2% (H200):
-with 99% confidence five blocks tell 2% apart."""
+with 99% confidence five blocks tell 2% apart. Twelve make a link as exact as sittings agree."""
 
 
 def policy_of(backend_name: str) -> TimingPolicy:

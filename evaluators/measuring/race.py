@@ -10,9 +10,10 @@ import numpy as np
 
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.evaluation import Rejected, Status
-from evaluators.measuring.intervals import shown_slower_by, tight
+from evaluators.measuring.intervals import half_width, shown_behind, shown_slower_by, tight
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import TimingPolicy
+from evaluators.measuring.remembering import MEMORY_APPLICATIONS, MEMORY_PAIRS, no_memory
 from evaluators.tasks.arguments import Workload
 
 SIMILAR = 2.0
@@ -23,22 +24,6 @@ SPARE_DRAWS = 0.5
 
 UNMET = 8
 """Draws of the pool, or more, that a race leaves for the check of memory."""
-
-MEMORY_APPLICATIONS = 4
-MEMORY_PAIRS, ALIKE = 20, 3
-REMEMBERS, ON_AVERAGE = 1.15, 1.25
-"""What new data may cost more than known data in a pair of calls, and over all of them. 240 pairs
-of 12 right kernels (sgemm, two cores, six busy processes) lay between 0.66 and 1.62, the median at
-1.00, 15 beyond REMEMBERS; on the worst kernel one quarter."""
-
-
-def no_memory(pairs: Sequence[tuple[float, float]]) -> bool:
-    """Whether times on known and on new data clear a kernel: some pairs are alike, and so are
-    the sums without the fifth of the pairs that speaks most against it."""
-    alike = sum(new <= REMEMBERS * known for known, new in pairs)
-    usual = sorted(pairs, key=lambda pair: pair[1] / pair[0])[: len(pairs) - len(pairs) // 5]
-    known_us, new_us = (sum(times) for times in zip(*usual, strict=True))
-    return alike >= ALIKE and new_us <= ON_AVERAGE * known_us
 
 
 def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
@@ -155,11 +140,15 @@ class Race:
                     self._warm(i, label)
 
     def _warm(self, i: int, label: str) -> None:
-        if self._expected_us[i].get(label, 0.0) < self.policy.skip_warmup_us:
-            self._expected_us[i][label] = self._call(i, label, 1)
-            wanted = math.ceil(self.policy.interval_us / 4 / self._expected_us[i][label])
-            if wanted > 1:
-                self._expected_us[i][label] = self._call(i, label, wanted)
+        expected = self._expected_us[i]
+        if expected.get(label, 0.0) >= self.policy.skip_warmup_us:
+            return
+        unknown = label not in expected
+        if unknown:
+            expected[label] = self._call(i, label, 1)
+        wanted = math.ceil(self.policy.interval_us / 4 / expected[label])
+        if wanted > 1 or not unknown:
+            expected[label] = self._call(i, label, wanted)
 
     def _blame(self, i: int) -> AbstractContextManager[None]:
         return nullcontext() if i == 0 else blaming_anchor()
@@ -185,7 +174,8 @@ class Race:
     def run(self, best: Mapping[str, float] | None = None) -> None:
         """Rounds over all shapes in random order until the interval is tight, or a cap.
 
-        best: ln(anchor time / best time) by label. Raises StoppedEarly, Rejected, AnchorFailed.
+        best: ln(anchor time / best time) by label; of who is shown to be behind it little more is
+        asked. Raises StoppedEarly, Rejected, AnchorFailed.
         """
         policy = self.policy
         deadline = time.monotonic() + policy.budget_s
@@ -195,6 +185,8 @@ class Race:
                 self._stop_if_hopeless(best)
             late = time.monotonic() > deadline
             if rounds >= policy.min_blocks and (late or self._tight()):
+                return
+            if best is not None and rounds >= policy.least_blocks and self._behind(best):
                 return
 
     def run_link(self) -> None:
@@ -281,6 +273,11 @@ class Race:
         if len(self.lanes) == 1:
             return True
         return tight(self.blocks, width=self.policy.width, loosest=self.policy.loosest)
+
+    def _behind(self, best: Mapping[str, float]) -> bool:
+        """Whether it won't be the best, and about how fast it is."""
+        roughly = half_width(self.blocks) <= self.policy.loosest
+        return roughly and shown_behind(self.blocks, best, math.log1p(self.policy.behind))
 
     def _stop_if_hopeless(self, best: Mapping[str, float]) -> None:
         bounds = {

@@ -187,6 +187,20 @@ def test_the_latest_best_is_next() -> None:
     asyncio.run(scenario())
 
 
+def test_kernels_that_were_asked_for_go_first() -> None:
+    async def scenario() -> None:
+        world = World(ProfiledLane({kernel(1)[0]: 2.0}))
+        await world.busy.begin(SEED)
+        asks = [asyncio.ensure_future(world.busy.evaluate(*kernel(n))) for n in range(1, 20)]
+        await asyncio.gather(*asks)
+        while not world.lane.profiled:
+            await asyncio.sleep(0)
+        assert world.lane.profiled == [kernel(1)[0]]
+        assert world.lane.beside[0] >= 18  # the last two may be at work
+
+    asyncio.run(scenario())
+
+
 def test_a_win_that_was_overtaken_is_not_profiled() -> None:
     async def scenario() -> None:
         world = World(ProfiledLane(RISING))

@@ -1,7 +1,7 @@
 """Lanes and races on cpu: bindings, draws, poison, balance, order; the policy's arithmetic."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,8 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy
-from evaluators.measuring.race import Race, applications_wanted, balanced, no_memory
+from evaluators.measuring.race import Race, applications_wanted, balanced
+from evaluators.measuring.remembering import no_memory
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import FRONT, PREPARED, kernel, write_task
@@ -250,6 +251,68 @@ def test_a_timed_call_has_a_deadline(task: Task, device: Device) -> None:
         only.call(workload.label, 1, draws, rng, deadline_s=0.3)
     assert caught.value.status is Status.TIMEOUT
     assert caught.value.reason.endswith("on N=3000")
+
+
+class Prepared(Race):
+    """A race whose rounds are written down beforehand."""
+
+    def __init__(self, policy: TimingPolicy, rounds: Sequence[Sequence[float]]) -> None:
+        """rounds: ln(anchor time / candidate time) on each of two shapes."""
+        self.policy = policy
+        self.labels = ["a", "b"]
+        self.lanes = ()
+        self.blocks = {label: [] for label in self.labels}
+        self._coming = list(rounds)
+
+    def round(self) -> None:
+        for label, value in zip(self.labels, self._coming.pop(0), strict=True):
+            self.blocks[label].append(value)
+
+    def _tight(self) -> bool:
+        return False
+
+
+STEADY = [(0.3, -0.1), (0.302, -0.099), (0.299, -0.101), (0.301, -0.1), (0.3, -0.102)]
+
+
+@pytest.mark.parametrize(
+    ("best", "rounds"),
+    [
+        ({"a": 0.6, "b": 0.1}, 3),  # a quarter behind it
+        ({"a": 0.31, "b": -0.09}, 5),  # 1% behind: it may be as fast
+        ({"a": 0.1, "b": -0.2}, 5),  # ahead
+        (None, 5),
+    ],
+)
+def test_little_is_asked_of_a_kernel_that_is_shown_to_be_behind_the_best(
+    best: dict[str, float] | None, rounds: int
+) -> None:
+    race = Prepared(TimingPolicy(max_blocks=5, min_blocks=5), STEADY)
+    race.run(best)
+    assert len(race.blocks["a"]) == rounds
+
+
+def test_one_that_varies_is_timed_until_it_is_known_how_far_behind_it_is() -> None:
+    swaying = [(0.3 + 0.2 * (-1) ** i, -0.1 + 0.2 * (-1) ** i) for i in range(20)]
+    race = Prepared(TimingPolicy(max_blocks=20, min_blocks=20), swaying)
+    race.run({"a": 1.2, "b": 0.9})
+    assert len(race.blocks["a"]) == 20
+
+
+def test_a_warm_up_of_known_length_is_one_call(task: Task, device: Device) -> None:
+    judge = WatchingJudge()
+    with lane(kernel(), task, device, judge=judge) as only:
+        pool, workloads = InputPool(task, secret=1), task.workloads("benchmarks", "cpu")
+        calls = []
+        for known_us in (None, 10.0, POLICY.skip_warmup_us):
+            known = {w.label: known_us for w in workloads if known_us}
+            race = Race(
+                [only], workloads, pool, POLICY, np.random.default_rng(0), expected_us=[known]
+            )
+            before = len(judge.calls)
+            race.warm_up()
+            calls.append((len(judge.calls) - before) // len(workloads))
+    assert calls == [2, 1, 0]
 
 
 SPIN = """
