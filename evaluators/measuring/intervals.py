@@ -22,6 +22,11 @@ def t_quantile(p: float, df: float) -> float:
     return float(stdtrit(df, p))
 
 
+def load_statistics() -> None:
+    """Beforehand what intervals load when they need it, while nobody waits."""
+    t_quantile(0.5, 1.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """How ln ratios vary beyond the blocks of one sitting, as far as it is known beforehand.

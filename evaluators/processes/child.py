@@ -15,7 +15,7 @@ from evaluators.device import Device, Telemetry, backend
 from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.measuring.intervals import t_quantile
+from evaluators.measuring.intervals import load_statistics
 from evaluators.measuring.race import AnchorFailed
 from evaluators.processes.messages import Call, Hello, Reply, Setting, Warm
 from evaluators.processes.told import Teller, ToldDevice
@@ -74,9 +74,10 @@ def serve(requests: int, teller: Teller) -> NoReturn:
                     value = device.info
                 case Warm(backend=name):
                     backend(name).warm()
-                    t_quantile(0.5, 1.0)  # loads what it needs
+                    load_statistics()
                     continue
                 case Setting() if device is not None:
+                    load_statistics()
                     serving = Serving(device, request)
                 case Call() if serving is not None:
                     value = serving.answer(request)
