@@ -1,5 +1,6 @@
 """How far a task's outputs move when its inputs do: each element's own scale of error."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -164,7 +165,8 @@ def _nearly(array: Array, expected: Array) -> bool:
 
 
 def root_mean_square(values: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64))))
+    squares = (np.square(piece, dtype=np.float64) for (piece,) in in_pieces(values))
+    return math.sqrt(math.fsum(float(np.sum(piece)) for piece in squares) / values.size)
 
 
 def is_finite(reference: Mapping[str, Array]) -> bool:

@@ -24,6 +24,8 @@ MADE_BYTES = 1 << 29
 """See UnusualDraws.cost_bytes(); a second or two on one slow core."""
 EACH_BYTES = 1 << 30
 """The same where each class is to be tried."""
+QUICK_BYTES = 1 << 28
+"""The same for each pair where only some are tried, as the device waits for them."""
 ENDURED_US, ENDURED_LARGE_US = 1e5, 5e5
 """How long launches in a row take, about: on a shape of the tests, and on one of the benchmarks."""
 
@@ -63,11 +65,13 @@ class FurtherChecks:
     ) -> dict[str, float]:
         """Errors by "label/output" on random pairs of a shape and a class of values.
 
-        most: of them, by default as many as bring every shape and every class. At least one is
-        tried, others as far as making them is affordable. each: before these every class on the
+        most: of them, of those that are quickly made, or else the one that takes least; by default
+        as many as bring every shape and every class. At least one is tried, others as far as
+        making them is affordable. each: before these every class on the
         smallest shape. Raises Rejected.
         """
-        pairs = [(*pair, MADE_BYTES) for pair in self._unusual.spread(workloads)]
+        spread = self._unusual.spread(workloads)
+        pairs = [(*pair, MADE_BYTES) for pair in (spread if most is None else self._quick(spread))]
         if each and workloads:
             smallest = min(workloads, key=self._task.nbytes)
             pairs = [*((*pair, EACH_BYTES) for pair in self._unusual.each(smallest)), *pairs]
@@ -89,6 +93,11 @@ class FurtherChecks:
                 )
                 errors.update(checked.errors)
         return errors
+
+    def _quick(self, pairs: Sequence[tuple[Workload, str]]) -> list[tuple[Workload, str]]:
+        costs = [self._unusual.cost_bytes(*pair) for pair in pairs]
+        within = max(QUICK_BYTES, min(costs, default=0))
+        return [pair for pair, cost in zip(pairs, costs, strict=True) if cost <= within]
 
     def _chosen(
         self, kernel: KernelSource, pairs: Sequence[tuple[Workload, str, int]], most: int | None

@@ -1,5 +1,7 @@
 """Comparison with the reference, and the words in which a wrong kernel is told."""
 
+import math
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from evaluators.checks.compare import (
     compare,
 )
 from evaluators.checks.disclosure import on
+from evaluators.checks.pieces import ELEMENTS
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
@@ -72,6 +75,23 @@ def test_integers_are_compared_exactly() -> None:
 def test_float8_is_compared_by_value() -> None:
     out = np.array([1.0, 2.0], dtype=ml_dtypes.float8_e4m3fnuz)
     assert compare(out, np.array([1.0, 2.1]), rtol=0.07, atol=0).error < 1
+
+
+@pytest.mark.parametrize("place", [0, ELEMENTS - 1, ELEMENTS, 3 * ELEMENTS + 4])
+def test_of_large_outputs_every_element_counts(place: int) -> None:
+    """They are compared a piece at a time."""
+    expected = np.linspace(1.0, 2.0, 3 * ELEMENTS + 5)
+    out = expected.astype(np.float32)
+    right = compare(out, expected, rtol=1e-6, atol=0)
+    assert right.error < 0.1 and not right.wrong.any()
+    out[place] += 0.01
+    found = compare(out, expected, rtol=1e-6, atol=0)
+    assert np.flatnonzero(found.wrong).tolist() == [place]
+    assert found.error == pytest.approx(0.01 / (1e-6 * expected[place]), rel=1e-3)
+    assert found.rms == pytest.approx(found.error / math.sqrt(expected.size), rel=1e-3)
+    assert found.ulp == right.ulp
+    out[place] = np.nan
+    assert np.flatnonzero(compare(out, expected, rtol=1e-6, atol=0).wrong).tolist() == [place]
 
 
 def test_a_wrong_element_is_shown_with_its_place_and_the_count() -> None:
