@@ -265,3 +265,22 @@ def test_nothing_is_known_without_peaks_or_counts(tmp_path: Path) -> None:
         (workload, *_) = load_task(name).workloads("benchmarks", "cpu")
         assert roof(load_task(name), workload, bare) is None
         assert least_us(load_task(name), workload, bare) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "bytes_per_s"),
+    [
+        ("NVIDIA H200", 4.8e12),
+        ("NVIDIA H100 80GB HBM3", 3.35e12),
+        ("NVIDIA A100-SXM4-80GB", 2.039e12),
+        ("NVIDIA GH200 480GB", None),
+        ("NVIDIA H100 PCIe", None),
+    ],
+)
+def test_a_gpu_has_the_peaks_of_its_own_data_sheet_or_none(
+    name: str, bytes_per_s: float | None
+) -> None:
+    peaks = peaks_of(name, cache_bytes=7)
+    assert peaks.bytes_per_s.get("dram") == bytes_per_s
+    assert bool(peaks.flops) == bool(peaks.special_per_s) == (bytes_per_s is not None)
+    assert bytes_per_s or peaks.cache_bytes == 7
