@@ -92,6 +92,10 @@ class GpuJudge:
             if memory.shared.spans:
                 self._inspect_shared(memory)
 
+    def prefetch(self, memory: WorkloadMemory, draws: Sequence[Draw]) -> None:
+        if not self._is_drawn(memory):
+            self._host.prefetch(memory, draws)
+
     def place(
         self,
         memory: WorkloadMemory,

@@ -1,7 +1,7 @@
 """Where a memory's data comes from and who compares what a kernel made of it: here, the host."""
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +30,9 @@ class Judge(Protocol):
 
         scratches: the bindings whose own scratch is looked at, too.
         """
+
+    def prefetch(self, memory: WorkloadMemory, draws: Sequence[Draw]) -> None:
+        """Make data that place() would make, and so sweep caches of what it has placed."""
 
     def place(
         self,
@@ -75,6 +78,10 @@ class HostJudge:
         memory.inspect_shared()
         for copy in scratches if memory.scratches else ():
             memory.inspect_guards(memory.scratch, memory.scratches[copy], self._guards())
+
+    def prefetch(self, memory: WorkloadMemory, draws: Sequence[Draw]) -> None:
+        for draw in draws:
+            _ = draw.inputs
 
     def place(
         self,

@@ -99,6 +99,10 @@ class Lane:
         most = self._policy.max_launches // len(memory.plan.steps)
         return max(1, min(wanted, most, len(memory.bindings)))
 
+    def prefetch(self, label: str, draws: Sequence[Draw]) -> None:
+        """See Judge."""
+        self._judge.prefetch(self.memories[label], draws)
+
     def call(
         self,
         label: str,

@@ -227,6 +227,8 @@ class Race:
             True: [draw for draw in self._shuffled(label) if draw.index in lane.met[label]],
             False: self.pool.draws(workload, self.rng, count, met=lane.met[label]),
         }
+        # Made only now they would sweep the cache: up to 1.3 times the time (softmax, R = C = 512).
+        lane.prefetch(label, [draw for draws in calls.values() for draw in draws])
         first = bool(self.rng.integers(2))
         taken = {
             which: self._timed(0, label, count, calls[which], in_full=True)

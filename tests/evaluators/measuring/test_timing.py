@@ -212,6 +212,41 @@ def test_pairs_of_calls_on_known_and_new_data_clear_a_kernel(
     assert no_memory([(10.0, 10.0 * ratio) for ratio in ratios]) == cleared
 
 
+class Making(HostJudge):
+    """made: for each call, whether all its data were there before any was placed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[bool] = []
+
+    def place(
+        self,
+        memory: WorkloadMemory,
+        placed: Placed,
+        rng: np.random.Generator,
+        *,
+        stale: Collection[int] = (),
+    ) -> None:
+        self.made.append(all("inputs" in vars(draw) for draw in placed.values()))
+        super().place(memory, placed, rng, stale=stale)
+
+
+def test_new_data_are_made_before_known_ones_are_timed_beside_them(
+    task: Task, device: Device
+) -> None:
+    """Made while they are placed they sweep the cache: a right kernel seems to remember."""
+    judge, pool = Making(), InputPool(task, secret=1)
+    workloads = task.workloads("benchmarks", "cpu")
+    with lane(kernel(), task, device, judge=judge) as only:
+        rng = np.random.default_rng(0)
+        race = Race([only], workloads, pool, POLICY, rng, expected_us=[{}])
+        race.warm_up()
+        assert not all(judge.made)
+        judge.made.clear()
+        race.check_memory()
+    assert len(judge.made) >= 6 and all(judge.made)
+
+
 def test_an_application_needs_a_binding(task: Task, device: Device) -> None:
     sgemm = load_task("sgemm")
     workload = sgemm.workloads("benchmarks", "cpu")[0]
