@@ -26,10 +26,9 @@ from engine.preparation import (
 )
 from engine.searching import SPENT, describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot
-from engine.store.contests import SearchEnded
-from engine.store.events import SearchStarted, SessionFinished
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
+from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
 from engine.store.store import find_source
 from engine.store.summary import Summary, write_best, write_results
 from evaluators.tasks.task import Task
