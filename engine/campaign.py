@@ -12,9 +12,8 @@ from engine.actors.gateway import GatewayState, look_at_endpoints
 from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Workbench
-from engine.ending import Stop
+from engine.ending import CampaignFailed, Stop
 from engine.preparation import (
     campaign_started,
     refuse_changed,
