@@ -12,9 +12,8 @@ from engine.actors.gateway import GatewayState, look_at_endpoints
 from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Workbench
-from engine.ending import Stop
+from engine.ending import CampaignFailed, Stop
 from engine.preparation import (
     campaign_started,
     refuse_changed,
@@ -26,10 +25,9 @@ from engine.preparation import (
 )
 from engine.searching import SPENT, describe_search, require_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, IslandState, Phase, Snapshot
-from engine.store.contests import SearchEnded
-from engine.store.events import SearchStarted, SessionFinished
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
+from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
 from engine.store.store import find_source
 from engine.store.summary import Summary, write_best, write_results
 from evaluators.tasks.task import Task

@@ -12,9 +12,9 @@ from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
 from engine.store.budget import figure, spent
-from engine.store.events import CampaignStarted, SessionStarted
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
+from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.summary import write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.device_info import DeviceInfo

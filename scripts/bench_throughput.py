@@ -19,8 +19,8 @@ from typing import Any, Literal
 import yaml
 
 from engine.config_errors import ConfigError
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import BackendWorkbench, Broken, Workbench
+from engine.ending import CampaignFailed
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing
 from evaluators.evaluate import TimingPolicy

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from engine.actors.cluster import layout
 from engine.campaign import run_campaign
 from engine.config import BackendChoice, CampaignConfig, parse_config
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Workbench
+from engine.ending import CampaignFailed
 from engine.snapshot import Snapshot
 from engine.store.events import Drafted, EpochStarted, Evaluated
 from engine.store.run_folder import STORE

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from engine.config import CampaignConfig, load_config
+from engine.config import CampaignConfig
+from engine.config_file import load_config
 from operators.llm.question import ROLES
 
 ROOT = Path(__file__).resolve().parents[1]

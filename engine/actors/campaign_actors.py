@@ -16,8 +16,8 @@ from engine.actors.lifeline import Driver
 from engine.actors.store_writer import StoreWriter
 from engine.actors.tracker import TrackerActor
 from engine.config import CampaignConfig
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Broken, Workbench
+from engine.ending import CampaignFailed
 from engine.snapshot import DispatcherState, IslandState
 from engine.store.events import Event, to_row
 from engine.store.replay import Replay

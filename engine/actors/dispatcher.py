@@ -12,10 +12,11 @@ from engine.actors.evaluator import RayLane, compile_source, publish, watch_kern
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
-from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
+from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.profiling import limits_of
 from engine.dispatch.setting import DispatchSetting, TuningLimits
 from engine.dispatch.workbench import Built, Workbench
+from engine.ending import CampaignFailed
 from engine.snapshot import DispatcherState
 from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard

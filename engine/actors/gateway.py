@@ -12,8 +12,7 @@ from ray.exceptions import RayTaskError
 from engine.actors.journal import StoreJournal, root_cause
 from engine.actors.lifeline import Driver, live_with
 from engine.config_errors import ConfigError
-from engine.dispatch.dispatcher import CampaignFailed
-from engine.ending import Stopped
+from engine.ending import CampaignFailed, Stopped
 from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook

@@ -10,7 +10,7 @@ from engine.actors.gateway import GatewayModel
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
-from engine.dispatch.dispatcher import CampaignFailed
+from engine.ending import CampaignFailed
 from engine.islands.island import Island
 from engine.islands.operators import island_operators
 from engine.islands.seats import Places

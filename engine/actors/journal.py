@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from ray.actor import ActorHandle
 from ray.exceptions import RayActorError, RayTaskError, WorkerCrashedError
 
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Broken
+from engine.ending import CampaignFailed
 from engine.store.events import Event, Row, to_row
 
 _T = TypeVar("_T")

@@ -116,7 +116,7 @@ def _run(arguments: Namespace) -> int:
     a second Ctrl-C ends it at once, and 'resume' goes on."""
     _require_ray()
     from engine.cli.submit import is_temporary_copy
-    from engine.config import load_config
+    from engine.config_file import load_config
 
     config = load_config(arguments.config, arguments.overrides)
     if not config.runs_dir.is_absolute() and is_temporary_copy(Path.cwd()):
@@ -262,7 +262,7 @@ def _doctor(arguments: Namespace) -> int:
 
     findings = examine()
     if arguments.config is not None:
-        from engine.config import load_config
+        from engine.config_file import load_config
 
         findings.append(find_models(load_config(arguments.config)))
     return print_findings(findings, sys.stdout, as_json=arguments.json, lacks=find_lacks())

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from engine.config import CampaignConfig, load_config
+from engine.config import CampaignConfig
+from engine.config_file import load_config
 from engine.searching import require_search
 from evaluators.kernel.seed_check import check_seeds
 from evaluators.tasks.reference import check_reference

@@ -7,10 +7,10 @@ from typing import Any
 
 from engine.dispatch.arena import Arena
 from engine.dispatch.beginning import Beginning
+from engine.dispatch.challenges import Challenges
 from engine.dispatch.compiling import Compiling
 from engine.dispatch.contests import Contests
 from engine.dispatch.epochs import Epochs
-from engine.dispatch.faults import Faults
 from engine.dispatch.finals import Finals
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs, crashed
@@ -18,7 +18,7 @@ from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.places import Places
 from engine.dispatch.profiling import Profiling
-from engine.dispatch.retries import ATTEMPTS, Retries
+from engine.dispatch.retries import ATTEMPTS, Faults, Retries
 from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Built, Measured
 from engine.ending import CampaignFailed, Stopped
@@ -27,8 +27,6 @@ from engine.store.events import Evaluated
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
-
-__all__ = ["CampaignFailed", "Dispatcher"]
 
 
 class Dispatcher:
@@ -50,7 +48,7 @@ class Dispatcher:
             setting, self._jobs, self._pace, self._work, self._finish, self._lost
         )
         self._faults = Faults(setting)
-        retries = Retries(setting, self._faults.note, self._occupancy)
+        retries = Retries(setting, self._faults, self._occupancy)
         self._epochs = Epochs(setting, scoreboard, retries)
         self._arena = Arena(setting, scoreboard, retries)
         self._contests = Contests(setting, scoreboard, self._arena)
@@ -58,8 +56,8 @@ class Dispatcher:
         self._beginning = Beginning(
             setting, scoreboard, retries, self._epochs, self._contests, self._arena, self._store
         )
-        self._contesting: set[asyncio.Task[Any]] = set()
         self._profiling = Profiling(setting, scoreboard, self._jobs, self._occupancy)
+        self._challenges = Challenges(self._contests, self._epochs, self._profiling, self._work)
         self._stopped = False
         self._asked = 0
         self._evaluated = 0
@@ -144,14 +142,13 @@ class Dispatcher:
         self._profiling.stop()
         for job in self._jobs:
             if not job.measuring:
-                self._drop(job, Stopped())
+                self._jobs.drop(job, Stopped())
 
     async def drain(self) -> None:
         """Wait until nothing is being measured, and no contest is under way."""
         await asyncio.gather(*(job.done for job in self._jobs), return_exceptions=True)
         await self._idle.ended()
-        while self._contesting:
-            await asyncio.gather(*self._contesting, return_exceptions=True)
+        await self._challenges.ended()
 
     async def end(self) -> None:
         """The search is over: drain, and leave what still waits for its contest to finish()."""
@@ -189,7 +186,7 @@ class Dispatcher:
             bound=self._pace.bound(waiting=self._jobs.waiting()),
             quarantined=sum(not lane.well for lane in self._setting.lanes),
             withdrawn=tuple(self._scores.withdrawn),
-            contesting=len(self._contesting),
+            contesting=self._challenges.count,
             demotions=tuple(self._scores.titles.demotions),
             wrong=tuple(self._scores.titles.wrong),
             tuned=self._scores.tuned,
@@ -238,29 +235,12 @@ class Dispatcher:
         """lane: where it was measured."""
         job.judged = True
         await self._store(measured, tuning=job.idle)
-        self._jobs.remove(job)
-        if not job.done.done():
-            job.done.set_result(measured.evaluation)
+        self._jobs.finish(job, measured.evaluation)
         if lane is None or job.built is None or not measured.evaluation.passed:
             return
         self._arena.keep(job.built)
-        if self._contests.seems_faster(job.kernel_id) and not self._stopped:
-            self._contest(self._challenge(job.kernel_id, lane))
-        if self._contests.rematch_is_due() and not self._stopped:
-            self._contest(self._contests.rematch())
-
-    async def _challenge(self, kernel_id: str, lane: Lane) -> None:
-        """A best is announced only after a contest; what follows is for new bests."""
-        best = await self._contests.challenge(kernel_id)
-        if best is not None and self._epochs.outgrown():
-            self._work(self._epochs.link(best, lane))
-        if best is not None:
-            self._work(self._profiling.look(best, lane))
-
-    def _contest(self, coroutine: Coroutine[Any, Any, Any]) -> None:
-        task = self._work(coroutine)
-        self._contesting.add(task)
-        task.add_done_callback(self._contesting.discard)
+        if not self._stopped:
+            self._challenges.consider(job.kernel_id, lane)
 
     async def _store(self, measured: Measured, number: int = 0, *, tuning: bool = False) -> None:
         """An evaluation is stored before anyone acts on it. number, tuning: see Evaluated."""
@@ -284,7 +264,7 @@ class Dispatcher:
         self._faults.note(where, error, job.kernel_id)
         job.attempts += not isinstance(error, Blameless)
         if self._stopped:
-            self._drop(job, Stopped())
+            self._jobs.drop(job, Stopped())
         elif job.attempts < ATTEMPTS:
             (self._jobs.ready if job.built else self._jobs.queue)(job)
         else:
@@ -292,11 +272,6 @@ class Dispatcher:
                 job.kernel_id, self._setting, f"{ATTEMPTS} processes were lost", error
             )
             await self._finish(job, Measured(evaluation=verdict))
-
-    def _drop(self, job: Job, error: BaseException) -> None:
-        self._jobs.remove(job)
-        if not job.done.done():
-            job.done.set_exception(error)
 
     def _work(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -316,4 +291,4 @@ class Dispatcher:
             self._stopped = True
             self.places.end(error)
             for job in self._jobs:
-                self._drop(job, error)
+                self._jobs.drop(job, error)

@@ -80,7 +80,19 @@ class Jobs:
         elif not job.taken:
             self.queue(job)
 
-    def remove(self, job: Job) -> None:
+    def finish(self, job: Job, evaluation: Evaluation) -> None:
+        """Its verdict is stored."""
+        self._remove(job)
+        if not job.done.done():
+            job.done.set_result(evaluation)
+
+    def drop(self, job: Job, error: BaseException) -> None:
+        """There will be no verdict."""
+        self._remove(job)
+        if not job.done.done():
+            job.done.set_exception(error)
+
+    def _remove(self, job: Job) -> None:
         self._by_id.pop(job.kernel_id, None)
         self._changed()
 

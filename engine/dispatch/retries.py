@@ -1,12 +1,13 @@
-"""Work that no kernel under test can break: again where its process is lost, then elsewhere."""
+"""Lost processes: counted as faults; what no kernel under test can break is done again."""
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from engine.dispatch.idle import Occupancy
 from engine.dispatch.patience import first_fit
 from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Displaced, Exhausted, Sick
+from engine.store.events import Fault
 from evaluators.evaluation import Evaluation
 
 _T = TypeVar("_T")
@@ -18,17 +19,35 @@ TURNS = 3
 """Devices that are tried before work that fails on each of them is given up."""
 
 
-class Note(Protocol):
-    """Stores a fault: where, what, and the kernel that it met, if any."""
+class Faults:
+    """What was lost without a verdict, stored. count: so far in this session."""
 
-    def __call__(self, where: str, error: Broken, kernel_id: str) -> None: ...
+    def __init__(self, setting: DispatchSetting) -> None:
+        self._setting = setting
+        self.count = 0
+
+    def note(self, where: str, error: Broken, kernel_id: str) -> None:
+        """where: a lane's name, or what else broke. kernel_id: of what met it, or empty."""
+        self.count += 1
+        self._setting.journal.post(
+            Fault(
+                session=self._setting.session,
+                number=self.count,
+                where=where,
+                message=str(error),
+                kernel_id=kernel_id,
+            )
+        )
 
 
 class Retries:
-    """For seeds, anchors and links: a lost process is no verdict on them."""
+    """For seeds, anchors and links: a lost process is no verdict on them.
 
-    def __init__(self, setting: DispatchSetting, note: Note, occupancy: Occupancy) -> None:
-        self._setting, self._note, self._occupancy = setting, note, occupancy
+    Work is done again where its process was lost, then on another device.
+    """
+
+    def __init__(self, setting: DispatchSetting, faults: Faults, occupancy: Occupancy) -> None:
+        self._setting, self._faults, self._occupancy = setting, faults, occupancy
 
     async def compile(self, source: str) -> Built | Evaluation:
         """Raises Exhausted."""
@@ -36,7 +55,7 @@ class Retries:
             try:
                 return await self._setting.compile(source)
             except Broken as error:
-                self._note("compile task", error, "")
+                self._faults.note("compile task", error, "")
                 if attempt == ATTEMPTS:
                     raise Exhausted(f"{ATTEMPTS} compile tasks were lost: {error}") from error
         raise AssertionError("unreachable")
@@ -47,7 +66,7 @@ class Retries:
             try:
                 return await work()
             except Broken as error:
-                self._note("host", error, kernel_id)
+                self._faults.note("host", error, kernel_id)
                 if attempt == ATTEMPTS:
                     raise Exhausted(f"{ATTEMPTS} processes were lost: {error}") from error
         raise AssertionError("unreachable")
@@ -83,7 +102,7 @@ class Retries:
                 with self._occupancy.on(lane):
                     return await work(lane)
             except Broken as error:
-                self._note(lane.name, error, kernel_id)
+                self._faults.note(lane.name, error, kernel_id)
                 lost += not isinstance(error, Displaced)
                 if isinstance(error, Sick | AnchorBroken) or lost == ATTEMPTS:
                     raise

@@ -5,20 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from engine.ending import Stopped
-from engine.islands.cycle import (
-    CYCLE,
-    SLOT,
-    Ask,
-    Cycle,
-    decided,
-    draw_operator,
-    finish_all,
-)
+from engine.islands.candidates import Candidates
+from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
 from engine.islands.memory import Memory
-from engine.islands.migration import departures
 from engine.islands.population import island_state
 from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
@@ -30,7 +20,7 @@ from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Individual
-from operators.operator import Context, Declined, Design, Selection
+from operators.operator import Declined, Design, Selection
 
 STOPPED, EXHAUSTED = "stopped", "exhausted"
 """Two of the ways in which an island ends."""
@@ -46,10 +36,8 @@ class Island:
         self._mix = setting.config.operators_of(index)
         self._memory = Memory(setting.config.islands.capacity)
         self.tuning = Tuning(index, setting, self._memory)
-        self._drafts: dict[str, Drafted] = {}  # of cycles not finished, by key
-        self._told: set[str] = set()  # keys of those that became of something
+        self._candidates = Candidates(index, setting, self._memory, self.tuning)
         self._open: dict[int, Cycle] = {}
-        self._evaluations = 0
         self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
         self._setbacks = Setbacks(index, self._mix, setting.config.llm)
@@ -61,8 +49,7 @@ class Island:
     async def begin(self, baseline: Candidate, evaluation: Evaluation) -> None:
         """Take in the naive seed; on a resumed island, have evaluated what a kill left over."""
         if self._memory.population:
-            left = (drafted for key, drafted in self._drafts.items() if key not in self._told)
-            self._handed_in = self._setting.hand_in(left)
+            self._handed_in = self._setting.hand_in(self._candidates.unfinished())
             await asyncio.sleep(0)  # all of it is asked for before an island runs
             return
         drafted = Drafted(
@@ -74,7 +61,7 @@ class Island:
             origin="seed",
         )
         await self._setting.journal.commit(drafted)
-        self._tell(drafted, evaluation)
+        self._candidates.tell(drafted, evaluation)
 
     async def run(self) -> str:
         """Cycles until the campaign stops or nothing new is found; returns why it ended."""
@@ -108,7 +95,7 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        done, warning = self._evaluations, self._setbacks.warning
+        done, warning = self._candidates.evaluations, self._setbacks.warning
         state = island_state(self._memory.population, self.index, self._last_cycle, done)
         return replace(state, warning=warning)
 
@@ -118,13 +105,8 @@ class Island:
             match event:
                 case (Drafted() | Added()) as tuned if tuned.cycle == 0 and tuned.slot:
                     self.tuning.restore(tuned, individuals)
-                case Drafted():
-                    self._memory.known.add(event.kernel_id)
-                    self._drafts[event.key] = event
-                case Added():
-                    self._told.add(event.key)
-                    self._evaluations += 1
-                    self._memory.take_in(individuals)
+                case Drafted() | Added():
+                    self._candidates.restore(event, individuals)
                 case Migrated():
                     self._memory.take_in(individuals)
                 case Revised():
@@ -166,7 +148,7 @@ class Island:
 
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
-        rng = self._rng(number, CYCLE)
+        rng = self._setting.rng(self.index, number, CYCLE)
         operator = draw_operator(self._mix, rng)
         heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
@@ -191,9 +173,10 @@ class Island:
     async def _cycle(self, cycle: Cycle) -> None:
         tally = Tally(seats=self._setting.seats())
         try:
-            if not self._drafts_of(cycle.number):  # else its first questions are answered
+            if not self._candidates.began(cycle.number):  # else its first questions are answered
                 await tally.seats.begin(cycle.operator)
-            asks = await self._asker.asks(cycle, partial(self._context, cycle))
+            context = partial(self._setting.context, self.index, cycle)
+            asks = await self._asker.asks(cycle, context)
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
@@ -212,99 +195,16 @@ class Island:
     def _close(self, finished: CycleFinished) -> None:
         self._open.pop(finished.cycle, None)
         self._setbacks.take(finished)
-        for key in self._drafts_of(finished.cycle):
-            del self._drafts[key]
-            self._told.discard(key)
-
-    def _drafts_of(self, number: int) -> list[str]:
-        return [key for key in self._drafts if key.startswith(f"i{self.index}/c{number}/")]
+        self._candidates.forget(finished.cycle)
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
         made: list[Individual] = []
         step: Ask | None = ask
-        while step is not None and (one := await self._candidate(cycle, step, tally)):
+        while step is not None and (one := await self._candidates.make(cycle, step, tally)):
             tally.judge(one)
             made.append(one)
             step = self._asker.repair(ask, made)
 
-    async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
-        """One candidate's life: draft, store, evaluate, tell. None: nothing new."""
-        key = f"i{self.index}/c{cycle.number}/s{ask.slot}"
-        drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
-        if drafted is not None and key in self._told:
-            tally.new += 1
-            return self._memory.individuals.get(drafted.kernel_id)
-        held = await tally.seats.take(ask.origin, paid=drafted is not None)
-        drafted = drafted or await self._draft(cycle, ask, tally)
-        tally.seats.settle(held, useful=drafted is not None)
-        if drafted is None:
-            return None
-        tally.new += 1
-        evaluation = await self._setting.evaluate(drafted.kernel_id, drafted.candidate, held)
-        return self._tell(drafted, evaluation)
-
-    async def _draft(self, cycle: Cycle, ask: Ask, tally: Tally) -> Drafted | None:
-        """Drawn and stored; None: nothing new."""
-        try:
-            draft = await ask.draw(self._context(cycle, SLOT + ask.slot, f"s{ask.slot}"))
-        except Declined as declined:
-            tally.decline(declined)
-            return None
-        drafted = ask.drafted(self.index, cycle.number, draft)
-        if drafted.kernel_id in self._memory.known:
-            tally.duplicates += 1
-            return None
-        self._memory.known.add(drafted.kernel_id)
-        self._drafts[drafted.key] = drafted
-        await self._setting.journal.commit(drafted)
-        return drafted
-
-    # --- telling ----------------------------------------------------------------------------
-
-    def _tell(self, drafted: Drafted, evaluation: Evaluation) -> Individual:
-        individual = drafted.individual(evaluation)
-        status = self._memory.take_in([individual])
-        self._told.add(drafted.key)
-        self._evaluations += 1
-        self._setting.journal.post(
-            Added(
-                island=self.index,
-                cycle=drafted.cycle,
-                slot=drafted.slot,
-                kernel_id=drafted.kernel_id,
-                status=status,
-            )
-        )
-        if self._setting.share is not None and drafted.cycle:  # all know the seed
-            self._setting.share(individual)
-        self._emigrate()
-        self.tuning.renew()
-        return individual
-
-    def _emigrate(self) -> None:
-        round, targets = departures(self._config, self.index, self._evaluations)
-        for target in targets:
-            elites = self._memory.population.elites(self._config.migration.elites)
-            self._setting.send(self.index, target, round, elites)
-
     def _note(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
         self._setting.journal.post(decided(self.index, cycle, decision, again=again))
-
-    def _rng(self, cycle: int, place: int) -> np.random.Generator:
-        return np.random.default_rng((self._config.seed, self.index, cycle, place))
-
-    def _context(self, cycle: Cycle, place: int, name: str) -> Context:
-        return Context(
-            task=self._setting.task,
-            device=self._setting.device,
-            rng=self._rng(cycle.number, place),
-            island=self.index,
-            cycle=cycle.number,
-            key=f"i{self.index}/c{cycle.number}/{name}",
-            individuals=cycle.individuals,
-            profiles=cycle.profiles,
-            tuned=cycle.tuned,
-            trouble=cycle.way.trouble,
-            models=cycle.way.models,
-        )

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from engine.config import CampaignConfig, OperatorMix
-from engine.islands.cycle import Asker, IdeaBook, Note, RandomCandidate
+from engine.islands.cycle import Asker, Cycle, IdeaBook, Note, RandomCandidate
 from engine.islands.seats import PAID, Places, Seats
 from engine.store.events import Drafted
 from engine.store.journal import Journal
@@ -15,7 +17,7 @@ from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
-from operators.operator import Operators
+from operators.operator import Context, Operators
 
 
 class Evaluate(Protocol):
@@ -69,3 +71,23 @@ class Setting:
     def seats(self) -> Seats:
         """Of a new cycle."""
         return Seats(self.places)
+
+    def rng(self, island: int, cycle: int, place: int) -> np.random.Generator:
+        """place: see engine.islands.cycle."""
+        return np.random.default_rng((self.config.seed, island, cycle, place))
+
+    def context(self, island: int, cycle: Cycle, place: int, name: str) -> Context:
+        """What an operator is told; place and name: see MakeContext."""
+        return Context(
+            task=self.task,
+            device=self.device,
+            rng=self.rng(island, cycle.number, place),
+            island=island,
+            cycle=cycle.number,
+            key=f"i{island}/c{cycle.number}/{name}",
+            individuals=cycle.individuals,
+            profiles=cycle.profiles,
+            tuned=cycle.tuned,
+            trouble=cycle.way.trouble,
+            models=cycle.way.models,
+        )

@@ -3,14 +3,13 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from engine.llm.backoff import backoff_s
 from engine.llm.booking import failed_call
 from engine.llm.config import Llm
+from engine.llm.open_questions import OpenQuestions, cancelled_itself
 from engine.llm.outages import TRIES_AT_FIRST_CONTACT, Outages
 from engine.llm.preflight import endpoints
 from engine.store.calls import (
@@ -69,8 +68,7 @@ class Gateway:
         self._too_long: Counter[tuple[Role, str]] = Counter()  # shortest prompts refused
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
-        self._asking: set[asyncio.Task[Any]] = set()
-        self._storing: set[asyncio.Task[Any] | None] = set()  # of these, who must hear the outcome
+        self._open = OpenQuestions()
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -88,8 +86,7 @@ class Gateway:
         Where something else stopped it before, that stays the reason.
         """
         self._over = self._over or CallsOver(reason)
-        for task in self._asking - self._storing:
-            task.cancel()
+        self._open.cut()
 
     @property
     def over(self) -> str:
@@ -101,7 +98,7 @@ class Gateway:
 
     async def settled(self) -> None:
         """Return when nothing is asked any more: after stop(), that every call is accounted for."""
-        await asyncio.gather(*self._asking, return_exceptions=True)
+        await self._open.ended()
 
     async def close(self) -> None:
         for endpoint in set(self._endpoints.values()):
@@ -115,16 +112,12 @@ class Gateway:
             return self._outcomes[request.key]
         if self._over:
             raise self._over
-        task = asyncio.create_task(self._answer(request))
-        self._asking.add(task)
         try:
-            return await task
+            return await self._open.answer(self._answer(request))
         except asyncio.CancelledError:
-            if self._over and not _cancelled_itself():
+            if self._over and not cancelled_itself():
                 raise self._over from None  # by stop()
             raise
-        finally:
-            self._asking.discard(task)
 
     async def _answer(self, request: Request) -> Reply | Unanswered:
         failed = away = unsupported = 0
@@ -239,21 +232,11 @@ class Gateway:
             return reserved
 
     async def _settle(self, event: CallReplied | CallFailed) -> None:
-        with self._uncut():
+        with self._open.uncut():
             await self._journal.commit(event)
             async with self._settled:
                 self._totals.take(event)
                 self._settled.notify_all()
-
-    @contextmanager
-    def _uncut(self) -> Iterator[None]:
-        """What the log says an island was told, it is told: stop() waits for what is stored."""
-        task = asyncio.current_task()
-        self._storing.add(task)
-        try:
-            yield
-        finally:
-            self._storing.discard(task)
 
     async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
         if failed.kind in FATAL or self._never_fits(request, failed):
@@ -268,7 +251,7 @@ class Gateway:
             failure=failed.kind,
             reason=reason,
         )
-        with self._uncut():
+        with self._open.uncut():
             await self._journal.commit(event)
         del self._numbers[request.key]
         return Unanswered(kind=failed.kind, reason=reason)
@@ -293,9 +276,3 @@ class Gateway:
         if self.outages.failed(self._endpoints[name], tries):
             self._over = self._over or ModelUnavailable(failed.reason)
             raise self._over
-
-
-def _cancelled_itself() -> bool:
-    """Whether the running task is to end, not only what it waits for."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -75,17 +75,4 @@ class FinalMeasurement:
         return f"{self.number}/{self.kernel_id}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchEnded:
-    """The islands have ended; what was found is measured once more. reason: why they did."""
-
-    kind: ClassVar[str] = "search_ended"
-    number: int  # the session's
-    reason: str
-
-    @property
-    def key(self) -> str:
-        return str(self.number)
-
-
-ContestEvent = Contested | SearchEnded | FinalMeasurement
+ContestEvent = Contested | FinalMeasurement

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.store.calls import CallEvent
-from engine.store.contests import Contested, FinalMeasurement, SearchEnded
+from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import (
     Added,
-    CampaignStarted,
     CycleFinished,
     CycleStarted,
     Drafted,
@@ -18,14 +17,18 @@ from engine.store.events import (
     Event,
     Fault,
     Migrated,
-    SearchStarted,
-    SessionFinished,
-    SessionStarted,
 )
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Scoreboard
+from engine.store.sessions import (
+    CampaignStarted,
+    SearchEnded,
+    SearchStarted,
+    SessionFinished,
+    SessionStarted,
+)
 from engine.store.spending import CallHistory
 from engine.store.store import Stored, StoreError, read_events
 from operators.individual import Individual

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from engine.config_errors import ConfigError
-from engine.store.events import CampaignStarted, to_row
+from engine.store.events import to_row
+from engine.store.sessions import CampaignStarted
 from engine.store.store import Store
 
 STORE = "store.sqlite"

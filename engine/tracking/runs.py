@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.config import CampaignConfig
-from engine.store.events import CampaignStarted
+from engine.store.sessions import CampaignStarted
 from engine.tracking.samples import Point, flatten
 from engine.tracking.traces import CallTraces
 

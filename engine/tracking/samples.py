@@ -8,10 +8,11 @@ from typing import Any
 from engine.config import CampaignConfig
 from engine.islands.population import Population
 from engine.store.contests import Contested, FinalMeasurement
-from engine.store.events import Added, Evaluated, Fault, Migrated, SessionFinished, SessionStarted
+from engine.store.events import Added, Evaluated, Fault, Migrated
 from engine.store.replay import Replay
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Best
+from engine.store.sessions import SessionFinished, SessionStarted
 from engine.store.store import Stored
 from engine.store.summary import meaning_of
 from evaluators.evaluation import Status

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.config import CampaignConfig, parse_config
-from engine.store.events import CampaignStarted, SessionFinished
 from engine.store.lineage import lineage_json, lineage_text
 from engine.store.replay import Replay
+from engine.store.sessions import CampaignStarted, SessionFinished
 from engine.store.store import Stored, StoreError
 from engine.tracking.runs import _Runs, _Unreachable
 from engine.tracking.samples import Point, Sampler, session_tags

@@ -5,18 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.config import CampaignConfig
-from engine.store.events import (
-    Added,
-    CampaignStarted,
-    Drafted,
-    EpochStarted,
-    Evaluated,
-    Event,
-    Fault,
-    SessionFinished,
-    SessionStarted,
-    to_row,
-)
+from engine.store.events import Added, Drafted, EpochStarted, Evaluated, Event, Fault, to_row
+from engine.store.sessions import CampaignStarted, SessionFinished, SessionStarted
 from engine.store.store import Store, Stored, read_events
 from evaluators.evaluation import Evaluation, Status
 from operators.individual import Candidate, Experiment

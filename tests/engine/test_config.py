@@ -8,8 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from engine.actors.cluster import fitted
-from engine.config import CampaignConfig, load_config, parse_config
+from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
+from engine.config_file import load_config
 from tests.engine.config_reads import reads
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from engine.campaign import run_campaign
 from engine.cli.prompts import campaign_prompt
 from engine.cli.result import result_lines
 from engine.config import parse_config
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Built
+from engine.ending import CampaignFailed
 from engine.snapshot import Snapshot
 from engine.store.events import CycleStarted, Drafted, Evaluated, Selected
 from engine.store.profiles import Learned, Profiled

@@ -14,8 +14,7 @@ import pytest
 
 from engine.campaign import run_campaign
 from engine.config import CampaignConfig, parse_config
-from engine.dispatch.dispatcher import CampaignFailed
-from engine.ending import Stopped
+from engine.ending import CampaignFailed, Stopped
 from engine.islands.cycle import REPAIR_SLOTS
 from engine.islands.island import Island
 from engine.islands.rehearsal import Rehearsal, stored_outcomes

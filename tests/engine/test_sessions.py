@@ -14,8 +14,8 @@ from engine import campaign
 from engine.campaign import resume_campaign, run_campaign
 from engine.cli.result import result_lines
 from engine.config import parse_config
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.workbench import Blocks
+from engine.ending import CampaignFailed
 from engine.snapshot import Snapshot
 from engine.store.contests import Contested
 from engine.store.events import EpochStarted, Evaluated, Fault, to_row

@@ -5,15 +5,8 @@ from typing import Any
 import pytest
 
 from engine.store.calls import CallReplied, CallReserved, TurnedAway
-from engine.store.contests import SearchEnded
-from engine.store.events import (
-    CycleFinished,
-    Drafted,
-    Evaluated,
-    Event,
-    SearchStarted,
-    SessionStarted,
-)
+from engine.store.events import CycleFinished, Drafted, Evaluated, Event
+from engine.store.sessions import SearchEnded, SearchStarted, SessionStarted
 from engine.store.store import Stored
 from evaluators.cuda.nvrtc import NvrtcChild
 from evaluators.device import backend

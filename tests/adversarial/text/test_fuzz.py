@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.config import load_config
 from engine.config_errors import ConfigError
+from engine.config_file import load_config
 from engine.store.events import Drafted, from_row, to_row
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.toolchain import toolchain

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from engine.cli.usage import UsageError, budget_change
-from engine.config import load_config
 from engine.config_errors import ConfigError
+from engine.config_file import load_config
 from evaluators.evaluation import Rejected, Status
 from evaluators.expression import ExpressionError, parse_expression
 from evaluators.kernel.source import kernel_id, parse_kernel

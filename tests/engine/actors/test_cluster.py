@@ -9,8 +9,9 @@ import ray
 from ray._private.accelerators.amd_gpu import AMDGPUAcceleratorManager
 
 from engine.actors.cluster import Layout, layout, ray_session
-from engine.config import load_config, parse_config
+from engine.config import parse_config
 from engine.config_errors import ConfigError
+from engine.config_file import load_config
 from engine.ending import CampaignFailed
 from evaluators.cpu.device import device_count
 

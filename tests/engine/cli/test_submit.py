@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from engine.cli.submit import SubmitError, is_temporary_copy, plan
-from engine.config import load_config
 from engine.config_errors import ConfigError
+from engine.config_file import load_config
 from evaluators.tasks.task import TaskError
 from tests.engine.ports import free_port
 from tests.evaluators.small_task import SPACIOUS, kernel, write_task

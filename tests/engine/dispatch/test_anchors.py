@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.epochs import ANCHOR_FAILURES
 from engine.dispatch.retries import ATTEMPTS
 from engine.dispatch.workbench import AnchorBroken, Built, Measured
+from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Scoreboard

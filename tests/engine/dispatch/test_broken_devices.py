@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.retries import ATTEMPTS
 from engine.dispatch.workbench import Broken, Built, Sick
+from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Fault
 from evaluators.evaluation import Evaluation
 from tests.engine.dispatch.test_dispatcher import (

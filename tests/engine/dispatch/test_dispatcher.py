@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine.dispatch.dispatcher import CampaignFailed, Dispatcher
+from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.retries import ATTEMPTS
 from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits, TuningLimits, Watch
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
-from engine.ending import Stopped
+from engine.ending import CampaignFailed, Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
 from engine.store.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from engine.dispatch.dispatcher import CampaignFailed
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.workbench import Sick
+from engine.ending import CampaignFailed
 from engine.store.events import Evaluated
 from evaluators.device_info import DeviceInfo
 from scripts.bench_engine import INFO

@@ -13,17 +13,16 @@ from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
 from engine.store.events import (
     Added,
-    CampaignStarted,
     CycleFinished,
     CycleStarted,
     Designed,
     Drafted,
     Evaluated,
     Event,
-    SessionStarted,
 )
 from engine.store.ideas import IdeaCompared
 from engine.store.replay import Replay
+from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.store import Stored
 from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import kernel_id

@@ -1,0 +1,90 @@
+"""A campaign's life in its log: its start, and of each session the search's start and end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from evaluators.device_info import DeviceInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignStarted:
+    """Written once, before anything else."""
+
+    kind: ClassVar[str] = "campaign_started"
+    config: Mapping[str, Any]
+    task_hash: str
+    baseline_id: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return "campaign"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """One process life of the campaign: number 0 is the first, the others are resumptions.
+
+    harness, compiler: what its times are made with; see engine.store.toolchain. Stores in which
+    they are missing were written by harness 1, with the compiler at the end of device_class.
+    """
+
+    kind: ClassVar[str] = "session_started"
+    number: int
+    began_at: float  # seconds since 1970; Ray's start comes before this event
+    budgets: Mapping[str, Any]
+    device: str
+    device_class: str
+    devices: int
+    harness: str = "1"
+    compiler: str = ""
+    start_counts: bool = True
+    """Whether budgets.wall_time_s counts what comes before SearchStarted, as it once did."""
+    info: DeviceInfo | None = None
+    """What prompts tell of the device; None in stores of before it was kept."""
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchStarted:
+    """The islands begin: devices are open, the naive seed is measured. From here time counts."""
+
+    kind: ClassVar[str] = "search_started"
+    number: int  # the session's
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchEnded:
+    """The islands have ended; what was found is measured once more. reason: why they did."""
+
+    kind: ClassVar[str] = "search_ended"
+    number: int  # the session's
+    reason: str
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFinished:
+    """A session that ended in order; a killed one leaves none."""
+
+    kind: ClassVar[str] = "session_finished"
+    number: int
+    reason: str
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+SessionEvent = CampaignStarted | SessionStarted | SearchStarted | SearchEnded | SessionFinished
