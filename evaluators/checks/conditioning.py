@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.checks.budget import FLOAT32_ULP
-from evaluators.checks.pieces import in_pieces
+from evaluators.checks.compare import in_pieces
 from evaluators.tasks.arguments import Workload, float_info
 from evaluators.tasks.task import Task
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.checks.compare import in_pieces
 from evaluators.checks.conditioning import ROOM_BELOW, random_signs, root_mean_square
-from evaluators.checks.pieces import in_pieces
 from evaluators.tasks.arguments import DTYPES, Argument, float_info
 
 Array = np.ndarray[Any, Any]

@@ -19,8 +19,8 @@ from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
-from evaluators.measuring.race import Race, StoppedEarly, applications_wanted, blaming_anchor
+from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wanted, policy_of
+from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.tasks.arguments import Suite

@@ -12,6 +12,12 @@ Blocks = Mapping[str, Sequence[float]]
 """By workload label, paired ln(reference time / kernel time), one a block."""
 
 RESAMPLES = 2000
+
+MEMORY_PAIRS, ALIKE = 20, 3
+REMEMBERS, ON_AVERAGE = 1.15, 1.25
+"""What new data may cost more than known data in a pair of calls, and over all of them. 240 pairs
+of 12 right kernels (sgemm, two cores, six busy processes) lay between 0.66 and 1.62, the median at
+1.00, 15 beyond REMEMBERS; on the worst kernel one quarter."""
 _NORMAL = NormalDist()
 
 
@@ -250,3 +256,12 @@ def shown_slower_by(values: Sequence[float], best: float, confidence: float = 0.
     array = np.asarray(values, dtype=np.float64)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
     return math.exp(best - (float(array.mean()) + t_quantile(confidence, len(array) - 1) * error))
+
+
+def no_memory(pairs: Sequence[tuple[float, float]]) -> bool:
+    """Whether times on known and on new data clear a kernel: some pairs are alike, and so are
+    the sums without the fifth of the pairs that speaks most against it."""
+    alike = sum(new <= REMEMBERS * known for known, new in pairs)
+    usual = sorted(pairs, key=lambda pair: pair[1] / pair[0])[: len(pairs) - len(pairs) // 5]
+    known_us, new_us = (sum(times) for times in zip(*usual, strict=True))
+    return alike >= ALIKE and new_us <= ON_AVERAGE * known_us

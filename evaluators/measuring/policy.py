@@ -1,11 +1,15 @@
 """How kernels are timed: the policy, the anchor, and one kernel's lane in a race."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluators.device import Compiled, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
+
+SIMILAR = 2.0
+"""Kernels within this factor get equal calls, so that what a call costs cancels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +116,29 @@ def policy_of(backend_name: str) -> TimingPolicy:
 def usual_policy(info: DeviceInfo) -> TimingPolicy:
     """The same, of a device that may be on another machine."""
     return GPU_POLICY if info.private_process else TimingPolicy()
+
+
+def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
+    """How often each lane applies its kernel in a call, from what an application takes.
+
+    Similar kernels get equal calls; beside a slow kernel a quick one runs up to three
+    intervals, to average its noise.
+    """
+    slow, interval = max(times_us), policy.interval_us
+    counts = [
+        math.ceil((max(interval, min(slow, 3 * interval)) if t < slow else interval) / t)
+        for t in times_us
+    ]
+    return [max(counts)] * len(counts) if slow < SIMILAR * min(times_us) else counts
+
+
+def applications_wanted(
+    expected_us: Sequence[Mapping[str, float]], policy: TimingPolicy
+) -> dict[str, int]:
+    """By label, applications that some lane may want in a call, where all lanes' rough times are
+    known.
+    """
+    labels = set.intersection(*(set(times) for times in expected_us))
+    return {
+        label: max(balanced([times[label] for times in expected_us], policy)) for label in labels
+    }

@@ -10,46 +10,24 @@ import numpy as np
 
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.evaluation import Rejected, Status
-from evaluators.measuring.intervals import half_width, shown_behind, shown_slower_by, tight
+from evaluators.measuring.intervals import (
+    MEMORY_PAIRS,
+    half_width,
+    no_memory,
+    shown_behind,
+    shown_slower_by,
+    tight,
+)
 from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import TimingPolicy
-from evaluators.measuring.remembering import MEMORY_APPLICATIONS, MEMORY_PAIRS, no_memory
+from evaluators.measuring.policy import TimingPolicy, balanced
 from evaluators.tasks.arguments import Workload
-
-SIMILAR = 2.0
-"""Kernels within this factor get equal calls, so that what a call costs cancels."""
 
 SPARE_DRAWS = 0.5
 """More draws than bindings: those that a call does not use may be what its outputs hold before."""
 
-UNMET = 8
-"""Draws of the pool, or more, that a race leaves for the check of memory."""
-
-
-def balanced(times_us: Sequence[float], policy: TimingPolicy) -> list[int]:
-    """How often each lane applies its kernel in a call, from what an application takes.
-
-    Similar kernels get equal calls; beside a slow kernel a quick one runs up to three
-    intervals, to average its noise.
-    """
-    slow, interval = max(times_us), policy.interval_us
-    counts = [
-        math.ceil((max(interval, min(slow, 3 * interval)) if t < slow else interval) / t)
-        for t in times_us
-    ]
-    return [max(counts)] * len(counts) if slow < SIMILAR * min(times_us) else counts
-
-
-def applications_wanted(
-    expected_us: Sequence[Mapping[str, float]], policy: TimingPolicy
-) -> dict[str, int]:
-    """By label, applications that some lane may want in a call, where all lanes' rough times are
-    known.
-    """
-    labels = set.intersection(*(set(times) for times in expected_us))
-    return {
-        label: max(balanced([times[label] for times in expected_us], policy)) for label in labels
-    }
+UNMET, MEMORY_APPLICATIONS = 8, 4
+"""Draws of the pool, or more, that a race leaves for the check of memory, and how often at most a
+kernel is applied in each of its calls."""
 
 
 class AnchorFailed(Exception):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evaluators.checks.compare import (
+    ELEMENTS,
     UNWRITTEN,
     check_agreement,
     check_limits,
@@ -14,7 +15,6 @@ from evaluators.checks.compare import (
     compare,
 )
 from evaluators.checks.disclosure import on
-from evaluators.checks.pieces import ELEMENTS
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status

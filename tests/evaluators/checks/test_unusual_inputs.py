@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluators.checks.pieces import ELEMENTS, in_pieces
+from evaluators.checks.compare import ELEMENTS, in_pieces
 from evaluators.checks.unusual_inputs import unusual
 from evaluators.tasks.task_file import load_task
 

@@ -15,10 +15,10 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
+from evaluators.measuring.intervals import no_memory
 from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import Anchor, TimingPolicy
-from evaluators.measuring.race import Race, applications_wanted, balanced
-from evaluators.measuring.remembering import no_memory
+from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wanted, balanced
+from evaluators.measuring.race import Race
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import FRONT, PREPARED, kernel, write_task
