@@ -108,9 +108,9 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        done, warning = self._evaluations, self._setbacks.warning
+        done, setbacks = self._evaluations, self._setbacks
         state = island_state(self._memory.population, self.index, self._last_cycle, done)
-        return replace(state, warning=warning)
+        return replace(state, warning=setbacks.warning, resting=setbacks.rests.warnings)
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
         """Replay this island's own events, each with the individuals it speaks of."""
@@ -167,7 +167,7 @@ class Island:
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
         rng = self._rng(number, CYCLE)
-        operator = draw_operator(self._mix, rng)
+        operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng))
         heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
         cycle = self._start(number, operator, tuple(tournament))
@@ -182,7 +182,7 @@ class Island:
             individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
             profiles=dict(self._memory.profiles),
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
-            way=self._setbacks.begin(),
+            way=self._setbacks.begin(number, operator),
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -193,7 +193,7 @@ class Island:
         try:
             if not self._drafts_of(cycle.number):  # else its first questions are answered
                 await tally.seats.begin(cycle.operator)
-            asks = await self._asker.asks(cycle, partial(self._context, cycle))
+            asks = await self._asker.asks(cycle, partial(self._context, cycle), tally.selected)
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
@@ -226,7 +226,7 @@ class Island:
         while step is not None and (one := await self._candidate(cycle, step, tally)):
             tally.judge(one)
             made.append(one)
-            step = self._asker.repair(ask, made)
+            step = self._asker.repair(ask, made) if "repair" not in cycle.way.resting else None
 
     async def _candidate(self, cycle: Cycle, ask: Ask, tally: Tally) -> Individual | None:
         """One candidate's life: draft, store, evaluate, tell. None: nothing new."""
@@ -307,4 +307,5 @@ class Island:
             tuned=cycle.tuned,
             trouble=cycle.way.trouble,
             models=cycle.way.models,
+            resting=cycle.way.resting,
         )
