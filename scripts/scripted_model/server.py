@@ -74,6 +74,7 @@ class ScriptedServer:
         self.script = script or Script()
         self.log: list[Logged] = []
         self.calls = 0
+        self.looks = 0  # at the list of models
         self.in_flight = 0
         self.most_in_flight = 0
         self._port = port
@@ -101,6 +102,7 @@ class ScriptedServer:
     # --- requests -------------------------------------------------------------------------------
 
     async def _models(self, request: web.Request) -> web.Response:
+        self.looks += 1
         if refusal := self._unauthorised(request):
             return refusal
         return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
