@@ -24,6 +24,7 @@ class IslandState:
     best_id: str
     best_speedup: float
     warning: str = ""  # one sentence; empty when all is well
+    resting: Mapping[str, str] = field(default_factory=dict)  # role not asked -> why, a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,8 +31,8 @@ class Context:
     same designer has just designed, and somebody had tried before. claimed: ideas that had gone
     to a writer, on all islands that tell each other. trouble: role -> what was wrong with its
     last replies, where none could be used for some cycles; models: role -> the name of a model
-    that is asked in place of its own. tuned: mutations that were measured in idle device time
-    and are no members, by id; None where nobody tunes.
+    that is asked in place of its own; resting: roles that are not asked. tuned: mutations that
+    were measured in idle device time and are no members, by id; None where nobody tunes.
     """
 
     task: Task
@@ -49,17 +49,22 @@ class Context:
     claimed: tuple[Idea, ...] = ()
     trouble: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
+    resting: frozenset[str] = frozenset()
     tuned: Mapping[str, Individual] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Base: what is changed next. Reference: what comparing with it teaches."""
+    """Base: what is changed next. Reference: what comparing with it teaches.
+
+    in_vain: why a model that was asked did not decide; empty where it did, or nobody was asked.
+    """
 
     base_id: str
     reference_id: str
     rationale: str
     decided_by: Literal["model", "tournament"]
+    in_vain: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +85,21 @@ class Declined(Exception):
     """An operator has nothing to offer for these parents; one sentence says why."""
 
 
-class Unusable(Declined):
+class InVain(Declined):
+    """A model was asked in vain. reason: why there is no answer, or what was wrong with it."""
+
+    def __init__(self, role: str, reason: str, *, told: str = "") -> None:
+        super().__init__(f"{role}: {told}{reason}")
+        self.role = role
+        self.reason = reason or "no reason is given"
+
+
+class Unusable(InVain):
     """A model's replies could not be used. reason: what was wrong with the last."""
 
     def __init__(self, role: str, reason: str, *, replies: int) -> None:
         many = "two" if replies == 2 else str(replies)
-        super().__init__(f"{role}: {many} replies could not be used, the last: {reason}")
-        self.role = role
-        self.reason = reason
+        super().__init__(role, reason, told=f"{many} replies could not be used, the last: ")
 
 
 class Selector(Protocol):

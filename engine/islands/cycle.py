@@ -38,6 +38,8 @@ RandomCandidate = Callable[[Context], Awaitable[Draft]]
 MakeContext = Callable[[int, str], Context]
 """(place in the random key, name of the call) -> what the operator is told."""
 
+Hear = Callable[[Selection], None]
+
 
 class IdeaBook(Protocol):
     """All that went to a writer; see engine.llm.idea_book."""
@@ -146,11 +148,11 @@ class Asker:
     note: Note
     ideas: IdeaBook | None = None  # None: experiments are not compared with those of before
 
-    async def asks(self, cycle: Cycle, context: MakeContext) -> list[Ask]:
-        """Raises Declined when nothing can be asked for."""
+    async def asks(self, cycle: Cycle, context: MakeContext, hear: Hear) -> list[Ask]:
+        """hear: told how the Base was selected. Raises Declined when nothing can be asked for."""
         match cycle.operator:
             case "experiment":
-                return await self._experiments(cycle, context)
+                return await self._experiments(cycle, context, hear)
             case "crossover":
                 return [self._crossover(cycle, context(SELECT, "select").rng)]
             case "mutation":
@@ -162,11 +164,12 @@ class Asker:
             case other:
                 raise ValueError(f"no operator is called {other!r}")
 
-    async def _experiments(self, cycle: Cycle, context: MakeContext) -> list[Ask]:
+    async def _experiments(self, cycle: Cycle, context: MakeContext, hear: Hear) -> list[Ask]:
         """Select, design, choose by the paper's rule, write each (arXiv 2506.20807)."""
         operators = self.operators
         selection = await operators.selector.select(cycle.tournament, context(SELECT, "select"))
         self.note(cycle.number, selection)
+        hear(selection)
         base, reference = (
             cycle.individuals[selection.base_id],
             cycle.individuals[selection.reference_id],
@@ -215,11 +218,7 @@ class Asker:
                 break
             number = first + experiments.index(experiment)
             earlier = await self.ideas.claim(
-                told.island,
-                told.cycle,
-                number,
-                experiment,
-                again=bool(told.repeated),
+                told.island, told.cycle, number, experiment, again=bool(told.repeated)
             )
             if earlier is None:
                 chosen.append(experiment)

@@ -95,9 +95,9 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        done, warning = self._candidates.evaluations, self._setbacks.warning
+        done, setbacks = self._candidates.evaluations, self._setbacks
         state = island_state(self._memory.population, self.index, self._last_cycle, done)
-        return replace(state, warning=warning)
+        return replace(state, warning=setbacks.warning, resting=setbacks.rests.warnings)
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
         """Replay this island's own events, each with the individuals it speaks of."""
@@ -149,7 +149,7 @@ class Island:
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
         rng = self._setting.rng(self.index, number, CYCLE)
-        operator = draw_operator(self._mix, rng)
+        operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng))
         heard = self._memory.take_heard()
         tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
         cycle = self._start(number, operator, tuple(tournament))
@@ -164,7 +164,7 @@ class Island:
             individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
             profiles=dict(self._memory.profiles),
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
-            way=self._setbacks.begin(),
+            way=self._setbacks.begin(number, operator),
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -176,7 +176,7 @@ class Island:
             if not self._candidates.began(cycle.number):  # else its first questions are answered
                 await tally.seats.begin(cycle.operator)
             context = partial(self._setting.context, self.index, cycle)
-            asks = await self._asker.asks(cycle, context)
+            asks = await self._asker.asks(cycle, context, tally.selected)
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:
@@ -204,7 +204,7 @@ class Island:
         while step is not None and (one := await self._candidates.make(cycle, step, tally)):
             tally.judge(one)
             made.append(one)
-            step = self._asker.repair(ask, made)
+            step = self._asker.repair(ask, made) if "repair" not in cycle.way.resting else None
 
     def _note(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
         self._setting.journal.post(decided(self.index, cycle, decision, again=again))

@@ -67,14 +67,10 @@ class Rehearsal:
         started = next((event for event in starts if event.cycle == number), None)
         if started is None:
             return []
-        known: History = []
-        for event, individuals in history:
-            known.append((event, individuals))
-            if event == started:
-                break
-            if isinstance(event, CycleStarted):  # what it was told of then counts, no more
-                known.append((CycleFinished(island=self.island, cycle=event.cycle), ()))
-        return self._asked(known, None, cycles=1)
+        known = history[: 1 + [event for event, _ in history].index(started)]
+        # Of others under way, what they were told counts, no more.
+        aside = [(one, ()) for one in self._open_cycles(known) if one.cycle != number]
+        return self._asked([*known, *aside], None, cycles=1)
 
     def next(self, role: Role) -> tuple[Request | None, bool]:
         """What the role is asked next, as a resumed campaign would; None: it is not.

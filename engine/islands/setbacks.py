@@ -1,9 +1,10 @@
 """Setbacks: what an island asks differently when replies that can't be used cost it its cycles."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.config import OperatorMix
+from engine.islands.rests import Rests
 from engine.llm.config import Llm
 from engine.store.events import CycleFinished
 from operators.llm.question import ROLES
@@ -17,11 +18,13 @@ UNUSABLE = "no reply could be used"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
     """How a cycle asks. trouble: role -> what was wrong with its last replies, where its questions
-    are smaller ones; models: role -> the name of the model that is asked in place of its own."""
+    are smaller ones; models: role -> the name of the model that is asked in place of its own;
+    resting: roles that are not asked."""
 
     step: int = AS_USUAL
     trouble: Mapping[str, str] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)
+    resting: frozenset[str] = frozenset()
 
 
 class Setbacks:
@@ -33,17 +36,20 @@ class Setbacks:
         self._way = Way()
         self._lost = 0  # in a row, of those asked in this way
         self._trouble: dict[str, str] = {}  # of these
+        self.rests = Rests(mix, IN_A_ROW)
         self.warning = ""
         """For a person, in one sentence; empty while all is well."""
 
-    def begin(self) -> Way:
-        """How the next cycle asks. After the island's end, in a later session: as at first."""
+    def begin(self, cycle: int, operator: str) -> Way:
+        """How a cycle asks. After the island's end, in a later session: as at first."""
         if self._way.step == OVER:
             self._mend()
-        return self._way
+            self.rests.forget(*ROLES)
+        return replace(self._way, resting=self.rests.begin(cycle, operator))
 
     def take(self, finished: CycleFinished) -> None:
         """One that was lost, and was still asked in a former way, says nothing of this one."""
+        self.rests.take(finished)
         if finished.written:
             self._mend()
         elif finished.lost and finished.step == self._way.step < OVER:
@@ -74,6 +80,7 @@ class Setbacks:
             said += "; smaller tasks are asked for"
         elif step == ANOTHER_MODEL:
             said += f"; {self._told(others)}"
+        self.rests.forget(*others)
         self._ask(Way(step=step, trouble=trouble, models={**models, **others}), said)
 
     def _others(self, trouble: Mapping[str, str]) -> dict[str, str]:

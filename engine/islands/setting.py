@@ -90,4 +90,5 @@ class Setting:
             tuned=cycle.tuned,
             trouble=cycle.way.trouble,
             models=cycle.way.models,
+            resting=cycle.way.resting,
         )

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.islands.cycle import Cycle
+from engine.islands.rests import STANDS_IN
 from engine.islands.seats import Seats
 from engine.store.events import CycleFinished
 from evaluators.evaluation import Status
 from operators.individual import Individual
 from operators.llm.question import Failure, Role
-from operators.operator import Declined, Unusable
+from operators.operator import Declined, InVain, Selection, Unusable
 
 ROLE_OF: Mapping[str, Role] = {
     "experiment": "writer",
@@ -21,7 +22,8 @@ ROLE_OF: Mapping[str, Role] = {
 
 @dataclass(slots=True)
 class Tally:
-    """What became of a cycle's asks; declined: a sentence each; unusable: by role."""
+    """What became of a cycle's asks; declined: a sentence each; unusable: by role; answers: see
+    CycleFinished."""
 
     seats: Seats
     new: int = 0
@@ -29,9 +31,16 @@ class Tally:
     written: int = 0
     declined: list[str] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def selected(self, selection: Selection) -> None:
+        if selection.in_vain or selection.decided_by == "model":
+            self._answered("selector", selection.in_vain)
 
     def decline(self, declined: Declined) -> None:
         self.declined.append(str(declined))
+        if isinstance(declined, InVain):
+            self._answered(declined.role, declined.reason)
         if isinstance(declined, Unusable):
             self.unusable[declined.role] = declined.reason
 
@@ -42,8 +51,15 @@ class Tally:
             return
         if individual.evaluation.status is Status.INVALID:
             self.unusable[role] = f"{Failure.INVALID_KERNEL}: {individual.evaluation.reason}"
+            self._answered(role, self.unusable[role])
         else:
             self.written += 1
+            self._answered(role, "")
+
+    def _answered(self, role: str, in_vain: str) -> None:
+        """One reply of use makes up for others of the same cycle."""
+        if role in STANDS_IN and self.answers.get(role) != "":
+            self.answers[role] = in_vain
 
     def finished(self, island: int, cycle: Cycle, *, asks: bool) -> CycleFinished:
         """asks: the island asks a model."""
@@ -57,4 +73,5 @@ class Tally:
             written=self.written if asked else 0,
             lost=self.unusable if lost else {},
             step=cycle.way.step,
+            answers=self.answers if asks else {},
         )

@@ -1,10 +1,16 @@
-"""What a call that brought no reply counts for: what was heard of it, else all it may have cost."""
+"""What a call may cost, and what one without a reply counts for: what was heard of it, else all."""
 
 from engine.llm.config import LlmModel
 from engine.store.calls import CallFailed, CallReserved
-from operators.llm.call import estimated_tokens
+from operators.llm.call import estimated_tokens, most_tokens
 from operators.llm.completion import Completion
 from operators.llm.question import UNBILLED, Failure, Request
+
+
+def most(request: Request, model: LlmModel) -> tuple[int, float]:
+    """Tokens and dollars that a call may take at most."""
+    prompt_tokens = most_tokens(request.prompt.messages)
+    return prompt_tokens + model.max_tokens, model.dollars(prompt_tokens, model.max_tokens)
 
 
 def failed_call(

@@ -5,9 +5,10 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from engine.llm.backoff import backoff_s
-from engine.llm.booking import failed_call
+from engine.llm.booking import failed_call, most
 from engine.llm.config import Llm
 from engine.llm.open_questions import OpenQuestions, cancelled_itself
 from engine.llm.outages import TRIES_AT_FIRST_CONTACT, Outages
@@ -21,7 +22,7 @@ from engine.store.calls import (
     TurnedAway,
 )
 from engine.store.spending import CallBudget, CallHistory, Spending, SpendingTotals
-from operators.llm.call import NoReply, most_tokens
+from operators.llm.call import NoReply
 from operators.llm.completion import Completion
 from operators.llm.question import (
     FATAL,
@@ -85,8 +86,14 @@ class Gateway:
 
         Where something else stopped it before, that stays the reason.
         """
-        self._over = self._over or CallsOver(reason)
+        self._end(CallsOver(reason))
         self._open.cut()
+
+    def _end(self, why: CallsOver | ModelUnavailable) -> CallsOver | ModelUnavailable:
+        """What all questions are told from now on: why, unless something else came before."""
+        self._over = self._over or why
+        self.outages.end()
+        return self._over
 
     @property
     def over(self) -> str:
@@ -120,7 +127,7 @@ class Gateway:
             raise
 
     async def _answer(self, request: Request) -> Reply | Unanswered:
-        failed = away = unsupported = 0
+        failed = unsupported = 0
         while True:
             if self._over:
                 raise self._over
@@ -134,13 +141,12 @@ class Gateway:
                 unsupported += 1
                 continue
             if outcome.kind is Failure.UNREACHABLE:
-                away += 1
-                self._check_outage(request, outcome, away)
+                self._check_outage(request, outcome)
             elif outcome.kind not in RETRIED or failed >= self._config.retries:
                 return await self._give_up(request, outcome, failed + 1)
             else:
-                away, failed = 0, failed + 1
-            await asyncio.sleep(backoff_s(failed + away, outcome.retry_after_s))
+                failed += 1
+                await asyncio.sleep(backoff_s(failed, outcome.retry_after_s))
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         """Count a reply that an operator could not use; once, also when it is read again."""
@@ -157,11 +163,17 @@ class Gateway:
         self._journal.post(event)
 
     async def _attempt(self, request: Request) -> Reply | NoReply:
-        """One call: reserved, made, settled."""
+        """One call: reserved, made, settled. None of an endpoint that is away for too long."""
         name = self._model_of(request)
         model, endpoint = self._config.models[name], self._endpoints[name]
-        async with self._slots:
-            reserved = await self._reserve(request, name)
+        tokens, dollars = most(request, model)
+        payable = partial(self._totals.payable, self._budget, tokens=tokens, dollars=dollars)
+        async with self.outages.place(endpoint, self._slots, payable) as absent:
+            if self._over:
+                raise self._over
+            if absent is not None:
+                return absent
+            reserved = await self._reserve(request, name, tokens, dollars)
             heard: Completion | None = None
 
             def booked(kind: Failure, reason: str) -> CallFailed:
@@ -200,16 +212,14 @@ class Gateway:
             )
             return reply
 
-    async def _reserve(self, request: Request, name: str) -> CallReserved:
+    async def _reserve(
+        self, request: Request, name: str, tokens: int, dollars: float
+    ) -> CallReserved:
         """Wait until the call fits the budget, and count it as spent. Raises CallsOver."""
-        model = self._config.models[name]
-        prompt_tokens = most_tokens(request.prompt.messages)
-        tokens = prompt_tokens + model.max_tokens
-        dollars = model.dollars(prompt_tokens, model.max_tokens)
         async with self._settled:
             while shortage := self._totals.shortage(self._budget, tokens=tokens, dollars=dollars):
                 if not self._totals.in_flight:
-                    self._over = self._over or CallsOver(shortage)
+                    self._end(CallsOver(shortage))
                 if self._over:
                     self._settled.notify_all()
                     raise self._over
@@ -240,8 +250,7 @@ class Gateway:
 
     async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
         if failed.kind in FATAL or self._never_fits(request, failed):
-            self._over = self._over or ModelUnavailable(failed.reason)
-            raise self._over
+            raise self._end(ModelUnavailable(failed.reason))
         times = f" ({calls} calls)" if calls > 1 else ""
         reason = f"{failed.reason}{times}"
         event = GivenUp(
@@ -271,8 +280,6 @@ class Gateway:
     def _model_of(self, request: Request) -> str:
         return self._config.model_name(request.role, request.model, request.island)
 
-    def _check_outage(self, request: Request, failed: NoReply, tries: int) -> None:
-        name = self._model_of(request)
-        if self.outages.failed(self._endpoints[name], tries):
-            self._over = self._over or ModelUnavailable(failed.reason)
-            raise self._over
+    def _check_outage(self, request: Request, failed: NoReply) -> None:
+        if self.outages.failed(self._endpoints[self._model_of(request)]):
+            raise self._end(ModelUnavailable(failed.reason))

@@ -151,7 +151,8 @@ class CycleFinished:
 
     written: new kernels that experiments, crossovers and repairs made. lost: role -> what was
     wrong with its last reply, of a cycle that came to nothing because none could be used. step:
-    how it asked; see engine.islands.setbacks.
+    how it asked; see engine.islands.setbacks. answers: role -> why it was asked in vain, empty
+    where a reply was of use; of the roles in engine.islands.rests.
     """
 
     kind: ClassVar[str] = "cycle_finished"
@@ -162,6 +163,7 @@ class CycleFinished:
     written: int = 0
     lost: Mapping[str, str] = field(default_factory=dict)
     step: int = 0
+    answers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -120,6 +120,10 @@ class SpendingTotals:
                 )
         return ""
 
+    def payable(self, budget: CallBudget, *, tokens: int, dollars: float) -> bool:
+        """Whether such a call fits, or may do so when those in flight are settled."""
+        return bool(self._open) or not self.shortage(budget, tokens=tokens, dollars=dollars)
+
     def spending(self) -> Spending:
         return Spending(
             calls=self._calls,

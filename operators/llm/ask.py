@@ -16,7 +16,7 @@ from operators.llm.question import (
     Role,
     Unanswered,
 )
-from operators.operator import Context, Declined, Unusable
+from operators.operator import Context, Declined, InVain, Unusable
 
 Read = TypeVar("Read")
 
@@ -43,8 +43,8 @@ async def ask(
     """Ask, and ask again while replies can't be used: once, and once more when that moved on.
 
     read: makes something of a reply, or raises Malformed. Every branch follows from the
-    outcomes of complete(), so that stored outcomes give the same result again. Raises Declined:
-    no reply; Unusable: none of use.
+    outcomes of complete(), so that stored outcomes give the same result again. Raises InVain:
+    no reply; Unusable: none that can be used; Declined: nothing new.
     """
 
     def request(attempt: int, prompt: Prompt, *, shortened: bool = False) -> Request:
@@ -83,7 +83,7 @@ async def ask(
             raise _given_up(role, wrong)
         last = request(len(wrong) + 1, reask(asked.prompt, outcome.text, wrong[-1]))
         outcome = await model.complete(last)
-    raise Declined(f"{role}: {outcome.reason}")
+    raise InVain(role, outcome.reason)
 
 
 def _worth_asking(wrong: Sequence[Malformed]) -> bool:

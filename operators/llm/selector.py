@@ -9,7 +9,7 @@ from operators.llm.prompts.render import Scene, selector_prompt
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Failure, Malformed, Model, Prompt, Reply
 from operators.llm.replies import SelectorReply, read_structured, schema_of
-from operators.operator import Context, Declined, Selection, Selector
+from operators.operator import Context, InVain, Selection, Selector
 
 SCHEMA = schema_of(SelectorReply)
 SHORTEST_PREFIX = 6
@@ -37,6 +37,8 @@ class LlmSelector:
         """tournament: passed individuals, best first, at least one."""
         if len(tournament) < self._least:
             return await self._fallback.select(tournament, context)
+        if "selector" in context.resting:
+            return await self._fall_back(tournament, context, "is not asked for some cycles")
         bases = [one.id for one in tournament] + [
             one.id
             for one in context.individuals.values()
@@ -75,13 +77,17 @@ class LlmSelector:
 
         try:
             return await ask(self._model, "selector", context, render, read, schema=SCHEMA)
-        except Declined as declined:
-            classic = await self._fallback.select(tournament, context)
-            return replace(
-                classic,
-                rationale=f"the tournament decided, as the model did not ({declined}): "
-                f"{classic.rationale}",
-            )
+        except InVain as told:
+            chosen = await self._fall_back(tournament, context, f"did not ({told})")
+            return replace(chosen, in_vain=told.reason)
+
+    async def _fall_back(
+        self, tournament: Sequence[Individual], context: Context, why: str
+    ) -> Selection:
+        """why: what the model does, or did."""
+        classic = await self._fallback.select(tournament, context)
+        told = f"the tournament decided, as the model {why}: {classic.rationale}"
+        return replace(classic, rationale=told)
 
 
 def meant(said: str, ids: Sequence[str]) -> str | None:

@@ -73,9 +73,8 @@ class ScriptedServer:
     def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
         self.script = script or Script()
         self.log: list[Logged] = []
-        self.calls = 0
-        self.in_flight = 0
-        self.most_in_flight = 0
+        self.calls = self.in_flight = self.most_in_flight = 0
+        self.looks = 0  # at the list of models
         self._port = port
         self._runner: web.AppRunner | None = None
 
@@ -101,6 +100,7 @@ class ScriptedServer:
     # --- requests -------------------------------------------------------------------------------
 
     async def _models(self, request: web.Request) -> web.Response:
+        self.looks += 1
         if refusal := self._unauthorised(request):
             return refusal
         return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})

@@ -374,6 +374,15 @@ def test_an_outage_stands_on_the_line_and_is_told_once_at_either_end(
     time.tzset()
 
 
+def test_a_role_that_rests_is_told_once_and_again_after_it_recovered() -> None:
+    [island] = snapshot().islands
+    lines: list[str] = []
+    show = PlainLines(lines.append, clock=lambda: 100.0)
+    for told in ({}, {"selector": "4 cycles"}, {"selector": "8 cycles"}, {}, {"selector": "4"}):
+        show(snapshot(islands=(replace(island, resting=told),)))
+    assert lines[1:] == ["warning: island 0: 4 cycles", "warning: island 0: 4"]
+
+
 def test_quarantine_and_compiling_are_shown_when_they_matter() -> None:
     text = line(snapshot())
     assert "quarantine" not in text and "compile" not in text.lower().replace("compile_error", "")

@@ -158,16 +158,16 @@ def test_a_person_is_told_which_model_is_asked_now() -> None:
     setbacks = Setbacks(1, config.operators_of(1), config.llm)
     lost = {"writer": "bad_edit: it is not there"}
     told = []
-    for _ in range(3 * IN_A_ROW):
-        step = setbacks.begin().step
+    for cycle in range(3 * IN_A_ROW):
+        step = setbacks.begin(cycle, "experiment").step
         setbacks.take(CycleFinished(island=1, cycle=1, lost=lost, step=step))
         told.append(setbacks.warning)
     assert told[1] == "" and told[2].endswith("smaller tasks are asked for")
     assert told[5].endswith("the writer asks 'a' in place of 'b'")
     assert setbacks.ending == told[8] != ""
     # A later session begins as at first, with the model that was changed to.
-    assert setbacks.begin().step == 0 and setbacks.ending == ""
-    assert setbacks.begin().models == {"writer": "a"}
+    assert setbacks.begin(10, "experiment").step == 0 and setbacks.ending == ""
+    assert setbacks.begin(11, "experiment").models == {"writer": "a"}
 
 
 def test_cycles_in_flight_do_not_skip_a_step() -> None:

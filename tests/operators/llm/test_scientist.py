@@ -15,7 +15,7 @@ from operators.llm.designer import LlmDesigner
 from operators.llm.question import Failure
 from operators.llm.scientist import llm_operators
 from operators.llm.selector import LlmSelector
-from operators.operator import Declined, Operators, Unusable
+from operators.operator import Declined, InVain, Operators, Unusable
 from scripts.scripted_model.answers import TILED
 from scripts.scripted_model.faults import REPLY_FAULTS
 from scripts.scripted_model.server import Script, ScriptedServer
@@ -98,6 +98,17 @@ def test_a_good_base_with_a_bad_reference_costs_no_call() -> None:
     assert MISTAKEN.id in selection.rationale and selection.decided_by == "model"
 
 
+def test_a_selector_that_rests_is_not_asked() -> None:
+    async def rest(operators: Operators, _: DirectModel) -> Any:
+        resting = replace(context(SEED, TILE), resting=frozenset({"selector"}))
+        return await operators.selector.select([TILE, SEED], resting)
+
+    selection, model, _ = using(Script(), rest)
+    assert model.asked == []
+    assert (selection.decided_by, selection.in_vain) == ("tournament", "")
+    assert "is not asked for some cycles" in selection.rationale
+
+
 def test_a_live_kernel_outside_of_the_tournament_may_be_chosen() -> None:
     third = individual(TILED.replace("sum", "third"), speedup=2.0, origin="experiment")
     away = replace(individual(TILED.replace("sum", "away"), speedup=9.0), island=4)
@@ -156,7 +167,7 @@ def test_two_spoilt_replies_decline_or_leave_it_to_the_tournament(role: str) -> 
     if role == "selector":
         assert result.decided_by == "tournament"
         assert "the tournament decided" in result.rationale
-        assert "refusal" in result.rationale
+        assert "refusal" in result.rationale and result.in_vain.startswith("refusal: ")
     else:
         assert isinstance(result, Declined)
         assert str(result).startswith(f"{role}: two replies could not be used")
@@ -202,8 +213,10 @@ def test_an_unanswered_question_declines_or_leaves_it_to_the_tournament(role: st
     assert len(model.asked) == 1
     if role == "selector":
         assert result.decided_by == "tournament"
+        assert result.in_vain == "The server had an error."
     else:
-        assert isinstance(result, Declined)
+        assert isinstance(result, InVain)
+        assert (result.role, result.reason) == (role, "The server had an error.")
 
 
 @pytest.mark.parametrize("role", ALL)
