@@ -1,6 +1,7 @@
 """What is settled and checked before a campaign starts anything that takes its time."""
 
 import platform
+import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -23,6 +24,8 @@ from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+
+GIT_S = 5.0
 
 
 def task_of(config: CampaignConfig) -> Task:
@@ -137,7 +140,27 @@ def session_started(
 
 def _versions() -> dict[str, str]:
     packages = ("kernel-scientist", "ray", "numpy")
-    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+    return {
+        "python": platform.python_version(),
+        **{name: _version(name) for name in packages},
+        **_commit(Path(__file__).resolve().parents[1]),
+    }
+
+
+def _commit(checkout: Path) -> dict[str, str]:
+    """The commit of the code that runs, with "-dirty" where files differ from it; nothing where it
+    is no checkout, or git is not there or does not answer soon."""
+    if not (checkout / ".git").exists():
+        return {}
+    ask = ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        # No tag's name in place of the number.
+        told = subprocess.run(
+            [*ask, "--exclude=*"], capture_output=True, text=True, timeout=GIT_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return {"git": told.stdout.strip()}
 
 
 def _version(package: str) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.store.budget import Left, left
 from engine.store.contests import Contested
 from engine.store.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Best
-from engine.store.spending import Spending
+from engine.store.spending import CallBudget, Spending
 
 Bound = Literal["", "compile", "device", "asking"]
 
@@ -41,6 +42,8 @@ class DispatcherState:
     measuring: int
     faults: int
     device_busy_s: float  # over all devices
+    busy_s: Mapping[str, float] = field(default_factory=dict)  # the same, by what they worked on
+    idle_devices: int = 0  # that have nothing to do just now, and are well
     latencies_s: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """Median and 95th percentile by stage: compile, queue, measure, commit."""
     compile_workers: int = 0  # how many the measured rates ask for
@@ -52,6 +55,22 @@ class DispatcherState:
     wrong: tuple[Contested, ...] = ()  # what seemed faster, and was wrong when looked at again
     tuned: int = 0  # mutations measured in idle device time, over all sessions
     idle: str = ""  # why devices have nothing to do, in a clause; empty where they have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Improvement:
+    """A kernel took the best's place. at: seconds since 1970.
+
+    before, after: speedups over the naive seed, of the best until then and of this one. contest:
+    whether it won by racing the best again; so it is, but in stores of before there were contests.
+    """
+
+    at: float
+    kernel_id: str
+    technique: str
+    before: float
+    after: float
+    contest: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +103,22 @@ class Snapshot:
     evaluations_left: int | None  # None: no such budget
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
+    tracking_page: str = ""  # the campaign's in MLflow, after the server's address
     calls: Spending | None = None  # of models; None where none is asked
+    call_budget: CallBudget = field(default_factory=CallBudget)
     outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first
     searching: str = ""  # what can be tried, in a few words
+    improvements: tuple[Improvement, ...] = ()  # the last few, over all sessions, in order
+
+    @property
+    def left(self) -> Left:
+        """Of every budget that there is."""
+        return left(
+            evaluations=self.evaluations_left,
+            wall_time_s=self.seconds_left,
+            calls=self.calls,
+            budget=self.call_budget,
+        )
 
     @property
     def evaluations(self) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from engine.campaign import run_campaign
-from engine.cli.prompts import rehearsal_of
+from engine.cli.look.prompts import rehearsal_of
 from engine.config import parse_config
 from engine.store.calls import CallReserved
 from engine.store.run_folder import STORE

@@ -1,34 +1,30 @@
 """A campaign's actors as the driver sees them: start, ask, stop."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
+from engine.actors.answers import answer
 from engine.actors.cluster import Layout, on_this_node
 from engine.actors.dispatcher import DispatcherActor
+from engine.actors.followers import Follower
 from engine.actors.gateway import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
 from engine.actors.island import IslandActor
-from engine.actors.journal import root_cause
 from engine.actors.lifeline import Driver
+from engine.actors.reporter import ReporterActor
 from engine.actors.store_writer import StoreWriter
 from engine.actors.tracker import TrackerActor
 from engine.config import CampaignConfig
-from engine.dispatch.workbench import Broken, Workbench
-from engine.ending import CampaignFailed
+from engine.dispatch.workbench import Workbench
 from engine.snapshot import DispatcherState, IslandState
 from engine.store.events import Event, to_row
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
-from engine.store.spending import CallBudget, CallHistory
+from engine.store.spending import CallHistory
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
-
-TRACKING_PATIENCE_S = 60.0
-"""At the end a dead tracking server is not waited for any longer."""
 
 
 class CampaignActors:
@@ -43,7 +39,7 @@ class CampaignActors:
         store: Path,
     ) -> None:
         """All processes start at once. Raises StoreError when another one runs the campaign."""
-        self._config, self._plan = config, plan
+        self._config, self._plan, self._driver = config, plan, driver
         here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
         writer: Any = ray.remote(StoreWriter)
         self._writer: Any = writer.options(**here).remote(driver)
@@ -66,18 +62,27 @@ class CampaignActors:
             for index in range(config.islands.count)
         ]
         self._copied: Any = None
-        self._tracker: Any = None
-        self._tracked: Any = None
-        self._tracking_trouble = ""
+        self._reporter = self._following(
+            ReporterActor, store.parent, does="writes the report", takes="the report took"
+        )
+        self._tracker: Follower | None = None
         if config.tracking_uri is not None:
-            self._tracker = (
-                ray.remote(TrackerActor).options(**here).remote(driver, plan.compile_cores)
-            )
-            experiment = config.tracking.experiment
-            self._tracked = self._tracker.open.remote(
-                config.tracking_uri, experiment, store.parent, self._writer
+            self._tracker = self._following(
+                TrackerActor,
+                config.tracking_uri,
+                config.experiment,
+                store.parent,
+                does="tells MLflow",
+                takes="MLflow took everything in for",
             )
         answer(self._writer.open.remote(store))
+
+    def _following(self, kind: type, *arguments: Any, does: str, takes: str) -> Follower:
+        here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
+        remote: Any = ray.remote(kind)
+        actor = remote.options(**here).remote(self._driver, self._plan.compile_cores)
+        opened = actor.open.remote(*arguments, self._writer)
+        return Follower(actor, opened, does=does, takes=takes)
 
     def devices(self) -> list[DeviceInfo]:
         """Once all are open."""
@@ -92,8 +97,7 @@ class CampaignActors:
     ) -> None:
         """Measure the naive seed, bring every island to where the store left it."""
         if self._gateway is not None:
-            budgets = self._config.budgets
-            budget = CallBudget(calls=budgets.calls, tokens=budgets.tokens, dollars=budgets.dollars)
+            budget = self._config.budgets.of_calls
             history = before.calls if before else CallHistory()
             ideas = before.ideas if before else []
             shared = self._config.islands.memory == "shared"
@@ -177,36 +181,27 @@ class CampaignActors:
         self._copied = self._writer.snapshot.remote(folder / f"{self._config.name}.sqlite")
         return trouble
 
-    def track(self) -> str:
-        """Let the tracker catch up with the store, unless it still does.
+    def follow(self) -> str:
+        """Let report and tracking catch up with the store, unless they still do.
 
-        What is wrong with it, in one sentence; empty when all is well.
+        What is wrong with them, in one sentence; empty when all is well.
         """
-        if self._tracker is not None and ray.wait([self._tracked], timeout=0)[0]:
-            self._tracking_trouble = self._of_tracker(self._tracked)
-            if self._tracker is not None:
-                self._tracked = self._tracker.catch_up.remote()
-        return self._tracking_trouble
+        troubles = [one.catch_up() for one in self._followers()]
+        return next(filter(None, troubles), "")
 
-    def finish_tracking(self) -> str:
+    def finish_following(self) -> str:
         """Everything stored so far, and the run folder's files; the same answer."""
-        if self._tracker is not None:
-            reference = self._tracker.finish.remote()
-            self._tracking_trouble = self._of_tracker(reference, timeout_s=TRACKING_PATIENCE_S)
-        return self._tracking_trouble
+        troubles = [one.finish() for one in self._followers()]
+        return next(filter(None, troubles), "")
 
-    def _of_tracker(self, reference: Any, *, timeout_s: float | None = None) -> str:
-        """The store holds everything: without a tracker the campaign goes on."""
-        try:
-            return answer(reference, timeout_s=timeout_s) or ""
-        except GetTimeoutError:
-            return f"MLflow took longer than {timeout_s:.0f} s to take everything in"
-        except ImportError as error:
-            self._tracker = None
-            return f"MLflow can't be used: {error}"
-        except CampaignFailed:
-            self._tracker = None
-            return "the process that tells MLflow was lost"
+    @property
+    def tracking_page(self) -> str:
+        """The campaign's in MLflow, after the server's address; empty before it was reached."""
+        return self._tracker.told if self._tracker else ""
+
+    def _followers(self) -> list[Follower]:
+        """The report first: it is among what MLflow is told."""
+        return [self._reporter, *filter(None, [self._tracker])]
 
     def close(self) -> None:
         """Let go of the store, once its last copy is made."""
@@ -216,27 +211,3 @@ class CampaignActors:
         if self._copied is not None:
             answer(self._copied)
         answer(self._writer.close.remote())
-
-
-def answer(references: Any, *, timeout_s: float | None = None) -> Any:
-    """What Ray's references stand for. Raises what was raised there, as it was raised."""
-    try:
-        return ray.get(references, timeout=timeout_s)
-    except RayTaskError as error:
-        cause = root_cause(error)
-        if isinstance(cause, Broken):
-            raise CampaignFailed(
-                f"a part of it broke: {cause}; 'kernel-scientist resume' goes on where it was"
-            ) from error
-        raise cause from error
-    except RayActorError as error:
-        raise CampaignFailed(
-            "a process of the campaign was lost; 'kernel-scientist resume' goes on where it was"
-        ) from error
-
-
-def ended(runs: Sequence[Any], *, timeout_s: float) -> bool:
-    """Whether every island has come to its end; raises what one of them raised."""
-    done, running = ray.wait(list(runs), num_returns=len(runs), timeout=timeout_s)
-    answer(done)
-    return not running

@@ -4,10 +4,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Mapping
 
-from engine.cli.parser import Command
-from engine.cli.usage import UsageError
-
-OK, FAILED = 0, 1
+from engine.cli.usage import FAILED, OK, Command, UsageError
 
 
 def _evaluate(arguments: Namespace) -> int:

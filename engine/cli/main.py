@@ -10,9 +10,10 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.kernel_commands import FAILED, KERNEL_COMMANDS, OK
-from engine.cli.parser import WRONG_USAGE, Command, build_parser
-from engine.cli.usage import UsageError, budget_change
+from engine.cli.kernel_commands import KERNEL_COMMANDS
+from engine.cli.look.commands import LOOK_COMMANDS
+from engine.cli.parser import WRONG_USAGE, build_parser
+from engine.cli.usage import FAILED, INTERRUPTED, OK, Command, UsageError, budget_change
 
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from engine.snapshot import Snapshot
     from engine.store.summary import Summary
 
-INTERRUPTED, UNREAD = 130, 141
-"""Exit codes beside OK and FAILED: Ctrl-C; as a shell says of SIGPIPE, nobody reads on."""
+UNREAD = 141
+"""An exit code: as a shell says of SIGPIPE, nobody reads on."""
 
 AS_JSON = "--json"
 
@@ -178,8 +179,8 @@ def _print_result(summary: "Summary", last: "Snapshot | None") -> None:
     store = Path(summary.run_dir) / STORE
     whole = replay(store)
     config = parse_config(dict(whole.campaign.config), where=str(store))
-    trouble = last.tracking_trouble if last else ""
-    for line in result_lines(summary, whole, config.tracking_uri, trouble):
+    trouble, page = (last.tracking_trouble, last.tracking_page) if last else ("", "")
+    for line in result_lines(summary, whole, config.tracking_uri, trouble, page):
         print(line)
 
 
@@ -208,45 +209,6 @@ def _submit(arguments: Namespace) -> int:
         address=arguments.address,
         wait=not arguments.no_wait,
     )
-
-
-def _track(arguments: Namespace) -> int:
-    """Tell MLflow everything about a campaign that it does not know yet, from the campaign's
-    store: after its server was down, or for another server."""
-    from engine.cli.track import catch_up
-
-    trouble = catch_up(arguments.run_dir, arguments.uri)
-    if trouble:
-        print(f"kernel-scientist: {trouble}", file=sys.stderr)
-    return FAILED if trouble else OK
-
-
-def _prompts(arguments: Namespace) -> int:
-    """Print the messages that a model is sent in one of its roles, without sending them. Of a
-    campaign: the last that were sent, or with --next those that are sent next, made by the code
-    that sends them. Without one: with the naive seed and stand-ins, and the backend's device, which
-    the messages describe."""
-    from engine.cli.prompts import campaign_prompt, seed_prompt
-
-    if arguments.run_dir is None:
-        if arguments.task is None:
-            raise UsageError("name a campaign with --run-dir, or a task with --task")
-        if arguments.next or (arguments.island, arguments.cycle) != (None, None):
-            raise UsageError("--island, --cycle and --next go with --run-dir")
-        print(seed_prompt(arguments.task, arguments.role, arguments.backend))
-        return OK
-    if arguments.task is not None:
-        raise UsageError("--run-dir has a task of its own: leave out --task")
-    print(
-        campaign_prompt(
-            arguments.run_dir,
-            arguments.role,
-            island=arguments.island,
-            cycle=arguments.cycle,
-            next_one=arguments.next,
-        )
-    )
-    return OK
 
 
 def _doctor(arguments: Namespace) -> int:
@@ -285,8 +247,7 @@ COMMANDS: Mapping[str, Command] = {
     "resume": _resume,
     **KERNEL_COMMANDS,
     "submit": _submit,
-    "track": _track,
-    "prompts": _prompts,
+    **LOOK_COMMANDS,
     "doctor": _doctor,
 }
 

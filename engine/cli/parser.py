@@ -6,14 +6,15 @@ from argparse import (
     ArgumentError,
     ArgumentParser,
     ArgumentTypeError,
-    Namespace,
     RawDescriptionHelpFormatter,
     _SubParsersAction,
 )
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from engine.cli.look.options import add_look_commands, add_run_dir
+from engine.cli.usage import Command
 from evaluators.device_info import known_backends
 from evaluators.spelling import did_you_mean
 
@@ -21,9 +22,6 @@ PACKAGE = "kernel-scientist"
 
 WRONG_USAGE = 2
 """The exit code of what can't be done as asked."""
-
-Command = Callable[[Namespace], int]
-"""Takes the parsed arguments, returns the exit code."""
 
 EXAMPLES = """examples:
   kernel-scientist run configs/quickstart.yaml
@@ -39,7 +37,6 @@ SECTION_NAMES = (
     *("device", "contract", "mfma", "rates"),
     *("faults", "together", "noise", "seeds"),
 )
-ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair")
 
 
 class _Parser(ArgumentParser):
@@ -97,7 +94,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     _add_overrides(run)
 
     resume = add("resume", "go on with a campaign that was stopped or killed")
-    _add_run_dir(resume)
+    add_run_dir(resume)
     resume.add_argument(
         "budgets",
         nargs="*",
@@ -126,22 +123,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         "--no-wait", action="store_true", help="leave the job running, print its id"
     )
 
-    track = add("track", "bring MLflow up to date with a campaign")
-    _add_run_dir(track)
-    track.add_argument("--uri", help="MLflow's (default: the one in the campaign's configuration)")
-
-    prompts = add("prompts", "print what a model is sent")
-    prompts.add_argument("--role", required=True, choices=ROLE_NAMES, help="who is asked")
-    prompts.add_argument(
-        "--run-dir", type=Path, metavar="RUN", help="what this campaign sent last, or sends"
-    )
-    prompts.add_argument("--island", type=int, metavar="N", help="on this island of it")
-    prompts.add_argument("--cycle", type=int, metavar="N", help="in this cycle of the island")
-    prompts.add_argument("--next", action="store_true", help="what it sends next")
-    prompts.add_argument("--task", help="without a campaign: the naive seed of this task")
-    prompts.add_argument(
-        "--backend", default="cpu", choices=known_backends(), help="and whose device (cpu)"
-    )
+    add_look_commands(add)
 
     doctor = add("doctor", "say what is here, what is missing, and what to do")
     doctor.add_argument(
@@ -184,12 +166,6 @@ def _add_overrides(command: ArgumentParser) -> None:
         nargs="*",
         metavar="KEY=VALUE",
         help="change a key of the file: task=softmax, budgets.evaluations=200, tracking=none",
-    )
-
-
-def _add_run_dir(command: ArgumentParser) -> None:
-    command.add_argument(
-        "run_dir", type=Path, metavar="RUN", help="the campaign's folder, such as runs/quickstart"
     )
 
 

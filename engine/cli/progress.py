@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO
@@ -12,13 +12,17 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from engine.cli.spans import ago, span
 from engine.cli.troubles import COMPILE_BOUND, clock_time, outage_text, quarantine_text, troubles
-from engine.snapshot import Outage, Snapshot
+from engine.snapshot import Improvement, Outage, Snapshot
+from engine.store.budget import Left
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Status
 
 LINE_EVERY_S = 5.0
+WIDE = 400
+"""Columns, where there is no terminal."""
 
 Observer = Callable[[Snapshot], None]
 
@@ -33,6 +37,12 @@ def progress(stream: IO[str]) -> Iterator[Observer]:
     shown = LiveTable()
     with Live(shown, console=console, refresh_per_second=4, transient=True):
         yield shown
+
+
+def console_of(stream: IO[str]) -> Console:
+    """What is no terminal folds no line."""
+    console = Console(file=stream)
+    return console if console.is_terminal else Console(file=stream, width=WIDE)
 
 
 def _write(line: str, stream: IO[str]) -> None:
@@ -139,7 +149,7 @@ def line(snapshot: Snapshot) -> str:
     if snapshot.phase == "running" and snapshot.dispatcher.bound == "compile":
         parts.append(f"{COMPILE_BOUND} ({snapshot.dispatcher.compile_workers} workers)")
     if snapshot.phase == "running":
-        parts.append(f"left: {left_text(snapshot)}")
+        parts.append(f"left: {left_text(snapshot.left)}")
     else:
         parts.append(stage_text(snapshot))
     return "  ".join(parts)
@@ -169,11 +179,14 @@ def table(snapshot: Snapshot) -> Table:
     dispatcher = snapshot.dispatcher
     rows: list[tuple[str, str]] = []
     rows.append((snapshot.campaign, f"{stage_text(snapshot)}, {snapshot.elapsed_s:.0f} s"))
-    rows.append(("searching", snapshot.searching))
     if snapshot.phase == "starting":
+        rows.append(("searching", snapshot.searching))
         rows.append(("results", f"go to {snapshot.run_dir}"))
-        return _grid(rows)
+        return grid(rows)
+    rows.append(("left", left_text(snapshot.left, _asked_per_s(snapshot))))
     rows.append(("best", best_text(dispatcher.best)))
+    rows += improvement_rows(snapshot.improvements)
+    rows.append(("searching", snapshot.searching))
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
     devices = f"{snapshot.devices} × {snapshot.device or '…'}"
     rows.append(("device", ", ".join((devices, *rates(snapshot)))))
@@ -193,16 +206,22 @@ def table(snapshot: Snapshot) -> Table:
     rows += [("", outage_text(outage)) for outage in snapshot.outages]
     if dispatcher.faults:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
-    rows.append(("left", left_text(snapshot)))
     rows += [("warning", sentence) for _, sentence in troubles(snapshot)]
-    return _grid(rows)
+    return grid(rows)
 
 
-def _grid(rows: Iterable[tuple[str, str]]) -> Table:
-    grid = Table.grid(padding=(0, 2))
+def _asked_per_s(snapshot: Snapshot) -> float | None:
+    """Of what the budget counts; None where that is not known, as idle devices evaluate too."""
+    known = snapshot.phase == "running" and snapshot.dispatcher.evaluated
+    return snapshot.evaluations_per_s if known and not snapshot.dispatcher.tuned else None
+
+
+def grid(rows: Iterable[tuple[str, str]]) -> Table:
+    """Names, and what they are, beside each other."""
+    table = Table.grid(padding=(0, 2))
     for name, value in rows:
-        grid.add_row(Text(name, style="bold"), Text(value))
-    return grid
+        table.add_row(Text(name, style="bold"), Text(value))
+    return table
 
 
 def best_text(best: Best | None) -> str:
@@ -234,10 +253,36 @@ def calls_text(calls: Spending) -> str:
     return "; ".join(filter(None, (spent, ", ".join(failures))))
 
 
-def left_text(snapshot: Snapshot) -> str:
+def left_text(left: Left, evaluations_per_s: float | None = None) -> str:
+    """ "30 evaluations, 1200 s, 0.52 dollars; ends in about 12 min": said where the evaluations
+    are spent before the time is."""
     parts = []
-    if snapshot.evaluations_left is not None:
-        parts.append(f"{snapshot.evaluations_left} evaluations")
-    if snapshot.seconds_left is not None:
-        parts.append(f"{snapshot.seconds_left:.0f} s")
-    return ", ".join(parts)
+    if left.evaluations is not None:
+        parts.append(f"{left.evaluations} evaluations")
+    if left.wall_time_s is not None:
+        parts.append(f"{left.wall_time_s:.0f} s")
+    if left.calls is not None:
+        parts.append(f"{left.calls} calls")
+    if left.tokens is not None:
+        parts.append(f"{left.tokens} tokens")
+    if left.dollars is not None:
+        parts.append(f"{left.dollars:.2f} dollars")
+    text = ", ".join(parts)
+    if left.evaluations is None or not evaluations_per_s:
+        return text
+    ends_s = left.evaluations / evaluations_per_s
+    sooner = left.wall_time_s is None or ends_s < left.wall_time_s
+    return f"{text}; ends in about {span(ends_s)}" if sooner else text
+
+
+def improvement_rows(steps: Sequence[Improvement]) -> Iterator[tuple[str, str]]:
+    """The latest first."""
+    for number, step in enumerate(reversed(steps)):
+        yield ("" if number else "improved", improvement_text(step))
+
+
+def improvement_text(step: Improvement) -> str:
+    """ "14:03:10, 12 s ago: 3.64x -> 42.75x 84753cd75748 newcomer: gemm_pack"."""
+    what = f"{step.before:.2f}x -> {step.after:.2f}x {step.kernel_id[:12]} {step.technique}"
+    uncontested = "" if step.contest else " (without a contest)"
+    return f"{clock_time(step.at)}, {ago(step.at)}: {what}{uncontested}"

@@ -5,8 +5,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from engine.cli.progress import calls_text, verdicts
-from engine.cli.troubles import demoted_text, withdrawn_text, wrong_text
 from engine.commands import command, resume_command, shown
+from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
 from engine.searching import EXHAUSTED_SPACE
 from engine.store.budget import figure, spent
 from engine.store.lineage import lineage
@@ -18,11 +18,19 @@ from evaluators.measuring.arithmetic import whose_light
 
 STEPS_SHOWN = 12
 
+OWN_SERVER = "http://127.0.0.1:5000"
+"""Where `mlflow ui` listens, unless told otherwise."""
+
 
 def result_lines(
-    summary: Summary, replay: Replay, tracking_uri: str | None, trouble: str = ""
+    summary: Summary,
+    replay: Replay,
+    tracking_uri: str | None,
+    trouble: str = "",
+    tracking_page: str = "",
 ) -> Iterator[str]:
-    """tracking_uri: None when nothing was tracked; trouble: what kept MLflow from being told."""
+    """tracking_uri: None when nothing was tracked; trouble: what kept MLflow from being told;
+    tracking_page: the campaign's, after the server's address."""
     evaluations = summary.evaluations
     idle = evaluations["in_idle_time"]
     tuned = f", {idle} of them mutations in idle device time" if idle else ""
@@ -52,7 +60,9 @@ def result_lines(
         yield f"MLflow     was not told everything: {trouble}; later, tell it with"
         yield f"           {command('kernel-scientist', 'track', shown(run_dir))}"
     elif tracking_uri is not None:
-        yield f"MLflow     {tracking_command(tracking_uri)}"
+        first, *others = tracking_lines(tracking_uri, tracking_page)
+        yield f"MLflow     {first}"
+        yield from (f"           {line}" for line in others)
     if (run_dir / "best.hip").is_file():
         yield "look at the best kernel, measured afresh:"
         best = shown(run_dir / "best.hip")
@@ -145,8 +155,10 @@ def _beside(best: BestFound, replay: Replay) -> Iterator[str]:
         )
 
 
-def tracking_command(uri: str) -> str:
-    """How to look at what was tracked."""
+def tracking_lines(uri: str, page: str = "") -> Iterator[str]:
+    """How to look at what was tracked. page: the campaign's, after the server's address."""
     if uri.startswith(("http://", "https://")):
-        return f"open {uri}"
-    return command("mlflow", "ui", "--backend-store-uri", uri)
+        yield f"open {uri.rstrip('/')}{page}"
+        return
+    yield command("mlflow", "ui", "--backend-store-uri", uri)
+    yield f"then open {OWN_SERVER}{page}"

@@ -1,9 +1,17 @@
 """What was asked for and can't be done."""
 
+from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import shortened
+
+Command = Callable[[Namespace], int]
+"""Takes the parsed arguments, returns the exit code."""
+
+OK, FAILED, INTERRUPTED = 0, 1, 130
+"""Exit codes; the last one: Ctrl-C."""
 
 
 class UsageError(Exception):

@@ -167,6 +167,12 @@ class Dispatcher:
         jobs = list(self._jobs)
         measuring = sum(job.measuring for job in jobs)
         ready = sum(job.built is not None and not job.measuring for job in jobs)
+        busy_s = {
+            "candidates": self._device_s,
+            "contests": self._arena.device_s,
+            "links between anchors": self._epochs.device_s,
+            "profiles": self._profiling.device_s,
+        }
         return DispatcherState(
             by_status=dict(self._scores.by_status),
             best=self._scores.best,
@@ -177,10 +183,9 @@ class Dispatcher:
             ready=ready,
             measuring=measuring,
             faults=self._faults.count,
-            device_busy_s=self._device_s
-            + self._epochs.device_s
-            + self._arena.device_s
-            + self._profiling.device_s,
+            device_busy_s=sum(busy_s.values()),
+            busy_s=busy_s,
+            idle_devices=sum(self._occupancy.empty(lane) for lane in self._setting.lanes),
             latencies_s=self._pace.latencies(),
             compile_workers=self._pace.workers,
             bound=self._pace.bound(waiting=self._jobs.waiting()),

@@ -34,7 +34,7 @@ class Island:
         self._setting = setting
         self._config = setting.config
         self._mix = setting.config.operators_of(index)
-        self._memory = Memory(setting.config.islands.capacity)
+        self._memory = Memory(setting.config.islands.capacity, self._mix)
         self.tuning = Tuning(index, setting, self._memory)
         self._candidates = Candidates(index, setting, self._memory, self.tuning)
         self._open: dict[int, Cycle] = {}
@@ -116,9 +116,7 @@ class Island:
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()
-                    members = {one.id: one for one in self._memory.population}
-                    known = {**self._memory.individuals, **members}  # others once stayed in it
-                    chosen = tuple(known[one] for one in event.tournament)
+                    chosen = self._memory.members(event.tournament)
                     self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
                     self._close(event)
@@ -151,8 +149,8 @@ class Island:
         rng = self._setting.rng(self.index, number, CYCLE)
         operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng))
         heard = self._memory.take_heard()
-        tournament = self._memory.population.tournament(rng, self._config.islands.tournament)
-        cycle = self._start(number, operator, tuple(tournament))
+        tournament = self._memory.tournament(rng, self._config.islands.tournament)
+        cycle = self._start(number, operator, tournament)
         self._setting.journal.post(cycle.started(self.index, heard))
         return cycle
 
@@ -161,7 +159,7 @@ class Island:
             number=number,
             operator=operator,
             tournament=tournament,
-            individuals={**self._memory.individuals, **{one.id: one for one in tournament}},
+            individuals=self._memory.shown(tournament),
             profiles=dict(self._memory.profiles),
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             way=self._setbacks.begin(number, operator),

@@ -1,8 +1,11 @@
 """What one island knows: its population, what operators may look up, and what it has met."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from engine.config import OperatorMix
 from engine.islands.population import AddStatus, Population
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
@@ -18,9 +21,11 @@ class Memory:
     become members, by kernel id; profiles: a profiler's advice by kernel id; revised: verdicts
     that followed a first one, and their numbers, by kernel id."""
 
-    def __init__(self, capacity: int) -> None:
-        """capacity: of the population."""
+    def __init__(self, capacity: int, mix: OperatorMix) -> None:
+        """capacity: of the population; mix: whether cycles see more than the naive seed."""
         self.population = Population(capacity)
+        self._evolves = mix.evolves
+        self._seed: tuple[Individual, ...] = ()  # one, once it was taken in
         self.individuals: dict[str, Individual] = {}
         self.tuned: dict[str, Individual] = {}
         self.known: set[str] = set()
@@ -33,6 +38,8 @@ class Memory:
         status = ""
         for individual in map(self._as_revised, individuals):
             self.known.add(individual.id)
+            if individual.origin == "seed":
+                self._seed = (individual,)
             added = self.population.add(individual)
             # There are many of them: experiments are not forgotten for their sake.
             apart = individual.in_idle_time and added is AddStatus.NOT_ADDED
@@ -40,6 +47,21 @@ class Memory:
             status = added.name
         self._forget_oldest()
         return status
+
+    def tournament(self, rng: np.random.Generator, size: int) -> tuple[Individual, ...]:
+        """Whom a cycle chooses its parents from, best first; without evolution the seed alone."""
+        return tuple(self.population.tournament(rng, size)) if self._evolves else self._seed
+
+    def members(self, ids: Sequence[str]) -> tuple[Individual, ...]:
+        """A tournament of before. Raises KeyError."""
+        members = {one.id: one for one in (*self._seed, *self.population)}
+        known = {**self.individuals, **members}  # others once stayed in it
+        return tuple(known[one] for one in ids)
+
+    def shown(self, tournament: Sequence[Individual]) -> Mapping[str, Individual]:
+        """What a cycle's operators may look up, by id; without evolution its tournament alone."""
+        earlier = self.individuals if self._evolves else {}
+        return {**earlier, **{one.id: one for one in tournament}}
 
     def hear(self, individuals: Iterable[Individual]) -> None:
         """Other islands tell what became of their own; cycles know it from the next on."""
@@ -72,5 +94,6 @@ class Memory:
         for remembered in (self.individuals, self.tuned):
             if kernel_id in remembered:
                 remembered[kernel_id] = replace(remembered[kernel_id], evaluation=evaluation)
+        self._seed = tuple(map(self._as_revised, self._seed))
         self.population.revise(kernel_id, evaluation)
         return True

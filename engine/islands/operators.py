@@ -1,5 +1,7 @@
 """Which operators an island has: the catalogue's, or a model's over them."""
 
+from dataclasses import replace
+
 from engine.config import CampaignConfig
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
@@ -18,7 +20,7 @@ def island_operators(
     mix = config.operators_of(index)
     if mix.kind != "llm" or config.llm is None or model is None:
         return classic
-    return llm_operators(
+    asked = llm_operators(
         model,
         classic,
         focus=focus_of(index, config.islands.count),
@@ -28,3 +30,5 @@ def island_operators(
         prompt_tokens=config.llm.prompt_tokens,
         select_from=mix.select_from,
     )
+    # One kernel, the naive seed, is no choice: nobody is asked.
+    return asked if mix.evolves else replace(asked, selector=classic.selector)

@@ -59,7 +59,7 @@ class Setting:
             random_candidate=self.random_candidate,
             mix=mix,
             note=note,
-            ideas=self.ideas,
+            ideas=self.ideas if mix.evolves else None,
         )
 
     def hand_in(self, drafts: Iterable[Drafted]) -> asyncio.Future[list[Any]]:

@@ -11,7 +11,7 @@ from operators.llm.question import ModelUnavailable, Role
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 Temperature = Annotated[float, Field(ge=0)]
@@ -20,20 +20,34 @@ _T = TypeVar("_T")
 
 
 class LlmModel(_Section):
-    """One model and how it is called; what is None is not sent."""
+    """One model and how it is called; what is null is not sent."""
 
-    model: str = Field(min_length=1)  # as the endpoint names it
-    base_url: str | None = None  # None: the section's
-    api_key_env: str | None = None  # None: the section's
-    max_tokens: int = Field(default=8192, ge=16)  # of a reply, reasoning included
-    temperature: Temperature | tuple[Temperature, ...] | None = None  # several: islands in turn
+    model: str = Field(min_length=1)
+    """Its name at the endpoint."""
+    base_url: str | None = None
+    """Its endpoint. null: the section's."""
+    api_key_env: str | None = None
+    """The name of the variable that holds its key, never the key. null: the section's."""
+    max_tokens: int = Field(default=8192, ge=16)
+    """Tokens of a reply at most, reasoning among them."""
+    temperature: Temperature | tuple[Temperature, ...] | None = None
+    """The sampling temperature; a list is dealt to the islands in turn."""
     top_p: float | None = Field(default=None, gt=0, le=1)
+    """The part of the probability that is sampled from."""
     reasoning_effort: str | None = None
-    extra_body: Mapping[str, Any] = {}  # further fields of the request, as the endpoint wants them
+    """A word that the endpoint knows, such as `low` or `high`."""
+    extra_body: Mapping[str, Any] = {}
+    """Further fields of the request, as the endpoint wants them."""
     stream: bool = True
+    """Whether replies are streamed. Of one that breaks off budgets then count what came, not what
+    was reserved for it."""
     structured: Literal["auto", "schema", "text"] = "auto"
+    """How JSON is asked for: by a schema, by the prompt alone (`text`), or by a schema as long as
+    the endpoint takes one (`auto`)."""
     dollars_per_million_prompt: float = Field(default=0, ge=0)
+    """Price of a million tokens that are sent."""
     dollars_per_million_completion: float = Field(default=0, ge=0)
+    """Price of a million tokens that are written."""
 
     def dollars(self, prompt_tokens: int, completion_tokens: int) -> float:
         return (
@@ -48,21 +62,34 @@ class LlmModel(_Section):
 
 
 class Llm(_Section):
-    """Endpoints that speak the chat completions protocol."""
+    """Endpoints that speak the chat completions protocol, and who asks which model. Islands of
+    kind `llm` need this section."""
 
     base_url: str = "http://127.0.0.1:8000/v1"
-    api_key_env: str | None = None  # the name of a variable, never the key
-    models: Mapping[str, LlmModel] = Field(min_length=1)  # by a name of your own
-    # role -> a name in models, or several for the islands in turn; the others ask the first.
+    """The endpoint of models that name none."""
+    api_key_env: str | None = None
+    """The name of the variable that holds the key, never the key. null: the endpoint wants none."""
+    models: Mapping[str, LlmModel] = Field(min_length=1)
+    """Models, by names of your own."""
     roles: Mapping[Role, str | tuple[str, ...]] = {}
-    concurrency: int = Field(default=32, ge=1)  # calls in flight
-    timeout_s: float = Field(default=1800, gt=0)  # one call, to its last token
-    retries: int = Field(default=5, ge=0)  # of a call that failed
-    outage_s: float = Field(default=900, ge=0)  # an endpoint that answered once may be away
-    keep_prompts: bool = True  # in the store, beside their hash
-    prompt_tokens: Mapping[Role, PromptTokens] = {}  # of a prompt at most, where not PROMPT_TOKENS
-    # Similarity from which on a kernel is turned away; None: neither kernels nor ideas are.
+    """A role -> a name in `models`; a list of names is dealt to the islands in turn. Roles that are
+    not named ask the first model."""
+    concurrency: int = Field(default=32, ge=1)
+    """Calls in flight at most. Raise it to what the endpoint serves at once."""
+    timeout_s: float = Field(default=1800, gt=0)
+    """Seconds that one call may take, to its last token."""
+    retries: int = Field(default=5, ge=0)
+    """Further tries of a call that failed."""
+    outage_s: float = Field(default=900, ge=0)
+    """Seconds that an endpoint which has answered may be away; then the campaign ends."""
+    keep_prompts: bool = True
+    """Whether the store keeps prompts whole; their hash it keeps always."""
+    prompt_tokens: Mapping[Role, PromptTokens] = {}
+    """A role -> tokens of its prompt at most. Selectors have 8000 otherwise, designers 16000, the
+    others 24000."""
     novelty: float | None = Field(default=0.995, gt=0, le=1)
+    """Similarity, 0 to 1, from which on a written kernel is turned away as one that was measured.
+    null: no kernel is, and experiments are not compared with those of before."""
 
     @model_validator(mode="after")
     def _known_models(self) -> Self:

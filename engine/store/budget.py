@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.store.replay import Replay
-from engine.store.spending import CallBudget
+from engine.store.spending import CallBudget, Spending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,52 @@ class Spent:
     def override(self) -> str:
         """Twice as much as a command's argument; more where even that is used already."""
         return f"budgets.{self.name}={figure(max(2 * self.limit, self.used + self.limit))}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What budgets leave to do, never less than nothing; None: no such budget."""
+
+    evaluations: int | None = None
+    wall_time_s: float | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+
+
+def left(
+    *,
+    evaluations: int | None,
+    wall_time_s: float | None,
+    calls: Spending | None,
+    budget: CallBudget,
+) -> Left:
+    """evaluations, wall_time_s: what is left of them. calls: those made, None where none is."""
+    return Left(
+        evaluations=evaluations,
+        wall_time_s=wall_time_s,
+        calls=_rest(budget.calls, calls.calls if calls else 0),
+        tokens=_rest(budget.tokens, calls.tokens if calls else 0),
+        dollars=_rest(budget.dollars, calls.dollars if calls else 0.0),
+    )
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _rest(limit: _Number | None, used: _Number) -> _Number | None:
+    return None if limit is None else max(limit - used, type(limit)(0))
+
+
+def left_of(replay: Replay, *, searching_s: float = 0.0) -> Left:
+    """Of a stored campaign's budgets. searching_s: of a search under way, since its last event."""
+    budgets, wall_s = replay.budgets, replay.budgets.get("wall_time_s")
+    return left(
+        evaluations=_rest(budgets.get("evaluations"), replay.scores.asked),
+        wall_time_s=_rest(wall_s, replay.searched_s + searching_s) if wall_s else None,
+        calls=replay.calls.totals.spending(),
+        budget=CallBudget(**{name: budgets.get(name) for name in ("calls", "tokens", "dollars")}),
+    )
 
 
 def spent(replay: Replay, budgets: Mapping[str, Any]) -> Spent | None:

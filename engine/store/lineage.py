@@ -81,6 +81,11 @@ def technique(step: Drafted) -> str:
     return f"{step.origin} of {name!r}" if name else step.origin
 
 
+def what_made(step: Drafted) -> str:
+    """ "newcomer: gemm_pack": technique, and of the catalogue's kernels the family."""
+    return ": ".join(filter(None, (technique(step), _family(step))))
+
+
 def _family(step: Drafted) -> str:
     """Of the catalogue's kernels."""
     return str(step.experiment.params.get("family", "")) if step.experiment else ""

@@ -87,4 +87,30 @@ class SessionFinished:
         return str(self.number)
 
 
-SessionEvent = CampaignStarted | SessionStarted | SearchStarted | SearchEnded | SessionFinished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevicesWatched:
+    """What the devices of a session did in its search so far, in seconds over all devices.
+
+    count: counts these events of a session, from 0; each tells everything anew. busy_s: by what
+    they worked on; idle_s: by what they waited for, as engine.device_time tells it.
+    """
+
+    kind: ClassVar[str] = "devices_watched"
+    number: int  # the session's
+    count: int
+    busy_s: Mapping[str, float]
+    idle_s: Mapping[str, float]
+
+    @property
+    def key(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+SessionEvent = (
+    CampaignStarted
+    | SessionStarted
+    | SearchStarted
+    | SearchEnded
+    | SessionFinished
+    | DevicesWatched
+)

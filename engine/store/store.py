@@ -6,11 +6,13 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
-from engine.store.events import Event, Row, from_row
+from engine.store.events import Drafted, Event, Row, from_row
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS events (
@@ -93,32 +95,83 @@ class Store:
 
 def read_events(path: Path, after: int = 0) -> Iterator[Stored]:
     """The events after seq number `after`, also while a writer is at work. Raises StoreError."""
-    if not path.is_file():
-        raise StoreError(f"{path}: no such store; give the folder of a run that was started")
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
+    with reading(path) as connection:
         while rows := _read(connection, after, 1000):
             yield from decode(rows)
             after = rows[-1][0]
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The store for queries, also while a writer is at work. Raises StoreError."""
+    if not path.is_file():
+        raise StoreError(f"{path}: no such store; give the folder of a run that was started")
+    connection = None
+    try:
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+        yield connection
     except sqlite3.DatabaseError as error:
         raise StoreError(f"{path}: this is not a campaign's store ({error})") from error
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
 
 
-def find_source(path: Path, kernel_id: str) -> str | None:
-    """The text of a drafted kernel, also while a writer is at work; None when there is none."""
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+@contextmanager
+def driving(path: Path) -> Iterator[None]:
+    """A mark beside the store that a process runs its campaign: also while Ray starts, which is
+    long before a writer opens the store. Raises StoreError when another process does."""
+    mark = _lock(_mark(path), wait_s=1.0)
+    os.utime(mark)
     try:
-        # Not from a view: it is read in stores of earlier versions too.
-        query = (
-            """SELECT json_extract(body, '$.candidate.files."kernel.hip"') FROM events """
-            "WHERE kind = 'drafted' AND json_extract(body, '$.kernel_id') = ? LIMIT 1"
-        )
-        row = connection.execute(query, (kernel_id,)).fetchone()
+        yield
     finally:
-        connection.close()
-    return None if row is None else str(row[0])
+        os.close(mark)
+
+
+def is_driven(path: Path) -> bool:
+    """Whether a process of this node runs the campaign."""
+    return _is_held(_mark(path)) or _is_held(path.with_name(path.name + ".lock"))
+
+
+def driven_since(path: Path) -> float:
+    """When the last process began to, in seconds since 1970; 0.0 where that is not known."""
+    try:
+        return _mark(path).stat().st_mtime
+    except OSError:
+        return 0.0  # a copy, or a store of before there were marks
+
+
+def _mark(path: Path) -> Path:
+    return path.with_name(path.name + ".driver")
+
+
+def _is_held(lock: Path) -> bool:
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False  # never opened, or a copy
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def find_draft(path: Path, kernel_id: str) -> Drafted | None:
+    """Where a kernel was first drafted, also while a writer is at work; None when nowhere."""
+    with reading(path) as connection:
+        # Not from a view: it is read in stores of earlier versions too.
+        row = connection.execute(
+            "SELECT body FROM events WHERE kind = 'drafted' "
+            "AND json_extract(body, '$.kernel_id') = ? ORDER BY seq LIMIT 1",
+            (kernel_id,),
+        ).fetchone()
+    drafted = None if row is None else from_row(Drafted.kind, row[0])
+    return drafted if isinstance(drafted, Drafted) else None
 
 
 def decode(rows: Iterable[tuple[int, float, str, str]]) -> Iterator[Stored]:

@@ -2,25 +2,24 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.config import CampaignConfig
 from engine.store.sessions import CampaignStarted
-from engine.tracking.samples import Point, flatten
+from engine.tracking.experiments import NOTE, find_or_make, page_of
+from engine.tracking.killed import CAMPAIGN_TAG, ISLAND_TAG, mark_killed
+from engine.tracking.parameters import parameters, task_name
+from engine.tracking.samples import Point
+from engine.tracking.tags import campaign_tags
+from engine.tracking.task_input import task_input
 from engine.tracking.traces import CallTraces
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
-
-
-CAMPAIGN_TAG = "kernel_scientist.campaign"
-
-
-ISLAND_TAG = "kernel_scientist.island"
 
 
 CURSOR_TAG = "kernel_scientist.seq"
@@ -33,6 +32,8 @@ TRACE_CURSOR_TAG = "kernel_scientist.traces_seq"
 
 BATCH = 1000
 """Metrics that MLflow takes in one call."""
+
+PARAMS_BATCH = 100
 
 
 class _Unreachable(Exception):
@@ -56,7 +57,10 @@ class _Runs:
         name = self._run_dir.name
         identity = {CAMPAIGN_TAG: f"{name}/{began_ms}"}
         with self._telling():
-            experiment = self._experiment_id()
+            experiment = find_or_make(
+                self._client, self._experiment, task_name(self._config), self._artifacts()
+            )
+            mark_killed(self._client, self._run_dir.resolve().parent)
             run = self._find_or_make(experiment, name, {**identity, ISLAND_TAG: "all"}, began_ms)
             self._ids[None] = run.info.run_id
             self._cursor = int(run.data.tags.get(CURSOR_TAG, "0"))
@@ -106,30 +110,49 @@ class _Runs:
             self._traced = seq
         return True
 
-    def files(self, texts: Mapping[str, str]) -> None:
+    def texts(self, texts: Mapping[str, str]) -> None:
         """Artifacts of the campaign's run, by name."""
         with self._telling():
             for name, text in texts.items():
                 self._client.log_text(self._ids[None], text, name)
 
-    def tags(self, tags: Mapping[str, str]) -> None:
+    def files(self, files: Iterable[tuple[Path, str | None]]) -> None:
+        """Artifacts too; each with the folder that it belongs in."""
         with self._telling():
-            for key, value in tags.items():
-                self._client.set_tag(self._ids[None], key, value)
+            for path, folder in files:
+                self._client.log_artifact(self._ids[None], str(path), folder)
+
+    def describe(self, note: str) -> None:
+        """The description, which is Markdown."""
+        self.tags({NOTE: note})
+
+    def tags(self, tags: Mapping[str, str]) -> None:
+        from mlflow.entities import RunTag
+
+        with self._telling():
+            self._client.log_batch(
+                self._ids[None], tags=[RunTag(key, value) for key, value in tags.items()]
+            )
 
     def end(self, *, status: str, ended_ms: int) -> None:
         with self._telling():
             for run_id in self._ids.values():
                 self._client.set_terminated(run_id, status, ended_ms)
 
-    def _experiment_id(self) -> str:
-        known = self._client.get_experiment_by_name(self._experiment)
-        if known is not None:
-            return str(known.experiment_id)
-        # By itself MLflow would put a local database's artifacts under the current folder.
+    @property
+    def experiment(self) -> str:
+        """Its id; empty before MLflow was reached."""
+        return self._experiment_of_runs
+
+    @property
+    def page(self) -> str:
+        """The campaign's, after the server's address; empty before MLflow was reached."""
+        return page_of(self.experiment, self._ids[None]) if None in self._ids else ""
+
+    def _artifacts(self) -> str | None:
+        """By itself MLflow would put a local database's under the current folder."""
         local = self._uri.startswith("sqlite:")
-        folder = (self._run_dir.resolve().parent / "mlartifacts").as_uri() if local else None
-        return str(self._client.create_experiment(self._experiment, artifact_location=folder))
+        return (self._run_dir.resolve().parent / "mlartifacts").as_uri() if local else None
 
     def _find_or_make(
         self, experiment: str, name: str, tags: Mapping[str, str], began_ms: int
@@ -146,26 +169,28 @@ class _Runs:
     def _describe(self, run: "Run", campaign: CampaignStarted) -> None:
         from mlflow.entities import Param, RunTag
 
-        params = dict(flatten(self._config.model_dump(mode="json")))
-        # A resumption may have other budgets; MLflow's parameters are written once.
-        new = [Param(key, value) for key, value in params.items() if key not in run.data.params]
-        tags = {
-            "kernel_scientist.task_hash": campaign.task_hash,
-            "kernel_scientist.baseline": campaign.baseline_id,
-            **{f"version.{name}": value for name, value in campaign.versions.items()},
-        }
-        self._client.log_batch(
-            run.info.run_id, params=new, tags=[RunTag(key, value) for key, value in tags.items()]
-        )
+        run_id, known = run.info.run_id, run.data.params
+        # They are written once: what a resumption changes, its budgets, is in tags and metrics.
+        new = [
+            Param(key, value) for key, value in parameters(self._config).items() if key not in known
+        ]
+        for start in range(0, len(new), PARAMS_BATCH):
+            self._client.log_batch(run_id, params=new[start : start + PARAMS_BATCH])
+        tags = campaign_tags(campaign, self._config)
+        self._client.log_batch(run_id, tags=[RunTag(key, value) for key, value in tags.items()])
+        if run.inputs is None or not run.inputs.dataset_inputs:
+            self._client.log_inputs(run_id, [task_input(self._config, campaign.task_hash)])
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """MLflow wraps what goes wrong at a server or a database into exceptions of its own."""
         from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
 
         try:
             yield
-        except (MlflowException, OSError) as error:
+        # Not wrapped: what goes wrong as tables are made, such as by two campaigns at once.
+        except (MlflowException, SQLAlchemyError, OSError) as error:
             raise _Unreachable(f"MLflow at {self._uri} {_complaint(error)}") from error
 
 
@@ -183,6 +208,7 @@ def _client(uri: str) -> "MlflowClient":
         ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0"),
         ("MLFLOW_HTTP_REQUEST_TIMEOUT", "10"),
         ("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false"),
+        ("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true"),
     ):
         os.environ.setdefault(name, value)
     import mlflow

@@ -1,9 +1,9 @@
 """What a campaign's log says over time: metric points for the campaign and for each island."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from engine.config import CampaignConfig
 from engine.islands.population import Population
@@ -12,27 +12,41 @@ from engine.store.events import Added, Evaluated, Fault, Migrated
 from engine.store.replay import Replay
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Best
-from engine.store.sessions import SessionFinished, SessionStarted
+from engine.store.sessions import SearchEnded, SessionFinished
 from engine.store.store import Stored
-from engine.store.summary import meaning_of
-from evaluators.evaluation import Status
+from evaluators.evaluation import Evaluation, Status
 
 EVERY_S = 1.0
 """Points of one series are this far apart, except where the best improves."""
+
+DIGITS = 5
+"""Of what is no whole number: MLflow's pages show all that there are."""
 
 METRICS: Mapping[str, str] = {
     "best_speedup": "of the best over the naive seed: by contests, in the end measured against it",
     "best_speedup_low": "lower end of its 95% interval",
     "best_speedup_high": "upper end of its 95% interval",
+    "best_found_at": "number of evaluations with which the best was first measured",
+    "device_s": "seconds that devices worked, all of them together",
+    "dollars": "spent on models, where a model was called",
     "contests": "kernels that seemed faster than the best, and were measured again beside it",
     "evaluations": "kernels with a verdict",
     **{f"evaluations/{status}": f"of these, {status}" for status in Status},
-    "evaluations_per_s": "over the session so far",
-    "device_busy_fraction": "share of the session that devices spent on kernels",
+    "evaluations_per_s": "over the sessions that evaluated anything",
+    "device_busy_fraction": "share of these sessions that devices spent on kernels",
     "diversity": "effective number of kernel structures, mean over islands",
     "faults": "processes lost, and other breakage of infrastructure",
+    "final_speedup": "of the best over the naive seed, measured against it at the end",
+    "final_low": "lower end of its 95% interval",
+    "final_high": "upper end of its 95% interval",
 }
 """Of a campaign's run; the step is the number of evaluations."""
+
+SHAPE_METRICS: Mapping[str, str] = {
+    "time_us": "microseconds of the best so far",
+    "speed_of_light": "its share of what memory and arithmetic allow; 1 is the roofline",
+}
+"""Of a campaign's run, each for every shape: "time_us/N1024"; when the best changes."""
 
 ISLAND_METRICS: Mapping[str, str] = {
     "best_speedup": "of the island's fastest correct kernel over the naive seed",
@@ -77,19 +91,21 @@ class Sampler:
         self._best: Best | None = None
         self._sampled_at = 0.0
         self._faults = 0
-        self._session_evaluations = 0
+        self._found_at: dict[str, int] = {}  # by kernel id
+        self._shown: Evaluation | None = None  # the best's, whose shapes were told last
 
     def feed(self, stored: Stored) -> Iterator[Point]:
         """The points that follow from one more event."""
         self.replay.apply(stored)
         match stored.event:
-            case SessionStarted():
-                self._session_evaluations = 0
-            case Evaluated():
-                self._session_evaluations += 1
+            case Evaluated() as evaluated:
+                self._found_at.setdefault(evaluated.evaluation.kernel_id, self._evaluations)
                 yield from self._sample_if_due(stored)
-            case Contested() | FinalMeasurement():
+            case Contested():
                 yield from self._sample_if_due(stored)
+            case FinalMeasurement() as final:
+                yield from self._sample_if_due(stored)
+                yield from _points(stored, None, _final(final), self._evaluations)
             case Added() as added:
                 island = self._islands[added.island]
                 island.evaluations += 1
@@ -102,6 +118,8 @@ class Sampler:
                 self._islands[revised.island].population.revise(revised.kernel_id, verdict)
             case Fault():
                 self._faults += 1
+            case SearchEnded():
+                yield from self._sample(stored)
             case SessionFinished():
                 yield from self._sample(stored)
                 for index in self._islands:
@@ -122,26 +140,62 @@ class Sampler:
             yield from self._sample(stored)
 
     def _sample(self, stored: Stored) -> Iterator[Point]:
-        scores, session = self.replay.scores, self.replay.sessions[-1]
+        scores = self.replay.scores
         self._sampled_at = stored.at
-        evaluations = scores.by_status.total()
-        elapsed_s = stored.at - session.began_at
-        values: dict[str, float] = {"evaluations": evaluations, "faults": self._faults}
-        values["contests"] = scores.titles.contests
+        evaluations = self._evaluations
+        values: dict[str, float] = {}  # in the order in which MLflow's pages list them
         if scores.best is not None:
             self._best = scores.best
             values["best_speedup"] = scores.best.speedup
+            values["best_found_at"] = self._found_at[scores.best.kernel_id]
             if scores.best.ci95 is not None:
                 values["best_speedup_low"], values["best_speedup_high"] = scores.best.ci95
+        values |= {"evaluations": evaluations, "faults": self._faults}
+        values["contests"] = scores.titles.contests
+        values["device_s"] = sum(one.device_s for one in self.replay.sessions)
+        calls = self.replay.calls.totals.spending()
+        if calls.calls:
+            values["dollars"] = calls.dollars
         for status, count in scores.by_status.items():
             values[f"evaluations/{status}"] = count
-        if elapsed_s > 0 and self._session_evaluations:  # else they stay as they were
-            values["evaluations_per_s"] = self._session_evaluations / elapsed_s
-            busy = session.device_s / (elapsed_s * session.started.devices)
-            values["device_busy_fraction"] = min(1.0, busy)
+        values |= self._rates()
         populations = [island.population for island in self._islands.values()]
         values["diversity"] = fmean(population.diversity() for population in populations)
+        values |= self._shapes()
         yield from _points(stored, None, values, evaluations)
+
+    @property
+    def _evaluations(self) -> int:
+        return self.replay.scores.by_status.total()
+
+    def _rates(self) -> dict[str, float]:
+        """As the summary has them: a resumption that evaluates nothing leaves them."""
+        worked = [session for session in self.replay.sessions if session.evaluated]
+        worked_s = sum(session.elapsed_s for session in worked)
+        if not worked_s:
+            return {}
+        devices = max(session.started.devices for session in self.replay.sessions)
+        busy_s = sum(session.device_s for session in worked)
+        return {
+            "evaluations_per_s": self._evaluations / worked_s,
+            "device_busy_fraction": min(1.0, busy_s / (worked_s * devices)),
+        }
+
+    def _shapes(self) -> dict[str, float]:
+        """By shape, of the best, where they were not told yet."""
+        best = self.replay.scores.best
+        evaluation = self.replay.scores.evaluations[best.kernel_id] if best else None
+        if evaluation is None or evaluation == self._shown:
+            return {}
+        self._shown = evaluation
+        return {
+            f"{name}/{shape_name(label)}": value
+            for name, of_label in (
+                ("time_us", evaluation.times_us),
+                ("speed_of_light", evaluation.speed_of_light),
+            )
+            for label, value in of_label.items()
+        }
 
     def _sample_island_if_due(self, index: int, stored: Stored) -> Iterator[Point]:
         island = self._islands[index]
@@ -172,35 +226,15 @@ def _points(
 ) -> Iterator[Point]:
     at_ms = int(stored.at * 1000)
     for name, value in values.items():
-        yield Point(
-            seq=stored.seq, island=island, name=name, value=float(value), step=step, at_ms=at_ms
-        )
+        shown = float(value) if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
+        yield Point(seq=stored.seq, island=island, name=name, value=shown, step=step, at_ms=at_ms)
 
 
-def flatten(
-    values: Mapping[str, Any] | Sequence[Any], prefix: str = ""
-) -> Iterator[tuple[str, str]]:
-    """Nested mappings and lists -> ("islands.count", "2"), ("operators.0.kind", "catalog"), ..."""
-    pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
-    for key, value in pairs:
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping) or (isinstance(value, list | tuple) and value):
-            yield from flatten(value, f"{name}.")
-        else:
-            yield name, str(value)
+def shape_name(label: str) -> str:
+    """ "M=256 N=256" -> "M256 N256": what MLflow takes as a metric's name."""
+    return re.sub(r"[^\w. :-]", "_", label.replace("=", ""), flags=re.ASCII)
 
 
-def session_tags(replay: Replay) -> dict[str, str]:
-    """What the list of runs shows beside the metrics."""
-    if not replay.sessions:
-        return {}
-    last, best = replay.sessions[-1], replay.scores.best
-    return {
-        "best_speedup_means": meaning_of(best) if best else "",
-        "device": last.started.device,
-        "device_class": last.started.device_class,
-        "compiler": last.started.compiler,
-        "harness": last.started.harness,
-        "sessions": str(len(replay.sessions)),
-        "ended": last.finished.reason if last.finished else "killed",
-    }
+def _final(final: FinalMeasurement) -> dict[str, float]:
+    low, high = final.ci95
+    return {"final_speedup": final.speedup, "final_low": low, "final_high": high}

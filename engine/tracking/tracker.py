@@ -4,25 +4,32 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+import yaml
 
 from engine.config import CampaignConfig, parse_config
 from engine.store.lineage import lineage_json, lineage_text
 from engine.store.replay import Replay
+from engine.store.run_folder import STORE
 from engine.store.sessions import CampaignStarted, SessionFinished
-from engine.store.store import Stored, StoreError
+from engine.store.store import Stored, StoreError, is_driven
+from engine.tracking.description import description
+from engine.tracking.files import RunFiles
+from engine.tracking.killed import terminal_status
 from engine.tracking.runs import _Runs, _Unreachable
-from engine.tracking.samples import Point, Sampler, session_tags
+from engine.tracking.samples import Point, Sampler
+from engine.tracking.tags import session_tags
 from engine.tracking.traces import CallTraces
-
-if TYPE_CHECKING:
-    pass
-
 
 LAST_TRACES_S = 20.0
 
 
 TELL_EVERY_S = 2.0
+
+DESCRIBE_EVERY_S = 60.0
+"""The description and the files that the campaign writes for people."""
+
 PATIENCE_S = 10.0
 """A server that failed is left alone for so long."""
 
@@ -44,10 +51,16 @@ class Tracker:
         self._sampler: Sampler | None = None
         self._config: CampaignConfig | None = None
         self._began_ms = 0
-        self._finished = False  # the last session so far ended in order
+        self._finished: SessionFinished | None = None  # where the last session ended in order
         self._runs: _Runs | None = None
+        self._files = RunFiles(run_dir)
         self._best_id = ""
-        self._next_at = 0.0
+        self._next_at = self._describe_at = 0.0
+
+    @property
+    def page(self) -> str:
+        """The campaign's in MLflow, after the server's address; empty when none was reached."""
+        return self._runs.page if self._runs is not None else ""
 
     def record(self, events: Sequence[Stored]) -> None:
         """Take the next events in; tell MLflow of them, unless it was told a moment ago."""
@@ -57,7 +70,7 @@ class Tracker:
             self._attempt(self._tell)
 
     def finish(self) -> None:
-        """Add the summary and the lineage, and end the runs."""
+        """Add the files and the description, and end the runs unless the campaign still runs."""
         self._attempt(self._tell_end)
 
     def _attempt(self, tell: Callable[[], None]) -> None:
@@ -71,7 +84,7 @@ class Tracker:
             self._next_at = time.monotonic() + TELL_EVERY_S
 
     def _read(self, stored: Stored) -> None:
-        self._finished = isinstance(stored.event, SessionFinished)
+        self._finished = stored.event if isinstance(stored.event, SessionFinished) else None
         self._calls.feed(stored)
         if self._sampler is not None:
             self._pending += self._sampler.feed(stored)
@@ -97,29 +110,47 @@ class Tracker:
         best = replay.scores.best
         if best is not None and best.kernel_id != self._best_id:
             source = replay.first_drafts[best.kernel_id].candidate.source
-            self._runs.files({"best.hip": source})
+            # So named, MLflow's pages show it.
+            self._runs.texts({"best.hip.txt": source})
             self._best_id = best.kernel_id
+        if time.monotonic() >= self._describe_at:
+            self._describe(self._runs, replay, "running")
+
+    def _describe(self, runs: _Runs, replay: Replay, state: str) -> None:
+        self._describe_at = time.monotonic() + DESCRIBE_EVERY_S
+        note = description(replay, self._run_dir, state=state, experiment=runs.experiment)
+        runs.describe(note)
+        runs.tags(session_tags(replay))
+        runs.files(self._files.changed())
 
     def _tell_end(self) -> None:
         self._tell()
-        if self._sampler is None or self._runs is None:
+        if self._sampler is None or self._runs is None or self._config is None:
             return
-        replay, files = self._sampler.replay, {}
+        replay, runs = self._sampler.replay, self._runs
+        running = self._finished is None and is_driven(self._run_dir / STORE)
+        status, state = terminal_status(self._finished)
+        texts = {"config.yaml": _as_given(self._config)}
         best = replay.scores.best
         if best is not None:
             steps = lineage_json(replay, best.kernel_id)
-            files["lineage.json"] = json.dumps(steps, indent=2) + "\n"
-            files["lineage.txt"] = lineage_text(replay, best.kernel_id)
-        summary = self._run_dir / "summary.json"
-        if summary.is_file():
-            files["summary.json"] = summary.read_text()
-        self._runs.files(files)
+            texts["lineage.json"] = json.dumps(steps, indent=2) + "\n"
+            texts["lineage.txt"] = lineage_text(replay, best.kernel_id)
+        runs.texts(texts)
+        self._describe(runs, replay, "running" if running else state)
         until = time.monotonic() + LAST_TRACES_S
-        while self._runs.trace(self._calls) and time.monotonic() < until:
+        while runs.trace(self._calls) and time.monotonic() < until:
             pass
+        if running:
+            return
         last = replay.sessions[-1] if replay.sessions else None
-        self._runs.tags(session_tags(replay))
-        self._runs.end(
-            status="FINISHED" if self._finished else "KILLED",
-            ended_ms=int(last.ended_at * 1000) if last else self._began_ms,
-        )
+        runs.tags({"state": state, "ended": replay.ended})
+        runs.end(status=status, ended_ms=int(last.ended_at * 1000) if last else self._began_ms)
+
+
+def _as_given(config: CampaignConfig) -> str:
+    """A configuration's file that starts such a campaign again: what differs from defaults."""
+    values: dict[str, Any] = config.model_dump(mode="json", exclude_defaults=True)
+    for key in ("name", "runs_dir"):
+        values.pop(key, None)
+    return yaml.safe_dump(values, sort_keys=False)

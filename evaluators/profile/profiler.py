@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
-from evaluators.profile.run import NoRights, find_tool, run_ncu, run_rocprof
+from evaluators.profile.run import NoRights, find_tool, keep_raw, run_ncu, run_rocprof
 from evaluators.profile.tables import BadTable, KernelProfile
 
 DEADLINE_S = 300.0
@@ -52,12 +52,14 @@ def profile(
     shape: str = "",
     info: DeviceInfo | None = None,
     deadline_s: float = DEADLINE_S,
+    keep: Path | None = None,
 ) -> Profile:
     """One kernel file on its largest benchmark shape, or on the one of that label.
 
     Nothing else should run on the device meanwhile. info: of the device, which is else opened
     here to learn it. deadline_s: for all runs of the profiler together. Whatever goes wrong
-    with the profiler is the Profile's reason.
+    with the profiler is the Profile's reason. keep: a folder to be made for the tool's own tables
+    and what it printed, as they are; also where they can't be read.
     """
     tool = TOOLS.get(backend_name)
     if tool is None:
@@ -84,6 +86,8 @@ def profile(
             made = Profile(reason=str(bad), hopeless=isinstance(bad, NoRights))
         except OSError as error:
             made = Profile(reason=f"{tool} could not be run: {error}")
+        if keep is not None:
+            keep_raw(Path(folder), keep)
     return replace(made, seconds=time.monotonic() - began)
 
 

@@ -26,6 +26,8 @@ _Table = TypeVar("_Table")
 ADDRESSES_BYTES = 1 << 62
 """Of address space: GPU drivers reserve terabytes, so there is no bound worth the name."""
 SAID_CHARACTERS = 300
+SAID = "said.txt"
+"""What a tool printed, beside its tables."""
 
 
 class NoRights(BadTable):
@@ -140,6 +142,18 @@ def _run(command: Sequence[str], folder: Path, until: float) -> str:
         network=True,
         reads=None,  # it loads a driver, and whatever the program it watches does
     )
+    said = (done.stdout + done.stderr).decode(errors="replace")
+    with (folder / SAID).open("a", encoding="utf-8", errors="replace") as file:
+        file.write(said)
     if done.timed_out:
         raise BadTable(f"{Path(command[0]).name} was ended at its deadline")
-    return (done.stdout + done.stderr).decode(errors="replace")
+    return said
+
+
+def keep_raw(folder: Path, keep: Path) -> None:
+    """Copy what the tool wrote and said in a run's folder, as it is, into a folder to be made."""
+    for file in (*folder.glob("**/*.csv"), folder / SAID):
+        if file.is_file() and not file.is_symlink():
+            copy = keep / file.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)

@@ -26,7 +26,15 @@ from engine.actors.cluster import Layout
 from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig
 
-USERS = ("campaign_actors", "dispatcher", "evaluator", "tracker", "cluster")
+USERS = (
+    "answers",
+    "campaign_actors",
+    "dispatcher",
+    "evaluator",
+    "followers",
+    "tracker",
+    "cluster",
+)
 """The modules of engine.actors that import ray."""
 
 _known: dict[int, Any] = {}
@@ -240,11 +248,13 @@ def local_ray() -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             for user in USERS:
                 patch.setattr(f"engine.actors.{user}.ray", local)
+            for follower in ("reporter", "tracker"):  # this process stays where it is
+                patch.setattr(f"engine.actors.{follower}.stand_aside", lambda *_: None)
             try:
                 yield Driver.here()
             finally:
                 local.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.campaign.ray_session", session)
+        patch.setattr("engine.session.ray_session", session)
         yield

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.campaign import run_campaign
-from engine.cli.prompts import campaign_prompt
+from engine.cli.look.prompts import campaign_prompt
 from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.dispatch.workbench import Built

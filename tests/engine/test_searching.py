@@ -48,6 +48,7 @@ def world(task: Task, earlier: Sequence[Event] = (), **changes: Any) -> World:
 MIXES = {
     "catalog": {"kind": "catalog"},
     "random": {"kind": "random"},
+    "best of N": {"base": "seed", "crossover": 0, "mutation": 0},
     "crossover alone": {"experiment": 0, "mutation": 0},
 }
 

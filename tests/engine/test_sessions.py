@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import campaign
+from engine import session as session_module
 from engine.campaign import resume_campaign, run_campaign
 from engine.cli.result import result_lines
 from engine.config import parse_config
@@ -147,7 +147,7 @@ def test_what_a_killed_session_stored_last_counts(
     of_before: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its writer may outlive it for a moment, after the store was read for the next session."""
-    module: Any = campaign
+    module: Any = session_module
     session = module.ray_session
     last = events_of(of_before, Evaluated)[-1]
     late = replace(last, evaluation=replace(last.evaluation, kernel_id="f" * 16))

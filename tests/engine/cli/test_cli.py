@@ -14,14 +14,16 @@ from typing import Any
 import pytest
 
 from engine.cli import main as cli
-from engine.cli import parser
+from engine.cli.look import options
 from engine.cli.progress import LiveTable, PlainLines, line, progress, table
-from engine.cli.result import result_lines, tracking_command
+from engine.cli.result import result_lines, tracking_lines
+from engine.cli.spans import span
 from engine.commands import command
-from engine.snapshot import DispatcherState, IslandState, Outage, Snapshot
+from engine.snapshot import DispatcherState, Improvement, IslandState, Outage, Snapshot
 from engine.store.events import Drafted, Evaluated
 from engine.store.replay import replay
 from engine.store.scoreboard import Best
+from engine.store.spending import CallBudget, Spending
 from engine.store.summary import summarise
 from operators.llm.question import ROLES
 from tests.engine import campaign_log as log
@@ -127,7 +129,8 @@ def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> N
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert result.stderr == ""
-    for name in ("run", "resume", "evaluate", "submit", "track", "prompts", "doctor"):
+    names = ("run", "resume", "evaluate", "submit", "track", "prompts", "doctor")
+    for name in (*names, "runs", "watch", "profile"):
         assert f"\n    {name} " in result.stdout
 
 
@@ -236,7 +239,7 @@ def test_explain_tells_the_regions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_names_written_out_in_the_parser_are_all_there_are() -> None:
-    assert parser.ROLE_NAMES == ROLES
+    assert options.ROLE_NAMES == ROLES
 
 
 def test_prompts_show_the_seed_or_the_kernels_of_a_campaign(
@@ -430,6 +433,44 @@ def test_a_terminal_gets_a_table_with_the_same_figures() -> None:
     assert "compile-bound: 1 compile worker makes fewer kernels" in text
 
 
+def test_on_top_of_the_table_stands_what_is_left_and_below_the_best_how_it_improved() -> None:
+    from rich.console import Console
+
+    steps = tuple(
+        Improvement(
+            at=time.time() - 10,
+            kernel_id=f"{number}" * 16,
+            technique=f"technique {number}",
+            before=1.0 + number,
+            after=2.0 + number,
+            contest=number > 0,
+        )
+        for number in range(2)
+    )
+    budget = CallBudget(calls=100, dollars=2.0)
+    spending = Spending(
+        calls=40, tokens=9, dollars=0.5, in_flight=0, replies=40, lost=0, failures={}
+    )
+    shown = snapshot(improvements=steps, calls=spending, call_budget=budget, seconds_left=90.0)
+    console = Console(file=io.StringIO(), width=120)
+    with console.capture() as captured:
+        console.print(table(shown))
+    lines = captured.get().splitlines()
+    left = "30 evaluations, 90 s, 60 calls, 1.50 dollars; ends in about 60 s"
+    assert lines[1].split() == ["left", *left.split()]
+    assert lines[3].startswith("improved") and "2.00x -> 3.00x 111111111111 technique 1" in lines[3]
+    assert "10 s ago: 1.00x -> 2.00x 000000000000 technique 0 (without a contest)" in lines[4]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(-1, "0 s"), (0, "0 s"), (99.4, "99 s"), (100, "2 min"), (5939, "99 min"), (5970, "1.7 h"),
+     (36000, "10 h"), (350000, "97 h"), (400000, "5 days")],
+)  # fmt: skip
+def test_spans_of_time(seconds: float, text: str) -> None:
+    assert span(seconds) == text
+
+
 # --- the result -------------------------------------------------------------------------------
 
 
@@ -493,7 +534,12 @@ def test_what_mlflow_was_not_told_is_said_with_the_command_that_tells_it(tmp_pat
 
 
 def test_commands_work_as_they_stand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert tracking_command("http://127.0.0.1:5000") == "open http://127.0.0.1:5000"
+    page = "/#/experiments/1/runs/2"
+    assert [*tracking_lines("http://a:5000/", page)] == [f"open http://a:5000{page}"]
+    assert [*tracking_lines("http://a:5000")] == ["open http://a:5000"]
+    first, then = tracking_lines("sqlite:////elsewhere/mlflow.db", page)
+    assert first.endswith("mlflow ui --backend-store-uri sqlite:////elsewhere/mlflow.db")
+    assert then == f"then open http://127.0.0.1:5000{page}"
     monkeypatch.setenv("PATH", str(tmp_path))
     words = command("kernel-scientist", "resume", "my runs/short")
     assert words.endswith("kernel-scientist resume 'my runs/short'")

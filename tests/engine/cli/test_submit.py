@@ -1,14 +1,9 @@
 """Submitting a campaign: what the job is, and one real job on a head that asks for a token."""
 
 import json
-import os
-import secrets
 import shlex
 import shutil
 import subprocess
-import sys
-import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,10 +18,10 @@ from engine.config_errors import ConfigError
 from engine.config_file import load_config
 from evaluators.tasks.task import TaskError
 from tests.engine.ports import free_port
+from tests.engine.ray_head import BIN, environment_of_head, running_head
 from tests.evaluators.small_task import SPACIOUS, kernel, write_task
 
 ROOT = Path(__file__).resolve().parents[3]
-BIN = Path(sys.executable).parent
 
 
 @pytest.fixture
@@ -52,7 +47,7 @@ def test_what_depends_on_the_folder_is_made_explicit(checkout: Path) -> None:
     assert settings["runs_dir"] == str(checkout / "my runs")
     assert settings["tracking"] == {
         "uri": f"sqlite:///{checkout / 'ml.db'}",
-        "experiment": "kernel-scientist",
+        "experiment": "",
     }
     assert settings["budgets"]["evaluations"] == 7
     assert str(settings["name"]).startswith("softmax-")
@@ -63,7 +58,7 @@ def test_what_depends_on_the_folder_is_made_explicit(checkout: Path) -> None:
 def test_addresses_stay_as_they_are(checkout: Path, uri: str) -> None:
     job = plan(Path("mine.yaml"), [f"tracking={uri}", "name=again"], checkout)
     settings = settings_of(job.entrypoint, checkout)
-    assert settings["tracking"] == {"uri": uri, "experiment": "kernel-scientist"}
+    assert settings["tracking"] == {"uri": uri, "experiment": ""}
     assert job.run_dir == checkout / "runs" / "again"
 
 
@@ -172,59 +167,16 @@ def answers(head: Head) -> bool:
         return False
 
 
-def start_head(options: list[str], environment: dict[str, str]) -> "subprocess.Popen[str]":
-    """Once its node is up: Ray gives it 30 s, so that a busy machine may need another try."""
-    for _ in range(4):
-        process = subprocess.Popen(
-            [BIN / "ray", "start", "--head", "--block", *options],
-            env={**environment, "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert process.stdout is not None
-        if any("Ray runtime started" in line for line in process.stdout):
-            return process
-        process.wait()
-    pytest.fail("no head started in four tries")
-
-
 @pytest.fixture
 def head() -> Iterator[Head]:
-    """A Ray head of its own, with token authentication, all of it ended afterwards."""
-    environment = {
-        **os.environ,
-        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(16),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_worker_niceness": "0",
+    started = Head(f"http://127.0.0.1:{free_port()}", environment_of_head())
+    options = {
+        "port": 0,
+        "dashboard-host": "127.0.0.1",
+        "dashboard-port": urlsplit(started.address).port,
     }
-    environment.pop("RAY_ADDRESS", None)
-    # Not pytest's folder: its long name does not fit into that of a socket.
-    with tempfile.TemporaryDirectory(prefix="ks-", ignore_cleanup_errors=True) as folder:
-        started = Head(f"http://127.0.0.1:{free_port()}", environment)
-        options = {
-            "port": 0,
-            "num-cpus": 2,
-            "dashboard-host": "127.0.0.1",
-            "dashboard-port": urlsplit(started.address).port,
-            "dashboard-agent-listen-port": 0,
-            "ray-client-server-port": free_port(),
-            "object-store-memory": 100_000_000,
-            "temp-dir": folder,
-        }
-        process = start_head([f"--{k}={v}" for k, v in options.items()], environment)
-        try:
-            while not answers(started):
-                assert process.poll() is None, "the head ended before its dashboard answered"
-                time.sleep(0.5)
-            yield started
-        finally:
-            process.terminate()  # it ends what it started
-            process.wait(timeout=100)
-            assert process.stdout is not None
-            process.stdout.close()
+    with running_head(options, started.environment, lambda: answers(started)):
+        yield started
 
 
 def submit(head: Head, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from engine.store import events, sessions
 from engine.store.events import Event, Row, from_row, to_row
-from engine.store.store import Store, StoreError, decode, find_source, read_events
+from engine.store.store import Store, StoreError, decode, find_draft, read_events
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment
 from operators.operator import Design, Selection
@@ -79,6 +79,9 @@ EVENTS: list[Event] = [
     events.EpochStarted(number=1, anchor_id="k1", link={"M=1": (0.5, 0.5)}),
     events.Fault(session=0, number=1, where="device 0", message="ended", kernel_id="k1"),
     sessions.SearchStarted(number=0),
+    sessions.DevicesWatched(
+        number=0, count=3, busy_s={"candidates": 2.5}, idle_s={"waiting for models": 0.5}
+    ),
     sessions.SearchEnded(number=0, reason="interrupted"),
     sessions.SessionFinished(number=0, reason="interrupted"),
 ]
@@ -163,8 +166,9 @@ def test_views_show_individuals_to_people(path: Path) -> None:
 def test_a_kernels_text_is_found(path: Path) -> None:
     with Store(path) as store:
         store.append(rows(DRAFTED))
-    assert find_source(path, "k1") == "the text of k1"
-    assert find_source(path, "k7") is None
+    found = find_draft(path, "k1")
+    assert found == DRAFTED and found.candidate.source == "the text of k1"
+    assert find_draft(path, "k7") is None
 
 
 def test_what_is_no_store_is_told(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from mlflow import MlflowClient
 
 from engine.cli.progress import best_text
 from engine.cli.result import result_lines
-from engine.cli.troubles import demoted_text
+from engine.history.revisions_told import demoted_text
 from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Event
 from engine.store.replay import replay

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ from mlflow import MlflowClient
 from mlflow.entities import Run
 
 from engine.store.store import read_events
-from engine.tracking.samples import ISLAND_METRICS, METRICS, flatten
+from engine.tracking.parameters import parameters
+from engine.tracking.samples import ISLAND_METRICS, METRICS, SHAPE_METRICS
 from engine.tracking.tracker import Tracker
 from tests.engine import campaign_log as log
 from tests.engine.ports import free_port
@@ -83,7 +85,7 @@ def test_a_whole_campaign(run_dir: Path, uri: str) -> None:
     campaign, islands = runs_of(uri)
     assert campaign.info.status == "FINISHED"
     assert campaign.info.run_name == "short"
-    assert campaign.data.params == dict(flatten(settings.model_dump(mode="json")))
+    assert campaign.data.params == parameters(settings)
     assert campaign.data.tags["ended"] == "evaluations spent"
     values = campaign.data.metrics
     assert values["best_speedup"] == 6.0
@@ -98,7 +100,7 @@ def test_a_whole_campaign(run_dir: Path, uri: str) -> None:
     assert [run.data.metrics["population"] for run in islands] == [3, 1]
     assert [run.data.metrics["evaluations"] for run in islands] == [3, 2]
 
-    assert artifact(uri, campaign, "best.hip") == log.candidate("wide").source
+    assert artifact(uri, campaign, "best.hip.txt") == log.candidate("wide").source
     assert json.loads(artifact(uri, campaign, "summary.json")) == {"campaign": "short"}
     steps = json.loads(artifact(uri, campaign, "lineage.json"))
     assert [one["id"] for one in steps] == ["seed", "tile", "wide"]
@@ -112,10 +114,16 @@ def test_every_metric_logged_is_described(run_dir: Path, uri: str) -> None:
     follower = tracker(run_dir, uri)
     follower.record(log.read(store))
     campaign, islands = runs_of(uri)
-    assert campaign.data.metrics.keys() <= METRICS.keys()
+    told = {name for name in campaign.data.metrics if name.partition("/")[0] not in SHAPE_METRICS}
+    assert told <= METRICS.keys()
+    assert {name.partition("/")[0] for name in campaign.data.metrics.keys() - told} == {"time_us"}
     assert {name for run in islands for name in run.data.metrics} == ISLAND_METRICS.keys()
     views = (ROOT / "mlflow" / "README.md").read_text()
-    assert [name for name in {*METRICS, *ISLAND_METRICS} if f"`{name}`" not in views] == []
+    assert [
+        name
+        for name in {*METRICS, *ISLAND_METRICS, *(f"{one}/SHAPE" for one in SHAPE_METRICS)}
+        if f"`{name}`" not in views
+    ] == []
 
 
 def test_a_resumed_campaign_goes_on_in_its_runs_and_repeats_no_point(
@@ -160,6 +168,20 @@ def test_a_dead_server_is_told_everything_later(run_dir: Path, uri: str) -> None
     assert campaign.info.status == "KILLED"  # no session of it ended in order
     assert campaign.data.tags["ended"] == "killed"
     assert campaign.data.metrics["best_speedup"] == 6.0
+
+
+def test_a_database_that_another_process_is_just_making_is_told_later(
+    run_dir: Path, tmp_path: Path
+) -> None:
+    store, database = run_dir / "store.sqlite", tmp_path / "half.db"
+    log.write(store, [*log.opening(log.config(run_dir.parent)), *log.middle()])
+    with sqlite3.connect(database) as half:
+        half.execute("CREATE TABLE metrics (key TEXT, step BIGINT)")
+    half.close()
+    follower = tracker(run_dir, f"sqlite:///{database}")
+    follower.record(log.read(store))
+    assert "half.db can't be written to: " in follower.trouble
+    assert follower.page == ""
 
 
 def test_a_campaign_of_the_same_name_elsewhere_has_runs_of_its_own(

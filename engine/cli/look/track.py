@@ -1,5 +1,6 @@
 """MLflow brought up to date with a stored campaign, outside of any run of it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.config import parse_config
@@ -9,8 +10,18 @@ from engine.store.run_folder import STORE
 from engine.store.store import read_events
 
 
-def catch_up(run_dir: Path, uri: str | None = None) -> str:
-    """What is wrong, in one sentence; empty when MLflow knows everything.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """trouble: one sentence; empty when MLflow knows everything. page: the campaign's there,
+    after the server's address."""
+
+    uri: str
+    trouble: str
+    page: str
+
+
+def catch_up(run_dir: Path, uri: str | None = None) -> Told:
+    """Tell MLflow what it does not know yet.
 
     uri: in place of the configuration's. Raises StoreError, ConfigError.
     """
@@ -24,7 +35,7 @@ def catch_up(run_dir: Path, uri: str | None = None) -> str:
         )
     from engine.tracking.tracker import Tracker
 
-    tracker = Tracker(uri=uri, experiment=config.tracking.experiment, run_dir=store.parent)
+    tracker = Tracker(uri=uri, experiment=config.experiment, run_dir=store.parent)
     tracker.record(list(read_events(store)))
     tracker.finish()
-    return tracker.trouble
+    return Told(uri=uri, trouble=tracker.trouble, page=tracker.page)

@@ -1,0 +1,35 @@
+"""What Ray's references stand for, as the driver waits for it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayTaskError
+
+from engine.actors.journal import root_cause
+from engine.dispatch.workbench import Broken
+from engine.ending import CampaignFailed
+
+
+def answer(references: Any, *, timeout_s: float | None = None) -> Any:
+    """What Ray's references stand for. Raises what was raised there, as it was raised."""
+    try:
+        return ray.get(references, timeout=timeout_s)
+    except RayTaskError as error:
+        cause = root_cause(error)
+        if isinstance(cause, Broken):
+            raise CampaignFailed(
+                f"a part of it broke: {cause}; 'kernel-scientist resume' goes on where it was"
+            ) from error
+        raise cause from error
+    except RayActorError as error:
+        raise CampaignFailed(
+            "a process of the campaign was lost; 'kernel-scientist resume' goes on where it was"
+        ) from error
+
+
+def ended(runs: Sequence[Any], *, timeout_s: float) -> bool:
+    """Whether every island has come to its end; raises what one of them raised."""
+    done, running = ray.wait(list(runs), num_returns=len(runs), timeout=timeout_s)
+    answer(done)
+    return not running
