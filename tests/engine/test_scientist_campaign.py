@@ -195,7 +195,9 @@ def test_no_prompt_holds_a_secret_or_a_path(faulty: Run) -> None:
 
 
 def test_the_key_is_in_no_file_of_the_run(faulty: Run) -> None:
-    for path in Path(faulty.summary.run_dir).iterdir():
+    files = [path for path in Path(faulty.summary.run_dir).rglob("*") if path.is_file()]
+    assert {"store.sqlite", "report.html"} <= {path.name for path in files}
+    for path in files:
         assert SECRET.encode() not in path.read_bytes()
 
 
