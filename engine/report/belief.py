@@ -163,7 +163,7 @@ def _rivals(history: History, best: Best) -> Iterator[Fact]:
     if final.rivals and not near:
         least = min(final.rivals.values())
         runners = "its runner-up" if len(final.rivals) == 1 else f"{len(final.rivals)} runners-up"
-        text = f"Faster than {runners}, measured beside it: {times(least[0])} at least."
+        text = f"Faster than {runners}, measured beside it: {times(least[0])} the closest."
         yield Fact(sign="for", text=text)
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.report.texts import bytes_text, duration, moment
+from engine.report.texts import bytes_text, count, duration, moment
 from engine.store.replay import Replay, Session
+from engine.store.sessions import SessionStarted
 from engine.store.toolchain import device_class_of, toolchain_of
 from evaluators.device_info import DeviceInfo
 
@@ -42,11 +43,17 @@ def _row(session: Session, *, running: bool) -> SessionRow:
         lasted=duration(session.elapsed_s),
         searched=duration(session.searched_s),
         evaluations=session.evaluated,
-        devices=f"{started.devices} × {started.device}",
+        devices=_devices(started),
         compiler=toolchain.compiler,
         harness=toolchain.harness,
         ended=session.finished.reason if session.finished else ended,
     )
+
+
+def _devices(started: SessionStarted) -> str:
+    if started.info is not None and started.info.backend == "cpu":  # where a device is a core
+        return f"{count(started.devices, 'core')} of {started.device}"
+    return f"{started.devices} × {started.device}"
 
 
 def machine_facts(replay: Replay) -> tuple[tuple[str, str], ...]:

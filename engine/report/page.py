@@ -123,6 +123,7 @@ def _best(history: History, summary: Summary) -> Mapping[str, Any]:
         "made_by": technique(drafted) if drafted else "",
         "listing": kernel_listing(drafted.candidate.source) if drafted else None,
         "shapes": shapes,
+        "longest": max(shapes, key=lambda one: one.best_us, default=None) if best else None,
         "light": whose_light(best.arithmetic) if best and best.arithmetic else "",
         "contest": won_contest(history, best.id) if best else None,
         "final_measurement": whole.scores.titles.final,

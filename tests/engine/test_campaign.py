@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from engine.campaign import resume_campaign, run_campaign
 from engine.config import parse_config
@@ -25,6 +23,7 @@ from evaluators.cpu.device import device_count
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task_file import load_task
 from tests.engine.local_ray import local_ray
+from tests.engine.small_tasks import small
 
 pytestmark = pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 
@@ -61,18 +60,7 @@ if __name__ == "__main__":
 
 @pytest.fixture(scope="module")
 def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The transpose on small matrices: a campaign of it takes seconds."""
-    folder = tmp_path_factory.mktemp("tasks") / "small_transpose"
-    shutil.copytree(load_task("transpose").folder, folder)
-    text = (folder / "task.yaml").read_text()
-    suites = {
-        "tests": [{"R": 33, "C": 65}],
-        "benchmarks": [{"R": 64, "C": 128}, {"R": 200, "C": 75}],
-        "held_out": [{"R": 96, "C": 31}],
-    }
-    kept = text[: text.index("tests:")]
-    (folder / "task.yaml").write_text(kept + yaml.safe_dump(suites))
-    return folder
+    return small("transpose", tmp_path_factory.mktemp("tasks") / "small_transpose")
 
 
 def config(task: Path, folder: Path, **changes: Any) -> Any:

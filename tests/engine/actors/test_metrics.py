@@ -26,6 +26,7 @@ from engine.store.scoreboard import Best
 from engine.store.spending import CallBudget, Spending
 from tests.engine.ports import free_port
 from tests.engine.ray_head import BIN, environment_of_head, running_head
+from tests.engine.small_tasks import small
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -127,9 +128,10 @@ def test_a_cluster_shows_them_at_its_metrics_port(tmp_path: Path) -> None:
         "metrics-export-port": metrics,
         "include-dashboard": "false",
     }
-    environment = environment_of_head()
+    environment = {**environment_of_head(), "RAY_metrics_report_interval_ms": "1000"}
     command: list[str | Path] = [BIN / "kernel-scientist"]
-    command += ["run", "configs/quickstart.yaml", "task=transpose"]
+    task = small("transpose", tmp_path / "transpose")
+    command += ["run", "configs/quickstart.yaml", f"task={task}"]
     command += [f"runs_dir={tmp_path}", "name=seen", "tracking=none", "final.seconds=0"]
     command += [f"ray.address=127.0.0.1:{port}", "budgets.evaluations=100000"]
     command += ["budgets.wall_time_s=3000", "islands.count=1"]

@@ -1,7 +1,6 @@
 """A campaign that is killed with SIGKILL is there, and marked by the next in its folder."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,14 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from mlflow import MlflowClient
 from mlflow.entities import Run
 
 from engine.store.store import is_driven
 from engine.tracking.tracker import Tracker
-from evaluators.tasks.task_file import load_task
 from tests.engine import campaign_log as log
+from tests.engine.small_tasks import small
 
 WAIT_S = 400.0
 COMMAND = "from engine.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))"
@@ -25,16 +23,7 @@ COMMAND = "from engine.cli.main import main; import sys; sys.exit(main(sys.argv[
 
 @pytest.fixture
 def task(tmp_path: Path) -> Path:
-    """The transpose on small matrices."""
-    folder = tmp_path / "small_transpose"
-    shutil.copytree(load_task("transpose").folder, folder)
-    text = (folder / "task.yaml").read_text()
-    shapes = {"tests": [{"R": 33, "C": 65}], "benchmarks": [{"R": 64, "C": 128}]}
-    kept = text[: text.index("tests:")]
-    (folder / "task.yaml").write_text(
-        kept + yaml.safe_dump({**shapes, "held_out": [{"R": 96, "C": 31}]})
-    )
-    return folder
+    return small("transpose", tmp_path / "small_transpose")
 
 
 @pytest.fixture
