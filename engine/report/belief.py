@@ -135,8 +135,8 @@ def _checked(history: History, best: Best) -> Iterator[Fact]:
     if won is not None:
         yield Fact(
             sign="for",
-            text=f"Right on the held-out shapes, which nobody was shown, in contest {won.number} "
-            f"({count(won.sittings, 'sitting')} against the best before it).",
+            text="Right on the held-out shapes, which nobody was shown, when it became the best in "
+            f"contest {won.number}.",
         )
     else:
         text = "Right on the held-out shapes, which nobody was shown, before it was announced."
@@ -155,10 +155,11 @@ def _rivals(history: History, best: Best) -> Iterator[Fact]:
         return
     near = [(one, ratio) for one, ratio in final.rivals.items() if ratio[1] <= 1.0]
     for kernel_id, (estimate, low, high) in near:
+        beside = f"Beside {short(kernel_id)} it was {times(estimate)} as fast"
+        which = "that one is the faster" if high < 1.0 else "the two may be equally fast"
         yield Fact(
             sign="beware",
-            text=f"It may be no faster than {short(kernel_id)}: {times(estimate)} beside it "
-            f"({between((low, high))}). The win over the seed stands.",
+            text=f"{beside} ({between((low, high))}): {which}. The win over the seed stands.",
         )
     if final.rivals and not near:
         least = min(final.rivals.values())
