@@ -3,10 +3,11 @@
 python -m scripts.ablate --arms catalog,random,best-of-n,llm --tasks sgemm,softmax,transpose \\
     --seeds 5 --evaluations 60 --runs-dir runs/ablation --output ablation.json
 
-Every arm is a configuration (scripts/ablation/arms.py) and runs as campaigns of its own, one
-after the other, in RUNS_DIR/ARM-TASK-SEED. The arms take turns at being first, so that none always
-meets the cooler machine. What was interrupted goes on where it was by the same command, also with
-more seeds, and with folders that were copied from other machines of the same kind. Arms that ask
+Every arm is a configuration (scripts/ablation/arms.py) and runs as campaigns of its own in
+RUNS_DIR/ARM-TASK-SEED, one after the other, or with --cores as many at once as the machine has
+such sets of cores. The arms take turns at being first, so that none always meets the cooler
+machine. What was interrupted goes on where it was by the same command, also with more seeds, and
+with folders that were copied from other machines of the same kind. Arms that ask
 models need --llm FILE; without it they stand in the result without a figure. In the end all
 campaigns are compared as `kernel-scientist compare RUNS_DIR` does it, the first arm being the
 reference; --table FILE prints the table of a result that is there.
@@ -31,6 +32,7 @@ from evaluators.tasks.task_file import load_task
 from scripts.ablation.arms import ARMS, NO_MODEL, Arm, Budget, configuration, read_llm
 from scripts.ablation.campaigns import Run, finish, in_a_process
 from scripts.ablation.figures import compared, figures, table
+from scripts.ablation.side_by_side import core_sets, side_by_side
 
 USUAL = ("catalog", "random", "best-of-n", "llm")
 
@@ -67,6 +69,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--first-seed", type=int, default=0, help="to share seeds over machines")
     parser.add_argument("--evaluations", type=_positive, default=60, help="of each campaign")
     parser.add_argument("--final-seconds", type=float, default=10.0, help="see final.seconds")
+    parser.add_argument("--cores", type=_positive, help="of each campaign (one has all of them)")
     parser.add_argument("--llm", type=Path, metavar="FILE", help="a YAML file with a section llm")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/ablation"))
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write the JSON there")
@@ -82,9 +85,7 @@ def _ablate(asked: Namespace, run: Run) -> dict[str, Any]:
         raise ConfigError("--arms: name two that can be run; those of models need --llm FILE")
     plan = list(_plan(asked, runnable, llm))
     arm_of = {config.name: name for name, config in plan}
-    folders = [
-        _finished(config, run, f"{n} of {len(plan)}") for n, (_, config) in enumerate(plan, 1)
-    ]
+    folders = _folders([config for _, config in plan], run, asked.cores)
     campaigns = sorted(read_folders(folders), key=lambda one: asked.arms.index(arm_of[one.name]))
     comparison = compared(campaigns, arm_of)
     if asked.plot is not None:
@@ -121,6 +122,13 @@ def _plan(
                         arms[name], task=task, seed=seed, budget=budget, llm=llm, run_dir=run_dir
                     ),
                 )
+
+
+def _folders(configs: Sequence[CampaignConfig], run: Run, cores: int | None) -> list[Path]:
+    places = [(config, run, f"{n} of {len(configs)}") for n, config in enumerate(configs, 1)]
+    if cores is None:
+        return [_finished(*place) for place in places]
+    return side_by_side(lambda place: _finished(*place), places, core_sets(cores))
 
 
 def _finished(config: CampaignConfig, run: Run, place: str) -> Path:
