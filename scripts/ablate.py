@@ -1,6 +1,6 @@
 """Compares ways to search at equal evaluations, over tasks and seeds; prints JSON or a table.
 
-python -m scripts.ablate --arms catalog,random,best-of-n,llm --tasks sgemm,softmax,transpose \\
+python -m scripts.ablate --arms catalog,random,best-of-n,llm --tasks sgemm,softmax,sum_reduction \\
     --seeds 5 --evaluations 60 --runs-dir runs/ablation --output ablation.json
 
 Every arm is a configuration (scripts/ablation/arms.py) and runs as campaigns of its own in
@@ -63,7 +63,7 @@ def _parser() -> ArgumentParser:
         prog="ablate", description=__doc__, formatter_class=RawDescriptionHelpFormatter
     )
     parser.add_argument("--arms", type=_arms, default=USUAL, help=f"of {', '.join(ARMS)}")
-    parser.add_argument("--tasks", type=_words, default=("sgemm", "softmax", "transpose"))
+    parser.add_argument("--tasks", type=_words, default=("sgemm", "softmax", "sum_reduction"))
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--seeds", type=_positive, default=5)
     parser.add_argument("--first-seed", type=int, default=0, help="to share seeds over machines")

@@ -15,8 +15,8 @@ Result = TypeVar("Result")
 def core_sets(each: int) -> list[frozenset[int]]:
     """Disjoint sets of that many of the cores that this process may use. Raises ConfigError."""
     cores = sorted(os.sched_getaffinity(0))
-    if each > len(cores):
-        raise ConfigError(f"--cores {each}: this process may use {len(cores)} cores; ask for fewer")
+    if not 1 <= each <= len(cores):
+        raise ConfigError(f"--cores {each}: this process may use {len(cores)} cores")
     return [frozenset(cores[i : i + each]) for i in range(0, len(cores) - each + 1, each)]
 
 

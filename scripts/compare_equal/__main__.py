@@ -1,9 +1,10 @@
 """Compares configurations that are equal by construction, and counts false alarms; prints JSON.
 
 The two differ in islands.patience, 200 or 201, which no campaign so short comes near, and every
-campaign has a seed of its own. They are run in turn; a run that was interrupted goes on where it
-was. `kernel-scientist compare` is asked of each pair, of all together, and of halves of them
-under labels that are dealt at random: every difference that it calls real is a false alarm.
+campaign has a seed of its own. They are run in turn, with --cores several at once; a run that was
+interrupted goes on where it was. `kernel-scientist compare` is asked of each pair, of all
+together, and of halves of them under labels that are dealt at random: every difference that it
+calls real is a false alarm.
 """
 
 import json
@@ -18,26 +19,38 @@ from typing import Any
 import numpy as np
 
 from engine.compare.as_json import comparison_json
-from engine.compare.campaign import Campaign
+from engine.compare.campaign import Campaign, CompareError
 from engine.compare.comparison import Comparison, compare
 from engine.compare.finals import told_apart
 from engine.compare.folders import read_folders
 from engine.compare.pairs import Question
-from engine.config import parse_config
-from scripts.compare_equal.finished import finished
+from engine.config import CampaignConfig, parse_config
+from engine.config_errors import ConfigError
+from engine.ending import CampaignFailed
+from engine.store.store import StoreError
+from evaluators.tasks.task import TaskError
+from scripts.ablation.campaigns import Run, finish, in_a_process
+from scripts.ablation.side_by_side import core_sets, side_by_side
 
 PATIENCE = (200, 201)
 
 
-def main() -> int:
-    arguments = _parser().parse_args()
-    folders = []
-    for pair in range(arguments.pairs):
-        order = PATIENCE if pair % 2 else PATIENCE[::-1]  # neither always meets the cooler machine
-        made = {patience: _run(arguments, patience, pair) for patience in order}
-        folders.append([made[patience] for patience in PATIENCE])
-        print(f"pair {pair} of {arguments.pairs} is there", file=sys.stderr, flush=True)
-    pairs = [read_folders(both) for both in folders]
+def main(argv: Sequence[str] | None = None, *, run: Run = in_a_process) -> int:
+    """run: how a campaign is run; the tests give one without Ray."""
+    arguments = _parser().parse_args(argv)
+    plan = [
+        (patience, pair)
+        for pair in range(arguments.pairs)
+        for patience in (PATIENCE if pair % 2 else PATIENCE[::-1])  # neither is always the first
+    ]
+    try:
+        made = dict(zip(plan, _folders(arguments, plan, run), strict=True))
+        pairs = [
+            read_folders([made[one, pair] for one in PATIENCE]) for pair in range(arguments.pairs)
+        ]
+    except (CampaignFailed, CompareError, ConfigError, OSError, StoreError, TaskError) as error:
+        print(f"compare_equal: {error}", file=sys.stderr)
+        return 2
     campaigns = [one for both in pairs for one in both]
     question = Question(by=arguments.by)
     result = {
@@ -60,11 +73,12 @@ def main() -> int:
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--task", default="transpose")
+    parser.add_argument("--task", default="sgemm")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--evaluations", type=int, default=20, help="of each campaign")
     parser.add_argument("--final-seconds", type=float, default=5)
+    parser.add_argument("--cores", type=int, help="of each campaign (one has all of them)")
     parser.add_argument("--by", default="best", choices=("best", "area"))
     parser.add_argument("--relabellings", type=int, default=100)
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/equal"))
@@ -72,8 +86,20 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _run(arguments: Namespace, patience: int, pair: int) -> Path:
-    """The folder of a finished campaign."""
+def _folders(arguments: Namespace, plan: Sequence[tuple[int, int]], run: Run) -> list[Path]:
+    """Of the campaigns of the plan, finished."""
+
+    def work(place: int) -> Path:
+        config = _config(arguments, *plan[place])
+        print(f"{place + 1} of {len(plan)}: {config.name}", file=sys.stderr, flush=True)
+        return finish(config, run)
+
+    if arguments.cores is None:
+        return [work(place) for place in range(len(plan))]
+    return side_by_side(work, range(len(plan)), core_sets(arguments.cores))
+
+
+def _config(arguments: Namespace, patience: int, pair: int) -> CampaignConfig:
     run_dir = arguments.runs_dir.resolve() / f"patience-{patience}-{pair}"
     values = {
         "task": arguments.task,
@@ -86,7 +112,7 @@ def _run(arguments: Namespace, patience: int, pair: int) -> Path:
         "final": {"seconds": arguments.final_seconds},
         "tracking": "none",
     }
-    return finished(parse_config(values, where="the command line")).parent
+    return parse_config(values, where="the command line")
 
 
 def _told(comparison: Comparison) -> dict[str, Any]:

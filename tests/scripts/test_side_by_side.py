@@ -26,8 +26,9 @@ def test_sets_are_disjoint_and_of_that_many_cores() -> None:
         assert len(sets) == len(here) // each
         assert all(len(one) == each for one in sets)
         assert len(frozenset().union(*sets)) == each * len(sets)
-    with pytest.raises(ConfigError, match=f"--cores {len(here) + 1}: .* ask for fewer"):
-        core_sets(len(here) + 1)
+    for each in (0, len(here) + 1):
+        with pytest.raises(ConfigError, match=f"--cores {each}: this process may use {len(here)}"):
+            core_sets(each)
 
 
 def test_processes_stay_on_the_cores_of_their_set() -> None:
