@@ -11,7 +11,7 @@ from engine.searching import EXHAUSTED_SPACE
 from engine.store.budget import figure, spent
 from engine.store.lineage import lineage
 from engine.store.replay import Replay
-from engine.store.run_folder import RAY_LOG
+from engine.store.run_folder import RAY_LOG, REPORT
 from engine.store.summary import BestFound, Summary
 from engine.store.toolchain import toolchain_of
 from evaluators.measuring.arithmetic import whose_light
@@ -50,6 +50,8 @@ def result_lines(
     yield from _outcome(summary, replay)
     yield from _revisions(replay)
     yield ""
+    if (run_dir / REPORT).is_file():
+        yield f"report     {shown(run_dir / REPORT)} (open it in a browser)"
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
     over = spent(replay, replay.budgets)
     resume = resume_command(run_dir, over)

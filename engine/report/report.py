@@ -7,8 +7,7 @@ from pathlib import Path
 from engine.history.campaigns import State
 from engine.history.history import History
 from engine.report.page import make_page
-
-REPORT, PLOTS = "report.html", "plots"
+from engine.store.run_folder import PLOTS, REPORT
 
 
 def write_report(

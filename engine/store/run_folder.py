@@ -8,6 +8,7 @@ from engine.store.sessions import CampaignStarted
 from engine.store.store import Store
 
 STORE = "store.sqlite"
+REPORT, PLOTS = "report.html", "plots"
 RAY_LOG = "ray.log"
 """What Ray had to say, if anything."""
 

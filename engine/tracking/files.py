@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-NAMES = ("report.html", "summary.json")
-PLOTS = "plots"
+from engine.store.run_folder import PLOTS, REPORT
+
+NAMES = (REPORT, "summary.json")
 
 MOST_BYTES = 20_000_000
 """A larger file stays where it is."""

@@ -486,10 +486,12 @@ def test_the_last_lines_say_what_was_found_and_how_to_look_at_it(
     monkeypatch.chdir(tmp_path)
     run_dir = tmp_path / "runs" / "short"
     run_dir.mkdir(parents=True)
-    (run_dir / "best.hip").write_text("")
+    for name in ("best.hip", "report.html"):
+        (run_dir / name).write_text("")
     events = [*log.opening(log.config(run_dir.parent)), *log.middle(), *log.ending()]
     lines = results(run_dir, events, tracking_uri="sqlite:////elsewhere/mlflow.db")
     text = "\n".join(lines)
+    assert "report     runs/short/report.html (open it in a browser)" in lines
     assert "short: evaluations spent; 4 evaluations (3 passed, 1 WRONG)" in lines[0]
     assert "found wide: 6.00x the naive seed (95% interval 5.40 to 6.60)" in text
     assert "100.0 µs ->       16.7 µs" in text
