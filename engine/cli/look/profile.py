@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,21 @@ from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 
 PROFILES = "profiles"
+COUNTED = (
+    ("launches", "{} launches"),
+    ("time_us", "{:,.4g} µs"),
+    ("memory", "{:.1f}% of memory bandwidth"),
+    ("compute", "{:.1f}% of the busiest unit"),
+    ("issue", "{:.1f}% of cycles issue"),
+    ("occupancy", "occupancy {:.0f}%"),
+    ("occupancy_limit", "{:.0f}% would fit"),
+    ("cache_hits", "{:.0f}% of accesses hit the L2"),
+    ("lds_conflicts", "{:.0f}% of LDS cycles lost to conflicts"),
+    ("sectors", "{:.1f} sectors a load"),
+    ("memory_stalled", "memory unit stalled {:.0f}%"),
+    ("registers", "{} registers a thread"),
+)
+"""What of a KernelProfile a person reads, with its unit."""
 
 
 def profile_subject(
@@ -115,19 +130,15 @@ def _lines(subject: Subject, report: Report) -> Iterator[str]:
     yield f"{subject.name}{of_shape}, by {report.tool} in {report.seconds:.1f} s"
     if subject.backend in TOOLS:
         for kernel in report.kernels:
-            counted = (
-                f"{name} {_figure(value)}"
-                for name, value in kernel.items()
-                if name != "kernel" and isinstance(value, int | float)
-            )
-            yield f"  {kernel['kernel']}: {', '.join(counted)}"
+            yield f"  {kernel['kernel']}: {', '.join(_counted(kernel))}"
     yield from (f"  {sentence}" for sentence in report.advice)
     if subject.evaluation is not None:
         yield from _times(subject.evaluation)
 
 
-def _figure(value: float) -> str:
-    return f"{value:,.4g}"
+def _counted(kernel: Mapping[str, Any]) -> Iterator[str]:
+    """A KernelProfile's values; what was not counted is left out."""
+    return (text.format(kernel[name]) for name, text in COUNTED if kernel[name] is not None)
 
 
 def _times(evaluation: Evaluation) -> Iterator[str]:

@@ -93,7 +93,7 @@ def test_the_best_under_ncu_with_its_tables_kept(
     )
     assert out.startswith(f"{best} of short on {largest.label}, by ncu in ")
     assert "bound by device memory (88% of memory bandwidth" in out
-    assert "launches 3, time_us 135, memory 88.41" in out
+    assert "3 launches, 135 µs, 88.4% of memory bandwidth" in out
     assert "measured in the campaign's search" in out
     folder = kept(run)
     assert (folder.parent.name, folder.name.endswith("-ncu")) == (best, True)
