@@ -22,7 +22,7 @@ from typing import Any
 
 from engine.compare.campaign import CompareError
 from engine.compare.folders import read_folders
-from engine.compare.plot import draw
+from engine.compare.plot import draw, require_suffix
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
@@ -42,8 +42,9 @@ def main(argv: Sequence[str] | None = None, *, run: Run = in_a_process) -> int:
     asked = _parser().parse_args(argv)
     try:
         if asked.table is not None:
-            print(table(json.loads(asked.table.read_text())), end="")
+            print(_table(asked.table), end="")
             return 0
+        _require_outputs(asked)
         result = _ablate(asked, run)
     except KeyboardInterrupt:
         print("ablate: interrupted; the same command goes on where this ended", file=sys.stderr)
@@ -52,9 +53,9 @@ def main(argv: Sequence[str] | None = None, *, run: Run = in_a_process) -> int:
         print(f"ablate: {error}", file=sys.stderr)
         return 2
     text = json.dumps(result, indent=1) + "\n"
+    print(text, end="")
     if asked.output is not None:
         asked.output.write_text(text)
-    print(text, end="")
     return 0
 
 
@@ -76,6 +77,25 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the best so far there")
     parser.add_argument("--table", type=Path, metavar="FILE", help="an --output to print as table")
     return parser
+
+
+def _table(file: Path) -> str:
+    """Raises ConfigError, OSError."""
+    try:
+        return table(json.loads(file.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ConfigError(f"--table {file}: no such file") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ConfigError(f"--table {file}: this is no --output of this program") from None
+
+
+def _require_outputs(asked: Namespace) -> None:
+    """Before the first campaign. Raises ConfigError, CompareError."""
+    if asked.plot is not None:
+        require_suffix(asked.plot)
+    for option, file in (("--output", asked.output), ("--plot", asked.plot)):
+        if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
+            raise ConfigError(f"{option} {file}: name a file in a folder that is there")
 
 
 def _ablate(asked: Namespace, run: Run) -> dict[str, Any]:

@@ -58,6 +58,8 @@ class Metrics:
     ) -> None:
         """Ray is there already."""
         tags = {"campaign": campaign, "task": task, "backend": backend}
+        # Ray takes no others.
+        tags = {key: ascii(value)[1:-1] for key, value in tags.items()}
         self._gauges = {
             name: Gauge(PREFIX + name, description=what, tag_keys=TAGS).set_default_tags(tags)
             for name, what in GAUGES.items()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import signal
 import sys
 from argparse import Namespace
@@ -31,16 +32,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code. Wrong usage exits with 2 and one sentence on stderr; with --json
     there is JSON on stdout all the same: {"error": sentence}."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _take_any_text()
     try:
         try:
             return _run_command(words)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:  # as in `... | head`: who reads has seen enough
-        from engine.cli.progress import let_go
-
-        let_go(sys.stdout)
+        _let_go()
         return UNREAD
+    except OSError as error:
+        if error.filename is None:
+            _let_go()
+        return _complain(_of_files(error), words, WRONG_USAGE)
+
+
+def _take_any_text() -> None:
+    """Where stdout is closed, it goes nowhere; what its encoding lacks is written by its code."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _let_go() -> None:
+    from engine.cli.progress import let_go
+
+    let_go(sys.stdout)
+
+
+def _of_files(error: OSError) -> str:
+    """What no command foresaw: a folder that may not be entered, a disk that is full."""
+    where = error.filename or "the output"
+    return f"{where} can't be used ({error.strerror or error}); mend that, or name another"
 
 
 def _run_command(words: Sequence[str]) -> int:

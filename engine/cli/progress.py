@@ -39,10 +39,17 @@ def progress(stream: IO[str]) -> Iterator[Observer]:
         yield shown
 
 
+class ReadConsole(Console):
+    """rich's own would end the process where nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console_of(stream: IO[str]) -> Console:
     """What is no terminal folds no line."""
-    console = Console(file=stream)
-    return console if console.is_terminal else Console(file=stream, width=WIDE)
+    console = ReadConsole(file=stream)
+    return console if console.is_terminal else ReadConsole(file=stream, width=WIDE)
 
 
 def _write(line: str, stream: IO[str]) -> None:

@@ -45,6 +45,8 @@ def far_enough(
     campaigns: Sequence[Campaign], over: Axis, at: float
 ) -> tuple[list[Campaign], list[str]]:
     """Those that reached `at`, and a sentence on the others. Raises CompareError."""
+    if over == "evaluations" and (at < 1 or at != round(at)):
+        raise CompareError(f"--at {at:g}: evaluations are whole; say 1 or more")
     kept = [one for one in campaigns if one.reached(over) >= at]
     short = [one for one in campaigns if one not in kept]
     if len(kept) < 2:

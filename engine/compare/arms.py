@@ -49,6 +49,22 @@ def group(campaigns: Sequence[Campaign], reference: str = "") -> list[Arm]:
     ]
 
 
+def distinct(campaigns: Sequence[Campaign]) -> tuple[list[Campaign], list[str]]:
+    """Of copies of one campaign that which got the farthest; and a sentence on the others."""
+    copies: dict[str, list[Campaign]] = {}
+    for one in campaigns:
+        copies.setdefault(one.identity, []).append(one)
+    kept, left_out = [], []
+    for members in copies.values():
+        farthest = max(members, key=lambda one: (one.trajectory.end.seq, one.spent("evaluations")))
+        kept.append(farthest)
+        if others := [one.name for one in members if one is not farthest]:
+            left_out.append(
+                f"left out, as copies of {farthest.name} that got no farther: {listed(others)}"
+            )
+    return kept, left_out
+
+
 def comparable(campaigns: Sequence[Campaign]) -> tuple[list[Campaign], list[str]]:
     """Those that measured something, on the device that most of them ran on; and a sentence on
     each that is left out. Raises CompareError."""

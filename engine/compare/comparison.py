@@ -1,12 +1,13 @@
 """compare(): campaigns grouped by configuration, at equal amounts, with a verdict for each pair."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.compare.amounts import Amounts, cut_short, equal_amounts, far_enough
-from engine.compare.arms import Arm, apart, comparable, group
+from engine.compare.arms import Arm, apart, comparable, distinct, group
 from engine.compare.campaign import Campaign, CompareError
-from engine.compare.notes import notes_on
+from engine.compare.notes import notes_on, uneven
 from engine.compare.pairs import Estimate, Pair, Quantity, Question, exp, pair_up, values_of
 from engine.compare.statistics import mean_interval
 from engine.history.trajectory import Axis
@@ -16,7 +17,8 @@ from engine.history.trajectory import Axis
 class Comparison:
     """repetitions: all campaigns are of one configuration, and each is an arm by itself.
 
-    tasks: names by hash. notes: sentences on what was left out, and on what may mislead.
+    tasks: names by hash; of several with one name, the hash tells them apart. notes: sentences on
+    what was left out, and on what may mislead.
     """
 
     question: Question
@@ -53,7 +55,9 @@ class Comparison:
 
 def compare(campaigns: Sequence[Campaign], question: Question) -> Comparison:
     """Raises CompareError."""
-    kept, notes = comparable(campaigns)
+    kept, notes = distinct(campaigns)
+    kept, left_out = comparable(kept)
+    notes += left_out
     if len(kept) > 1 and question.at is not None:
         kept, short = far_enough(kept, question.over, question.at)
         notes += short
@@ -74,8 +78,14 @@ def compare(campaigns: Sequence[Campaign], question: Question) -> Comparison:
         campaigns=tuple(kept),
         arms=tuple(arms),
         repetitions=repetitions,
-        tasks={one.task_hash: one.task_name for one in kept},
+        tasks=_task_names(kept),
         amounts=amounts,
         pairs=tuple(pairs),
-        notes=(*notes, *notes_on(arms, repetitions=repetitions)),
+        notes=(*notes, *notes_on(arms, repetitions=repetitions), *filter(None, map(uneven, pairs))),
     )
+
+
+def _task_names(campaigns: Sequence[Campaign]) -> dict[str, str]:
+    names = {one.task_hash: one.task_name for one in campaigns}
+    count = Counter(names.values())
+    return {key: f"{name} ({key[:8]})" if count[name] > 1 else name for key, name in names.items()}

@@ -8,7 +8,7 @@ from typing import Any
 from engine.compare.campaign import Campaign, CompareError
 from engine.compare.settings import search_settings
 from engine.config import parse_config
-from engine.history.campaigns import state_of, store_of, stores_in
+from engine.history.campaigns import name_of, state_of, store_of, stores_in
 from engine.history.config_hash import config_hash
 from engine.history.history import History, read_history
 from engine.store.run_folder import STORE
@@ -28,27 +28,22 @@ def find_stores(runs: Sequence[Path]) -> list[Path]:
 
 def read_folders(runs: Sequence[Path]) -> list[Campaign]:
     """Raises StoreError, ConfigError, CompareError."""
-    return list(named_apart(_read(store) for store in find_stores(runs)))
+    return list(named_apart(map(_read, find_stores(runs))))
 
 
 def named_apart(campaigns: Iterator[Campaign]) -> Iterator[Campaign]:
-    """Copies of one campaign are one; of different ones with one name, later ones are numbered."""
+    """Of campaigns with one name, later ones are numbered."""
     seen: dict[str, int] = {}
-    identities: set[str] = set()
     for campaign in campaigns:
-        if campaign.identity in identities:
-            continue
-        identities.add(campaign.identity)
         count = seen[campaign.name] = seen.get(campaign.name, 0) + 1
         yield replace(campaign, name=f"{campaign.name} ({count})") if count > 1 else campaign
 
 
 def _read(store: Path) -> Campaign:
     history = read_history(store)
-    name = store.resolve().parent.name if store.name == STORE else store.stem
-    if not history.replay.sessions:
-        raise CompareError(f"{store.parent}: this campaign has not begun to measure; compare later")
-    started = history.replay.sessions[-1].started
+    name = name_of(store.parent) if store.name == STORE else store.stem
+    sessions = history.replay.sessions
+    started = sessions[-1].started if sessions else None
     config = _parsed(history, store)
     return Campaign(
         name=name,
@@ -56,9 +51,9 @@ def _read(store: Path) -> Campaign:
         task=str(config["task"]),
         task_hash=history.replay.campaign.task_hash,
         backend=str(config["backend"]),
-        device=started.device,
-        device_class=device_class_of(started),
-        toolchain=str(toolchain_of(started)),
+        device=started.device if started else "",
+        device_class=device_class_of(started) if started else "",
+        toolchain=str(toolchain_of(started)) if started else "",
         seed=int(config["seed"]),
         settings=search_settings(dict(flatten(config))),
         config_hash=config_hash(config, history.replay.campaign.task_hash),

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from engine.compare.arms import Arm, listed
 from engine.compare.campaign import Campaign
+from engine.compare.pairs import Pair
 
 NOT_ENDED = {
     "running": "still runs, and is used as far as it has come",
@@ -23,6 +24,30 @@ def notes_on(arms: Sequence[Arm], *, repetitions: bool) -> Iterator[str]:
     if not repetitions:
         yield from _alone(arms)
         yield from _order(arms)
+
+
+UNEVEN, ENOUGH = 2.5, 4
+"""Spreads that differ by that factor, and campaigns of each that can tell."""
+
+
+def uneven(pair: Pair) -> str:
+    """A sentence where one arm's campaigns differ much more than the other's; else empty."""
+    first, second = pair.spreads
+    if not first or not second or min(pair.counts) < ENOUGH * len(pair.tasks):
+        return ""
+    ratio, wide = max((second / first, pair.second), (first / second, pair.first), key=_ratio)
+    if ratio < UNEVEN:
+        return ""
+    narrow = pair.first if wide is pair.second else pair.second
+    return (
+        f"campaigns of {wide.letter} differ among themselves {ratio:.2g} times as much as those of "
+        f"{narrow.letter} (by their logarithms): a rare lucky campaign may be missing from either, "
+        f"so run more of {wide.letter}"
+    )
+
+
+def _ratio(found: tuple[float, Arm]) -> float:
+    return found[0]
 
 
 def _not_ended(campaigns: Sequence[Campaign]) -> Iterator[str]:

@@ -89,7 +89,9 @@ class Verdict:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Two arms on the tasks that both have. counts: campaigns of each. by_task: the primary ratio
-    on each of several tasks. single: tasks that are left out, as an arm has one campaign there."""
+    on each of several tasks. single: tasks that are left out, as an arm has one campaign there.
+    spreads: standard deviations between campaigns of each arm, of logarithms; None where nothing
+    says."""
 
     first: Arm
     second: Arm
@@ -98,6 +100,7 @@ class Pair:
     counts: tuple[int, int]
     cells: tuple[Cell, ...]
     by_task: Mapping[str, Estimate]
+    spreads: tuple[float | None, float | None]
     verdict: Verdict
 
     def cell(self, quantity: Quantity, axis: Axis) -> Cell | None:
@@ -172,6 +175,7 @@ def _pair(meeting: _Meeting, question: Question, verdict: Verdict) -> Pair:
     tasks, shared = meeting.tasks, meeting.shared
     counts = [meeting.counts(task) for task in tasks]
     by_task = {task: _ratio(meeting.strata(question.by, question.over, [task])) for task in shared}
+    strata = meeting.strata(question.by, question.over, tasks)
     return Pair(
         first=meeting.first,
         second=meeting.second,
@@ -180,6 +184,7 @@ def _pair(meeting: _Meeting, question: Question, verdict: Verdict) -> Pair:
         counts=(sum(count for count, _ in counts), sum(count for _, count in counts)),
         cells=tuple(_cells(meeting)),
         by_task=by_task if len(shared) > 1 else {},
+        spreads=(deviation([s.first for s in strata]), deviation([s.second for s in strata])),
         verdict=verdict,
     )
 
@@ -217,7 +222,8 @@ def _verdict(strata: Sequence[Stratum], p: float, pairs: int) -> Verdict:
 
 def _needed(strata: Sequence[Stratum], level: float) -> tuple[int | None, float]:
     """More than there are, for the effect seen or WORTH_SHOWING; and that effect."""
-    spread, seen = deviation(strata), difference(strata)
+    spread = deviation([values for one in strata for values in (one.first, one.second)])
+    seen = difference(strata)
     if spread is None:
         return None, seen
     there = min(min(len(one.first), len(one.second)) for one in strata)

@@ -1,6 +1,7 @@
 """The best so far of every campaign and configuration, over what was spent."""
 
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,8 +40,7 @@ def draw(comparison: Comparison, file: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    if file.suffix not in SUFFIXES:
-        raise CompareError(f"{file}: a plot's name ends in one of {', '.join(SUFFIXES)}")
+    require_suffix(file)
     tasks = list(comparison.tasks)[:MOST_TASKS]
     axes = [axis for axis in AXES if any(axis in comparison.amounts[task] for task in tasks)]
     names = len(comparison.arms)
@@ -54,12 +54,21 @@ def draw(comparison: Comparison, file: Path) -> None:
                 _panel(panel, comparison, task, axis)
             row[0].set_ylabel("best so far over the naive seed")
         _legend(figure, comparison.arms)
+        partial = file.with_name(f".{os.getpid()}.{file.name}")
         try:
-            figure.savefig(file, dpi=120, metadata=_metadata(file))
+            figure.savefig(partial, dpi=120, metadata=_metadata(file))
+            partial.replace(file)
         except OSError as error:
+            partial.unlink(missing_ok=True)
             raise CompareError(
                 f"{file}: the plot can't be written ({error.strerror}); name another by --plot"
             ) from None
+
+
+def require_suffix(file: Path) -> None:
+    """Raises CompareError."""
+    if file.suffix not in SUFFIXES:
+        raise CompareError(f"{file}: a plot's name ends in one of {', '.join(SUFFIXES)}")
 
 
 def _panel(panel: "Axes", comparison: Comparison, task: str, axis: Axis) -> None:

@@ -68,6 +68,11 @@ def _not_shown(comparison: Comparison, pair: Pair) -> str:
     ratio = _primary(comparison, pair)
     assert ratio.ci95 is not None  # else it were too few
     low, high = ratio.ci95
+    if low == high == 1:
+        return (
+            f"no difference is shown between {arm_text(pair.first)} and {arm_text(pair.second)}: "
+            f"{_where(comparison, pair)} is the same in all campaigns ({_counts(pair)})"
+        )
     return (
         f"no difference is shown between {arm_text(pair.first)} and {arm_text(pair.second)}: "
         f"{_where(comparison, pair)} of {pair.second.letter} is {factor(ratio.value)} as fast as "
@@ -149,6 +154,12 @@ def _repetitions(comparison: Comparison) -> Iterator[str]:
         amount = amount_text(comparison.amounts, question.over, [task])
         spread = comparison.spread(task)
         assert spread.ci95 is not None  # the least and the largest
+        if len(members) == 1:
+            yield (
+                f"one campaign is on {name}: nothing says how campaigns of this configuration "
+                f"differ ({_of_repetitions(question.by)} {amount} was {factor(spread.value)})"
+            )
+            continue
         yield (
             f"these {len(members)} campaigns on {name} are repetitions of one configuration: by "
             f"luck alone {_of_repetitions(question.by)} {amount} goes from "

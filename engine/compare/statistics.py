@@ -50,35 +50,64 @@ def difference(strata: Sequence[Stratum]) -> float:
 
 
 def interval(strata: Sequence[Stratum], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Of the difference; None where a single campaign stands for a configuration."""
-    groups = [(-1 / len(strata), one.first) for one in strata]
-    groups += [(1 / len(strata), one.second) for one in strata]
-    return mean_interval(groups, confidence)
+    """Of the difference; None where a single campaign stands for a configuration.
+
+    The wider of two bootstraps: each configuration's values drawn from its own, and, as two or
+    three values say little of how campaigns spread, from both configurations' deviations.
+    """
+    centre, groups = difference(strata), []
+    for one in strata:
+        groups += [(-1 / len(strata), one.first), (1 / len(strata), one.second)]
+    if min(len(values) for _, values in groups) < 2:
+        return None
+    own = [(weight, _deviations(values), len(values)) for weight, values in groups]
+    pooled = [
+        (weight, np.concatenate([first[1], second[1]]), n)
+        for first, second in zip(own[::2], own[1::2], strict=True)
+        for weight, _, n in (first, second)
+    ]
+    upper = 0.5 + confidence / 2
+    each = _ends(own, _welch(groups), upper)
+    both = _ends(pooled, sum(len(values) - 1 for _, values in groups), upper)
+    return centre + min(each[0], both[0]), centre + max(each[1], both[1])
 
 
 def mean_interval(
     groups: Sequence[tuple[float, Values]], confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Of a weighted sum of means over independent groups; None where one holds a single value.
-
-    A percentile bootstrap over the values of each group, made honest for few: deviations are
-    widened by sqrt(n / (n - 1)) for each group and by t / z for all (Hesterberg, What Teachers
-    Should Know About the Bootstrap, 2015, section 4.2), with Welch's degrees of freedom. The
-    resampling is seeded: the same values give the same interval.
-    """
+    """Of a weighted sum of means over independent groups; None where one holds a single value."""
     if min(len(values) for _, values in groups) < 2:
         return None
-    rng = np.random.default_rng(0)
     centre = sum(weight * float(values.mean()) for weight, values in groups)
-    deviations = np.zeros(RESAMPLES)
-    for weight, values in groups:
-        n = len(values)
-        drawn = values[rng.integers(n, size=(RESAMPLES, n))].mean(axis=1) - values.mean()
-        deviations += weight * math.sqrt(n / (n - 1)) * drawn
-    upper = 0.5 + confidence / 2
-    deviations *= t_quantile(upper, _welch(groups)) / _NORMAL.inv_cdf(upper)
-    ends: Values = np.quantile(deviations, [1 - upper, upper])
-    return centre + float(ends[0]), centre + float(ends[1])
+    own = [(weight, _deviations(values), len(values)) for weight, values in groups]
+    low, high = _ends(own, _welch(groups), 0.5 + confidence / 2)
+    return centre + low, centre + high
+
+
+def _deviations(values: Values) -> Values:
+    """From their mean, as wide as those of new values would be."""
+    n = len(values)
+    found: Values = (values - values.mean()) * math.sqrt(n / (n - 1))
+    return found
+
+
+def _ends(
+    groups: Sequence[tuple[float, Values, int]], df: float, upper: float
+) -> tuple[float, float]:
+    """Of the deviation of a weighted sum of means: (weight, deviations to draw from, how many).
+
+    A percentile bootstrap, made honest for few: wider by t / z (Hesterberg, What Teachers Should
+    Know About the Bootstrap, 2015, section 4.2), which _deviations() is for too. The resampling is
+    seeded: the same values give the same interval.
+    """
+    rng = np.random.default_rng(0)
+    sums = np.zeros(RESAMPLES)
+    for weight, deviations, n in groups:
+        drawn = rng.integers(len(deviations), size=(RESAMPLES, n))
+        sums += weight * deviations[drawn].mean(axis=1)
+    sums *= t_quantile(upper, df) / _NORMAL.inv_cdf(upper)
+    low, high = np.quantile(sums, [1 - upper, upper])
+    return float(low), float(high)
 
 
 def _welch(groups: Sequence[tuple[float, Values]]) -> float:
@@ -126,10 +155,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def deviation(strata: Sequence[Stratum]) -> float | None:
+def deviation(groups: Sequence[Values]) -> float | None:
     """The standard deviation between campaigns of one configuration and task, pooled; None where
     there are no two of them."""
-    groups = [values for one in strata for values in (one.first, one.second)]
     df = sum(len(values) - 1 for values in groups)
     if df == 0:
         return None

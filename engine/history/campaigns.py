@@ -1,5 +1,6 @@
 """Campaigns in a folder: where their stores are, and whether they run, ended or were killed."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -14,12 +15,21 @@ State = Literal["starting", "running", "ended", "killed"]
 
 def store_of(run: Path) -> Path:
     """The store of a campaign's folder, or the store itself. Raises StoreError."""
-    store = run if run.is_file() else run / STORE
-    if not store.is_file():
+    try:
+        store = run if run.is_file() else run / STORE
+        there = store.is_file()
+    except OSError as error:
+        raise StoreError(f"{run}: it can't be looked into ({error.strerror})") from None
+    if not there:
         raise StoreError(
             f"{run}: no campaign is here; name the folder of one, such as runs/quickstart"
         )
     return store
+
+
+def name_of(run: Path) -> str:
+    """A campaign's name for people: its folder's, also where that is named "." or by a link."""
+    return Path(os.path.abspath(run)).name
 
 
 def stores_in(folder: Path) -> Iterator[Path]:

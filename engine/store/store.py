@@ -97,24 +97,48 @@ def read_events(path: Path, after: int = 0) -> Iterator[Stored]:
     """The events after seq number `after`, also while a writer is at work. Raises StoreError."""
     with reading(path) as connection:
         while rows := _read(connection, after, 1000):
-            yield from decode(rows)
+            yield from decode(rows, path)
             after = rows[-1][0]
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """The store for queries, also while a writer is at work. Raises StoreError."""
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError as error:
+        raise StoreError(f"{path}: it can't be looked at ({error.strerror})") from None
+    if not there:
         raise StoreError(f"{path}: no such store; give the folder of a run that was started")
     connection = None
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+        connection = sqlite3.connect(_address(path), uri=True)
         yield connection
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{path}: {_why(error, path)} ({error})") from error
     except sqlite3.DatabaseError as error:
         raise StoreError(f"{path}: this is not a campaign's store ({error})") from error
     finally:
         if connection is not None:
             connection.close()
+
+
+def _address(path: Path) -> str:
+    """For reading. Where nothing can be written, and all was, SQLite is told so: else it would
+    make files of its own beside the store."""
+    log = path.with_name(path.name + "-wal")
+    at_rest = not os.access(path.parent, os.W_OK) and not log.exists()
+    return f"file:{quote(os.fsencode(path))}?mode=ro{'&immutable=1' if at_rest else ''}"
+
+
+def _why(error: sqlite3.OperationalError, path: Path) -> str:
+    if "locked" in str(error):
+        return "another program keeps this store locked; try again when it is done"
+    if not os.access(path, os.R_OK):
+        return "you may not read this store"
+    if not os.access(path.parent, os.W_OK):
+        return "this store has a log that can't be read from a folder that is read-only; copy both"
+    return "this is not a campaign's store"
 
 
 @contextmanager
@@ -174,10 +198,19 @@ def find_draft(path: Path, kernel_id: str) -> Drafted | None:
     return drafted if isinstance(drafted, Drafted) else None
 
 
-def decode(rows: Iterable[tuple[int, float, str, str]]) -> Iterator[Stored]:
-    """Rows as read() gives them -> events."""
+def decode(
+    rows: Iterable[tuple[int, float, str, str]], where: Path | str = "its store"
+) -> Iterator[Stored]:
+    """Rows as read() gives them -> events. Raises StoreError."""
     for seq, at, kind, body in rows:
-        yield Stored(seq, at, from_row(kind, body))
+        try:
+            event = from_row(kind, body)
+        except (KeyError, ValueError) as error:
+            raise StoreError(
+                f"{where}: event {seq} can't be read ({kind!r}): a newer version of Kernel "
+                "Scientist wrote it, or the store is damaged; use that version, or a copy"
+            ) from error
+        yield Stored(seq, at, event)
 
 
 def _read(

@@ -6,16 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
+from engine.tracking.client import client_of, local_database
 from engine.tracking.killed import CAMPAIGN_TAG, ISLAND_TAG
-from engine.tracking.runs import _client
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-MOST_RUNS = 1000
+RUNS_A_PAGE = 1000
 BEST_FILES = ("best.hip.txt", "best.hip")
 """The artifact that holds the best kernel, by the versions that wrote it."""
 
@@ -59,7 +58,7 @@ def read_campaigns(
     """
     _require_database(uri)
     with _asking(uri, wanted):
-        client = _client(uri)
+        client = client_of(uri)
         known = client.get_experiment_by_name(experiment)
         if known is None:
             named = ", ".join(sorted(one.name for one in client.search_experiments()))
@@ -67,16 +66,14 @@ def read_campaigns(
                 f"MLflow at {uri} has no experiment {experiment!r}; it has: {named or 'none'}"
             )
         search = f"tags.`{ISLAND_TAG}` = 'all'" + (f" and {wanted}" if wanted.strip() else "")
-        runs = client.search_runs(
-            [known.experiment_id], search, max_results=MOST_RUNS, order_by=["start_time ASC"]
-        )
+        runs = _all_runs(client, known.experiment_id, search)
         return [_campaign(client, run, metrics) for run in runs]
 
 
 def read_best(uri: str, run_id: str) -> str:
     """The text of a campaign's best kernel. Raises TrackingError."""
     with _asking(uri, ""), tempfile.TemporaryDirectory() as folder:
-        client = _client(uri)
+        client = client_of(uri)
         there = {one.path for one in client.list_artifacts(run_id)}
         name = next((one for one in BEST_FILES if one in there), None)
         if name is None:
@@ -85,6 +82,22 @@ def read_best(uri: str, run_id: str) -> str:
                 "kernel-scientist track"
             )
         return Path(client.download_artifacts(run_id, name, folder)).read_text(encoding="utf-8")
+
+
+def _all_runs(client: "MlflowClient", experiment: str, search: str) -> Iterator["Run"]:
+    token = None
+    while True:
+        page = client.search_runs(
+            [experiment],
+            search,
+            max_results=RUNS_A_PAGE,
+            order_by=["start_time ASC"],
+            page_token=token,
+        )
+        yield from page
+        token = page.token
+        if not token:
+            return
 
 
 def _campaign(client: "MlflowClient", run: "Run", metrics: Sequence[str]) -> TrackedCampaign:
@@ -108,8 +121,8 @@ def _history(client: "MlflowClient", run: "Run", name: str) -> list[Measured]:
 
 def _require_database(uri: str) -> None:
     """A database that is not there would be made."""
-    parts = urlsplit(uri)
-    if parts.scheme == "sqlite" and not Path(parts.path.removeprefix("/")).is_file():
+    file = local_database(uri)
+    if file is not None and not file.is_file():
         raise TrackingError(f"MLflow at {uri}: no such database; name another by --uri")
 
 
@@ -117,10 +130,11 @@ def _require_database(uri: str) -> None:
 def _asking(uri: str, wanted: str) -> Iterator[None]:
     """MLflow wraps what goes wrong at a server or a database into exceptions of its own."""
     from mlflow.exceptions import MlflowException
+    from sqlalchemy.exc import SQLAlchemyError
 
     try:
         yield
-    except (MlflowException, OSError) as error:
+    except (MlflowException, SQLAlchemyError, OSError) as error:
         if isinstance(error.__context__, OSError):  # what requests raises for a connection
             raise TrackingError(
                 f"MLflow at {uri} does not answer; start it, or name another"

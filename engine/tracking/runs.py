@@ -1,7 +1,5 @@
 """A campaign's runs in MLflow: found or made, logged to, ended."""
 
-import logging
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.config import CampaignConfig
 from engine.store.sessions import CampaignStarted
+from engine.tracking.client import client_of
 from engine.tracking.experiments import NOTE, find_or_make, page_of
 from engine.tracking.killed import CAMPAIGN_TAG, ISLAND_TAG, mark_killed
 from engine.tracking.parameters import parameters, task_name
@@ -18,7 +17,6 @@ from engine.tracking.task_input import task_input
 from engine.tracking.traces import CallTraces
 
 if TYPE_CHECKING:
-    from mlflow import MlflowClient
     from mlflow.entities import Run
 
 
@@ -47,7 +45,7 @@ class _Runs:
         self._uri, self._experiment, self._run_dir = uri, experiment, run_dir
         self._config = config
         with self._telling():
-            self._client = _client(uri)
+            self._client = client_of(uri)
         self._cursor = self._traced = 0
         self._experiment_of_runs = ""
         self._ids: dict[int | None, str] = {}  # by island; None: the campaign's
@@ -199,22 +197,3 @@ def _complaint(error: Exception) -> str:
         return "does not answer"
     said = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return f"can't be written to: {said[:200]}"
-
-
-def _client(uri: str) -> "MlflowClient":
-    """A client that gives up soon: what a server missed, it is told later."""
-    for name, value in (
-        ("MLFLOW_DISABLE_TELEMETRY", "true"),
-        ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0"),
-        ("MLFLOW_HTTP_REQUEST_TIMEOUT", "10"),
-        ("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false"),
-        ("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true"),
-    ):
-        os.environ.setdefault(name, value)
-    import mlflow
-    from mlflow import MlflowClient
-
-    mlflow.set_tracking_uri(uri)  # traces go there, whatever the client says
-
-    logging.getLogger("mlflow").setLevel(logging.WARNING)  # how it makes its tables
-    return MlflowClient(uri)

@@ -5,8 +5,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.tracking.client import client_of
 from engine.tracking.killed import CAMPAIGN_TAG, ISLAND_TAG
-from engine.tracking.runs import _client, _complaint
+from engine.tracking.runs import _complaint
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -25,7 +26,7 @@ def upload(folder: Path, *, uri: str, experiment: str, campaign: str, under: str
     from mlflow.exceptions import MlflowException
 
     try:
-        client = _client(uri)
+        client = client_of(uri)
         logging.getLogger("mlflow").setLevel(logging.ERROR)
         run_id = _run_of(client, experiment, campaign)
         if run_id is None:

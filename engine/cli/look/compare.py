@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from rich.console import Console
-
 from engine.cli.look.compare_tables import parts
+from engine.cli.progress import ReadConsole
 from engine.cli.usage import OK, UsageError
 from engine.compare.as_json import comparison_json
 from engine.compare.campaign import Campaign, CompareError
@@ -49,9 +48,9 @@ def compare_campaigns(arguments: Namespace, stream: IO[str]) -> int:
         values = comparison_json(comparison, together, str(plot or ""))
         print(json.dumps(values, indent=2), file=stream)
         return OK
-    console = Console(file=stream, highlight=False)
+    console = ReadConsole(file=stream, highlight=False)
     if not console.is_terminal:
-        console = Console(file=stream, highlight=False, width=WIDTH)
+        console = ReadConsole(file=stream, highlight=False, width=WIDTH)
     for part in parts(comparison, together, plot):
         console.print(part)
     return OK

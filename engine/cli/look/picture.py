@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.cli.progress import best_text, calls_text, improvement_rows, left_text, verdicts
 from engine.cli.spans import ago, span
+from engine.history.campaigns import name_of
 from engine.history.follow import Follower
 from engine.history.improvements import improvements
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
@@ -55,7 +56,7 @@ def rows(follower: Follower, now: float) -> Rows:
     whole = follower.whole
     config, scores = whole.campaign.config, whole.scores
     task, backend = Path(str(config["task"])).name, config["backend"]
-    out: Rows = [(follower.store.parent.name, _head(follower, now))]
+    out: Rows = [(name_of(follower.store.parent), _head(follower, now))]
     out.append(("task", f"{task} on {backend}"))
     if not stage(follower).over:
         asked_per_s = follower.per_s(now, asked=True)

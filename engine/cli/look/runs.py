@@ -14,7 +14,7 @@ from rich.text import Text
 from engine.cli.progress import best_text, console_of
 from engine.cli.spans import ago
 from engine.cli.usage import UsageError
-from engine.history.campaigns import State, stores_in
+from engine.history.campaigns import State, name_of, stores_in
 from engine.history.glance import Glance, glance
 from engine.store.run_folder import STORE
 from engine.store.store import StoreError
@@ -87,7 +87,7 @@ def _print(lines: list[Line], stream: IO[str]) -> None:
     console.print(table)
     for line in lines:
         if isinstance(line, Unreadable):
-            console.print(Text(f"{line.run_dir.name}: it can't be read: {line.why}"))
+            console.print(Text(f"{name_of(line.run_dir)}: it can't be read: {line.why}"))
 
 
 def _cell(value: str | Text) -> Text:
@@ -95,7 +95,7 @@ def _cell(value: str | Text) -> Text:
 
 
 def _cells(line: Glance, now: float, *, paid: bool) -> Iterator[str | Text]:
-    yield line.run_dir.name
+    yield name_of(line.run_dir)
     failed = line.ended.startswith("failed")
     yield Text("failed" if failed else line.state, "red" if failed else STYLES.get(line.state, ""))
     yield line.task
@@ -110,10 +110,10 @@ def _cells(line: Glance, now: float, *, paid: bool) -> Iterator[str | Text]:
 
 def _json(line: Line) -> dict[str, Any]:
     if isinstance(line, Unreadable):
-        return {"name": line.run_dir.name, "folder": str(line.run_dir), "error": line.why}
+        return {"name": name_of(line.run_dir), "folder": str(line.run_dir), "error": line.why}
     best = line.best
     return {
-        "name": line.run_dir.name,
+        "name": name_of(line.run_dir),
         "folder": str(line.run_dir),
         "state": line.state,
         "ended": line.ended,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine.cli.usage import UsageError
 from engine.config import CampaignConfig, parse_config
-from engine.history.campaigns import store_of
+from engine.history.campaigns import name_of, store_of
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
@@ -89,7 +89,7 @@ def _recorded(run: Path, kernel: str) -> Subject:
         source=source,
         task=config.task,
         backend=config.backend,
-        name=f"{identity[:SHORT]} of {store.parent.name}",
+        name=f"{identity[:SHORT]} of {name_of(store.parent)}",
         evaluation=whole.scores.evaluations.get(identity),
         home=home,
     )

@@ -14,7 +14,7 @@ from engine.cli.result import result_lines
 from engine.cli.spans import ago
 from engine.cli.usage import FAILED, OK
 from engine.commands import resume_command
-from engine.history.campaigns import store_of
+from engine.history.campaigns import name_of, store_of
 from engine.history.follow import Follower
 from engine.store.budget import spent
 from engine.store.store import StoreError
@@ -118,6 +118,6 @@ def _ending(follower: Follower, at: Stage) -> Iterator[str]:
     assert follower.history is not None
     resume = resume_command(run_dir, spent(whole, whole.budgets))
     yield (
-        f"{run_dir.name} was killed; its last event was {ago(follower.history.at)}; go on with "
+        f"{name_of(run_dir)} was killed; its last event was {ago(follower.history.at)}; go on with "
         f"{resume}"
     )

@@ -109,8 +109,8 @@ def test_a_single_campaign_has_no_spread() -> None:
     alone = Stratum(first=np.array([0.1]), second=np.array([0.5, 0.6]))
     assert interval([alone]) is None
     assert difference([alone]) == pytest.approx(0.45)
-    assert deviation([alone]) == pytest.approx(np.std([0.5, 0.6], ddof=1))
-    assert deviation([Stratum(first=np.array([0.1]), second=np.array([0.5]))]) is None
+    assert deviation([alone.first, alone.second]) == pytest.approx(np.std([0.5, 0.6], ddof=1))
+    assert deviation([np.array([0.1]), np.array([0.5])]) is None
 
 
 def test_the_same_values_give_the_same_interval_and_none_varies_by_chance() -> None:
