@@ -44,7 +44,9 @@ def stored_config(before: Replay, run_dir: Path, budgets: Mapping[str, Any]) -> 
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
     values["budgets"] = {**before.budgets, **budgets}
-    changed = " ".join(f"budgets.{key}={value}" for key, value in budgets.items())
+    changed = " ".join(
+        f"budgets.{key}={'null' if value is None else value}" for key, value in budgets.items()
+    )
     return parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
 
 
@@ -65,8 +67,11 @@ def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
 
 
 def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: Path) -> None:
-    """Raises ConfigError where the task is another one than the campaign started with."""
-    if task.hash != before.campaign.task_hash:
+    """Raises ConfigError where the task is another one than the campaign started with, by what it
+    asks or by the naive seed that all are measured beside."""
+    drafted = before.first_drafts.get(before.campaign.baseline_id)
+    other_seed = drafted and kernel_id(drafted.candidate.source) != kernel_id(task.naive)
+    if task.hash != before.campaign.task_hash or other_seed:
         raise ConfigError(
             f"{run_dir}: the task {config.task} has changed since this campaign started; "
             "start a new campaign"

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from engine.actors.answers import answer, ended
 from engine.actors.campaign_actors import CampaignActors
@@ -24,7 +25,7 @@ from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.scoreboard import Best
 from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
-from engine.store.store import driving, find_draft
+from engine.store.store import StoreError, driving, find_draft
 from engine.store.summary import Summary, write_best, write_results
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
@@ -112,6 +113,9 @@ class Session:
             self._measure_again(actors)
         except CampaignFailed as error:
             actors.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
+            with suppress(OSError, StoreError):
+                write_results(replay(self.run_dir / STORE), self.run_dir)
+            actors.finish_following()
             raise
         actors.append(SessionFinished(number=self._number, reason=reason))
         summary = write_results(replay(self.run_dir / STORE), self.run_dir)

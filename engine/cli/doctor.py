@@ -49,6 +49,22 @@ def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
     ]
 
 
+def find_backend(config: "CampaignConfig") -> Finding:
+    """Whether the campaign's backend has a device here; a cluster's nodes are not looked at."""
+    name = config.backend
+    if config.ray.address:
+        found = f"{name}, on the nodes of {config.ray.address}, which are not looked at"
+        return Finding(what="backend", state="ok", found=found)
+    try:
+        count = backend(name).device_count()
+    except BackendMissing as missing:
+        return Finding(what="backend", state="broken", found=name, todo=str(missing))
+    if not count:
+        todo = f"what {name} lacks is listed below; backend=cpu needs no GPU"
+        return Finding(what="backend", state="broken", found=f"no {name} device", todo=todo)
+    return Finding(what="backend", state="ok", found=f"{name}, {count} to measure on")
+
+
 def find_models(config: "CampaignConfig") -> Finding:
     """The endpoints, keys and models that a campaign's islands would ask."""
     if config.llm is None or not config.asks_models:

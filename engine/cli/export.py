@@ -1,5 +1,6 @@
 """A kernel file, or a campaign's best kernel, written as code for other programs."""
 
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from evaluators.evaluation import Rejected
 from evaluators.export.header import cpp_header, header_name
-from evaluators.kernel.source import parse_kernel
+from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task_file import load_task
 
 BEST = "best.hip"
@@ -22,6 +23,10 @@ def export_file(arguments: Namespace, stream: IO[str]) -> None:
     Raises NoSuchKernel (also for one that can't be planned, or a file that can't be written),
     TaskError, StoreError.
     """
+    if arguments.task is None and not arguments.file.exists():
+        raise NoSuchKernel(
+            f"{arguments.file} is not there; name a kernel file, or a campaign's folder"
+        )
     path: Path = arguments.file / BEST if arguments.file.is_dir() else arguments.file
     task = load_task(arguments.task or _task_of(path.parent))
     try:
@@ -34,6 +39,8 @@ def export_file(arguments: Namespace, stream: IO[str]) -> None:
         out.write_text(text)
     except OSError as error:
         raise NoSuchKernel(f"{out} can't be written ({error.strerror}): name another") from None
+    if arguments.file.is_dir() and kernel.id == kernel_id(task.naive):
+        print("note: this is the naive seed: nothing faster was found", file=sys.stderr)
     for line in _told(out, header_name(kernel, task), kernel.options):
         print(line, file=stream)
 

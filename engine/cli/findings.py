@@ -1,8 +1,10 @@
 """What doctor found, as it is printed."""
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import IO, Literal
 
 from engine.cli.backend_needs import Lack, lack_lines
@@ -22,20 +24,27 @@ class Finding:
 
 
 def print_findings(
-    findings: Sequence[Finding], stream: IO[str], *, as_json: bool, lacks: Sequence[Lack] = ()
+    findings: Sequence[Finding],
+    stream: IO[str],
+    *,
+    as_json: bool,
+    lacks: Sequence[Lack] = (),
+    config: Path | None = None,
 ) -> int:
-    """The exit code: 1 when something is broken."""
+    """The exit code: 1 when something is broken. config: the one that was looked at."""
     broken = [one for one in findings if one.state == "broken"]
     if as_json:
         values = {"ready": not broken, "findings": [asdict(one) for one in findings]}
         print(json.dumps({**values, "lacks": [*map(asdict, lacks)]}, indent=2), file=stream)
     else:
-        for line in _lines(findings, lacks):
+        for line in _lines(findings, lacks, config):
             print(line, file=stream)
     return 1 if broken else 0
 
 
-def _lines(findings: Iterable[Finding], lacks: Iterable[Lack]) -> Iterator[str]:
+def _lines(
+    findings: Iterable[Finding], lacks: Iterable[Lack], config: Path | None
+) -> Iterator[str]:
     marks: Mapping[State, str] = {"ok": "ok  ", "absent": "--  ", "broken": "FAIL"}
     broken = []
     for one in findings:
@@ -47,6 +56,8 @@ def _lines(findings: Iterable[Finding], lacks: Iterable[Lack]) -> Iterator[str]:
     yield from lack_lines(lacks)
     yield ""
     if broken:
-        yield f"No campaign can run before this is mended: {', '.join(broken)}."
+        what = f"{config} can't run" if config else "No campaign can run"
+        yield f"{what} before this is mended: {', '.join(broken)}."
     else:
-        yield "Campaigns can run here: kernel-scientist run configs/quickstart.yaml"
+        run = shlex.quote(str(config)) if config else "configs/quickstart.yaml"
+        yield f"Campaigns can run here: kernel-scientist run {run}"

@@ -175,6 +175,7 @@ def _resume(arguments: Namespace) -> int:
 def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = None) -> int:
     """Show its progress on stderr, and its result on stdout. run_dir: where it is known before."""
     from engine.cli.progress import progress
+    from engine.ending import CampaignFailed
 
     last: Snapshot | None = None
 
@@ -187,6 +188,9 @@ def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = N
         with progress(sys.stderr) as show:
             summary = campaign(observe)
         _print_result(summary, last)
+    except CampaignFailed as failed:
+        _say_how_to_go_on(run_dir, failed)
+        raise
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # so that a third one can't cut this short
         print(f"kernel-scientist: {_interrupted(run_dir)}", file=sys.stderr)
@@ -206,6 +210,19 @@ def _print_result(summary: "Summary", last: "Snapshot | None") -> None:
     trouble, page = (last.tracking_trouble, last.tracking_page) if last else ("", "")
     for line in result_lines(summary, whole, config.tracking_uri, trouble, page):
         print(line)
+
+
+def _say_how_to_go_on(run_dir: Path | None, failed: Exception) -> None:
+    """Once what broke is mended; nothing where that is said, or where no search began."""
+    from engine.commands import resume_command
+    from engine.store.replay import replay
+    from engine.store.run_folder import STORE
+
+    if run_dir is None or not (run_dir / STORE).is_file() or " resume" in str(failed):
+        return
+    sessions = replay(run_dir / STORE).sessions
+    if any(one.search_began_at for one in sessions):
+        print(f"once this is mended: {resume_command(run_dir)}", file=sys.stderr)
 
 
 def _interrupted(run_dir: Path | None) -> str:
@@ -243,15 +260,22 @@ def _doctor(arguments: Namespace) -> int:
     if arguments.backend or arguments.section or arguments.out:
         raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.cli.backend_needs import find_lacks
-    from engine.cli.doctor import examine, find_models
+    from engine.cli.doctor import examine, find_backend, find_models
     from engine.cli.findings import print_findings
 
     findings = examine()
     if arguments.config is not None:
         from engine.config_file import load_config
 
-        findings.append(find_models(load_config(arguments.config)))
-    return print_findings(findings, sys.stdout, as_json=arguments.json, lacks=find_lacks())
+        config = load_config(arguments.config)
+        findings += [find_backend(config), find_models(config)]
+    return print_findings(
+        findings,
+        sys.stdout,
+        as_json=arguments.json,
+        lacks=find_lacks(),
+        config=arguments.config,
+    )
 
 
 def _try_device(arguments: Namespace) -> int:

@@ -98,6 +98,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     resume.add_argument(
         "budgets",
         nargs="*",
+        default=[],
         metavar="KEY=VALUE",
         help="a budget to change: evaluations=2000, or wall_time_s=3600",
     )
@@ -164,6 +165,7 @@ def _add_overrides(command: ArgumentParser) -> None:
     command.add_argument(
         "overrides",
         nargs="*",
+        default=[],
         metavar="KEY=VALUE",
         help="change a key of the file: task=softmax, budgets.evaluations=200, tracking=none",
     )

@@ -20,7 +20,15 @@ class UsageError(Exception):
 
 def budget_change(text: str) -> tuple[str, Any]:
     """The key of the section budgets, and its new value. Raises UsageError."""
+    from engine.config import CampaignConfig
+
     key, equals, value = text.partition("=")
+    section = key.partition(".")[0]
+    if equals and section != "budgets" and section in CampaignConfig.model_fields:
+        raise UsageError(
+            f"{key}: resume changes budgets alone, such as evaluations=2000; for another {section} "
+            "start a new campaign"
+        )
     if not equals:
         raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
     try:

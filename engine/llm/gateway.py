@@ -281,5 +281,15 @@ class Gateway:
         return self._config.model_name(request.role, request.model, request.island)
 
     def _check_outage(self, request: Request, failed: NoReply) -> None:
-        if self.outages.failed(self._endpoints[self._model_of(request)]):
-            raise self._end(ModelUnavailable(failed.reason))
+        endpoint = self._endpoints[self._model_of(request)]
+        if not self.outages.failed(endpoint):
+            return
+        if self.outages.knows(endpoint):
+            away_s = self._config.outage_s
+            raise self._end(
+                CallsOver(
+                    f"nothing answers at {endpoint.base_url}, and did not for {away_s:g} s: start "
+                    "the server there again"
+                )
+            )
+        raise self._end(ModelUnavailable(failed.reason))

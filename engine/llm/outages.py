@@ -48,6 +48,10 @@ class Outages:
         """A call was answered. It may be older than an outage, so only a look ends that."""
         self._known.add(endpoint)
 
+    def knows(self, endpoint: "Endpoint") -> bool:
+        """Whether it answered once."""
+        return endpoint in self._known
+
     def failed(self, endpoint: "Endpoint") -> bool:
         """Nothing listened; whether to wait no longer."""
         if endpoint not in self._away:

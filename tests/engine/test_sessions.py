@@ -14,8 +14,10 @@ from engine import session as session_module
 from engine.campaign import resume_campaign, run_campaign
 from engine.cli.result import result_lines
 from engine.config import parse_config
+from engine.config_errors import ConfigError
 from engine.dispatch.workbench import Blocks
 from engine.ending import CampaignFailed
+from engine.preparation import refuse_changed
 from engine.snapshot import Snapshot
 from engine.store.contests import Contested
 from engine.store.events import EpochStarted, Evaluated, Fault, to_row
@@ -162,6 +164,19 @@ def test_what_a_killed_session_stored_last_counts(
     monkeypatch.setattr(module, "ray_session", begun)
     resumed = resume_campaign(of_before, budgets={"evaluations": 16}, workbench=workbench())
     assert resumed.evaluations["total"] == 16
+
+
+def test_another_naive_seed_is_refused(of_before: Path) -> None:
+    """What all were measured beside."""
+    before = replay(of_before / "store.sqlite")
+    config = parse_config(dict(before.campaign.config), where="the store")
+    was = before.first_drafts[NAIVE_ID].candidate.source
+    task = replace(load_task(config.task), hash=before.campaign.task_hash)
+    for seed in (was, f"{was}\n\n"):
+        refuse_changed(before, config, replace(task, seeds={"naive": seed}), of_before)
+    other = replace(task, seeds={"naive": load_task("softmax").naive})
+    with pytest.raises(ConfigError, match="has changed since this campaign started"):
+        refuse_changed(before, config, other, of_before)
 
 
 def test_another_device_is_refused(of_before: Path) -> None:

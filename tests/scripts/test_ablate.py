@@ -170,3 +170,26 @@ def test_models_alone_can_not_be_run_without_one(
 ) -> None:
     assert main(options(tmp_path, "--arms", "catalog,llm"), run=Here()) == 2
     assert "those of models need --llm FILE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--output", "{folder}/no/such.json"], "name a file in a folder that is there"),
+        (["--output", "{folder}"], "name a file in a folder that is there"),
+        (["--plot", "{folder}/x.txt"], "a plot's name ends in one of .svg"),
+        (["--table", "{folder}/missing.json"], "no such file"),
+        (["--table", "{folder}/other.json"], "this is no --output of this program"),
+        (["--table", "{folder}/no.json"], "this is no --output of this program"),
+    ],
+)
+def test_what_can_not_be_written_or_read_is_said_before_anything_runs(
+    tmp_path: Path, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.json").write_text("[1]")
+    (tmp_path / "no.json").write_bytes(b"\xff{")
+    here = Here()
+    assert main(options(tmp_path, *(one.format(folder=tmp_path) for one in words)), run=here) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("ablate: ") and sentence in told
+    assert here.commands == []

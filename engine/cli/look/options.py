@@ -97,7 +97,12 @@ def _add_prompts(add: Add) -> None:
 def _add_compare(add: Add) -> None:
     compare = add("compare", "say which configuration is better, and whether that is shown")
     compare.add_argument(
-        "runs", type=Path, nargs="*", metavar="RUN", help="campaigns, or a folder that holds some"
+        "runs",
+        type=Path,
+        nargs="*",
+        default=[],
+        metavar="RUN",
+        help="campaigns, or a folder that holds some",
     )
     compare.add_argument(
         "--experiment", metavar="NAME", help="campaigns of this experiment, MLflow"

@@ -30,6 +30,11 @@ class Stage:
     doing: str
     over: bool = False
     killed: bool = False
+    failed: bool = False
+
+
+FAILED = "failed"
+"""How the reason of a session that broke begins."""
 
 
 def stage(follower: Follower) -> Stage:
@@ -38,7 +43,7 @@ def stage(follower: Follower) -> Stage:
         case "killed":
             return Stage("killed", over=True, killed=True)
         case "ended":
-            return Stage("ended", over=True)
+            return _over(follower)
         case "starting":
             return Stage("starting: opening Ray and the devices")
     if session is None or session.search_began_at is None:
@@ -47,8 +52,13 @@ def stage(follower: Follower) -> Stage:
             "starting: " + ("bringing the population back" if resumed else "measuring the seed")
         )
     if session.finished:
-        return Stage("ended", over=True)  # it tells MLflow the rest
+        return _over(follower)  # it tells MLflow the rest
     return Stage("stopping: measuring the best again" if session.search_ended_at else "running")
+
+
+def _over(follower: Follower) -> Stage:
+    failed = follower.whole.ended.startswith(FAILED)
+    return Stage("failed" if failed else "ended", over=True, failed=failed)
 
 
 def rows(follower: Follower, now: float) -> Rows:
@@ -58,6 +68,8 @@ def rows(follower: Follower, now: float) -> Rows:
     task, backend = Path(str(config["task"])).name, config["backend"]
     out: Rows = [(name_of(follower.store.parent), _head(follower, now))]
     out.append(("task", f"{task} on {backend}"))
+    if stage(follower).failed:
+        out.append(("why", whole.ended))
     if not stage(follower).over:
         asked_per_s = follower.per_s(now, asked=True)
         left = left_of(whole, searching_s=follower.searching_s(now))

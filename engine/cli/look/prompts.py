@@ -42,6 +42,8 @@ def campaign_prompt(
         return _text(sent.prompt or _again(rehearsal_of(run_dir, island=sent.island), sent))
     if cycle is not None:
         raise StoreError(f"{run_dir / STORE}: no {role} was asked in cycle {cycle}")
+    if not next_one:
+        print(f"no {role} was asked in this campaign; this would be sent next", file=sys.stderr)
     if island is None:
         island = sent.island if sent is not None else 0
     request, left_aside = rehearsal_of(run_dir, island=island).next(role)

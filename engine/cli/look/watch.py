@@ -41,7 +41,7 @@ def watch(run: Path, stream: IO[str], *, once: bool) -> int:
     console = console_of(stream)
     if once:
         console.print(grid(rows(follower, time.time())))
-        return OK
+        return _exit_code(stage(follower))
     if not console.is_terminal or console.is_dumb_terminal:
         over = _until_over(follower, Lines(follower, lambda text: _print(text, stream)))
     else:
@@ -52,8 +52,11 @@ def watch(run: Path, stream: IO[str], *, once: bool) -> int:
             )
     for text in _ending(follower, over):
         _print(text, stream)
-    failed = over.killed or follower.whole.ended.startswith("failed")
-    return FAILED if failed else OK
+    return _exit_code(over)
+
+
+def _exit_code(at: Stage) -> int:
+    return FAILED if at.killed or at.failed else OK
 
 
 def _print(text: str, stream: IO[str]) -> None:

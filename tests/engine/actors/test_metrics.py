@@ -88,6 +88,11 @@ def test_what_a_campaign_has_not_is_not_told() -> None:
     assert not told.keys() & {*left, "best_speedup", "calls_in_flight", "endpoints_away"}
 
 
+def test_names_may_hold_any_letters() -> None:
+    """Ray takes tags in ASCII alone."""
+    Metrics(campaign="sü", task="größe <b>", backend="cpu")(snapshot())
+
+
 def test_without_ray_there_are_none() -> None:
     assert metrics_of(campaign="short", task="sgemm", backend="cpu") is None
 

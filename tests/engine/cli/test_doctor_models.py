@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.doctor import find_models
+from engine.cli.doctor import find_backend, find_models
 from engine.cli.main import main
 from engine.config import parse_config
 from scripts.scripted_model.endpoint import serving
@@ -75,3 +75,18 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     )
     assert main(["doctor", str(path)]) == 1
     assert f"nothing answers at {gone}" in capsys.readouterr().out
+
+
+def test_a_configuration_s_backend_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = find_backend(parse_config({"task": "sgemm"}, where="test"))
+    assert here.state == "ok" and here.found.startswith("cpu, ")
+    away = {"task": "sgemm", "backend": "cuda", "ray": {"address": "auto"}}
+    assert find_backend(parse_config(away, where="test")).state == "ok"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    (tmp_path / "it.yaml").write_text("task: sgemm\nbackend: cuda\n")
+    assert main(["doctor", str(tmp_path / "it.yaml")]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"{tmp_path / 'it.yaml'} can't run before this is mended: backend."
+    )

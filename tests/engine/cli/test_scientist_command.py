@@ -105,10 +105,17 @@ def test_a_context_that_no_prompt_fits_is_one_sentence(
         assert cli.main(["run", str(campaign), f"llm.base_url={server.base_url}"]) == 1
     said = capsys.readouterr()
     assert "Traceback" not in said.err
-    last = said.err.splitlines()[-1]
+    *_, hint, last = said.err.splitlines()
+    assert hint.startswith("once this is mended: ") and " resume " in hint
     assert last.startswith(f"kernel-scientist: the prompt is too long for '{MODEL}' (This model's ")
     assert last.endswith("serve it with a longer context, or lower its max_tokens in llm.models")
     assert said.out == ""
+    # What was found until then is there, and everyone says that it failed.
+    run_dir = campaign.parent / "runs" / "it"
+    assert json.loads((run_dir / "summary.json").read_text())["ended"].startswith("failed: the pro")
+    assert ">failed</span>" in (run_dir / "report.html").read_text()
+    assert cli.main(["watch", str(run_dir), "--once"]) == 1
+    assert "failed: the prompt is too long" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("command", ["run", "doctor"])
@@ -150,6 +157,6 @@ def test_what_no_campaign_can_run_without_is_one_sentence_beforehand(
     else:
         assert said.err == ""
         [sentence] = [one for one in said.out.splitlines() if says in one]
-        assert said.out.splitlines()[-1] == "No campaign can run before this is mended: models."
+        assert said.out.splitlines()[-1] == f"{campaign} can't run before this is mended: models."
     assert sentence.endswith(says)
     assert not (tmp_path / "runs").exists()

@@ -143,7 +143,7 @@ def test_a_killed_one_is_told_with_the_command_that_goes_on(
 
 def test_one_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.write(tmp_path / "short" / "store.sqlite", whole_log(tmp_path)[:-1])
-    assert cli.main(["watch", str(tmp_path / "short"), "--once"]) == 0
+    assert cli.main(["watch", str(tmp_path / "short"), "--once"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("short") and "killed, " in out and "resume" not in out
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from engine.compare.as_json import comparison_json
 from engine.compare.campaign import CompareError
 from engine.compare.comparison import Comparison, compare
 from engine.compare.finals import told_apart
@@ -243,3 +244,75 @@ def test_what_was_killed_is_used_as_far_as_it_came(tmp_path: Path) -> None:
     assert any(note == "killed was killed, and is used as far as it came" for note in found.notes)
     (amounts,) = found.amounts.values()
     assert amounts["evaluations"] == 2
+
+
+def test_of_copies_the_one_that_got_farther_counts_and_that_is_said(tmp_path: Path) -> None:
+    campaign(tmp_path, "b", [3.0, 4.0, 5.0], seed=1)
+    campaign(tmp_path, "c", [2.0, 2.5, 3.0], seed=2, **RANDOM)
+    (tmp_path / "a-backup").mkdir()
+    shutil.copy(tmp_path / "b" / "store.sqlite", tmp_path / "a-backup" / "store.sqlite")
+    with sqlite3.connect(tmp_path / "a-backup" / "store.sqlite") as store:
+        store.execute("DELETE FROM events WHERE seq > 12")
+    for order in (["a-backup", "b", "c"], ["b", "c", "a-backup"]):
+        found = compared([tmp_path / name for name in order])
+        assert sorted(one.name for one in found.campaigns) == ["b", "c"]
+        assert [a["evaluations"] for a in found.amounts.values()] == [4]
+        assert "left out, as copies of b that got no farther: a-backup" in found.notes
+
+
+def test_a_campaign_that_was_killed_before_it_measured_leaves_the_others(tmp_path: Path) -> None:
+    two_arms(tmp_path, 2, factor=2.0)
+    campaign(tmp_path, "nothing", [2.0])
+    with sqlite3.connect(tmp_path / "nothing" / "store.sqlite") as store:
+        store.execute("DELETE FROM events WHERE seq > 1")
+    found = compared([tmp_path])
+    assert len(found.campaigns) == 4
+    assert "nothing is left out: it has not measured its naive seed yet" in found.notes
+
+
+def test_a_link_to_a_campaign_has_a_name_of_its_own(tmp_path: Path) -> None:
+    campaign(tmp_path / "elsewhere", "foo", [2.0])
+    campaign(tmp_path, "b", [3.0], seed=1)
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "foo")
+    assert [one.name for one in read_folders([tmp_path / "link", tmp_path / "b"])] == ["link", "b"]
+
+
+def test_one_campaign_of_a_task_says_nothing_of_luck(tmp_path: Path) -> None:
+    campaign(tmp_path, "a", [2.0, 3.0], seed=1)
+    _retask(campaign(tmp_path, "b", [4.0], seed=2) / "store.sqlite", "another")
+    text = said(compared([tmp_path]))
+    assert text.count("nothing says how campaigns of this configuration differ") == 2
+    assert "repetitions" not in text
+
+
+def test_two_versions_of_a_task_are_told_apart(tmp_path: Path) -> None:
+    two_arms(tmp_path, 3, factor=2.0)
+    for seed in range(3):
+        for name, more in ((f"x{seed}", {}), (f"y{seed}", RANDOM)):
+            run = campaign(tmp_path, name, [2.0, 4.0 + seed], seed=seed + 10, **more)
+            _retask(run / "store.sqlite", "another")
+    found = compared([tmp_path])
+    assert len(set(found.tasks.values())) == 2
+    values = comparison_json(found)
+    assert len(values["amounts"]) == 2 and len(values["pairs"][0]["by_task"]) == 2
+
+
+def test_evaluations_are_whole(tmp_path: Path) -> None:
+    two_arms(tmp_path, 2, factor=2.0)
+    for at in (1.5, 0.25):
+        with pytest.raises(CompareError, match=f"--at {at}: evaluations are whole"):
+            compared([tmp_path], at=at)
+
+
+def test_where_all_are_the_same_nothing_is_left_out(tmp_path: Path) -> None:
+    text = said(compared([two_arms(tmp_path, 4, factor=2.0)], at=1.0))
+    assert "at 1 evaluations the best is the same in all campaigns" in text
+    assert "left out" not in text
+
+
+def test_spreads_that_differ_much_are_told(tmp_path: Path) -> None:
+    for seed in range(5):
+        campaign(tmp_path, f"a{seed}", [3.0 + 0.01 * seed], seed=seed)
+        campaign(tmp_path, f"b{seed}", [2.0 + seed], seed=seed, **RANDOM)
+    notes = compared([tmp_path]).notes
+    assert any(note.startswith("campaigns of B differ among themselves") for note in notes)

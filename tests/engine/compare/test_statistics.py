@@ -146,3 +146,17 @@ def test_several_questions_at_once_are_adjusted_for() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
     assert holm([]) == []
+
+
+@pytest.mark.parametrize("counts", [(2, 10), (2, 20), (3, 20)])
+@pytest.mark.parametrize("draw", [normal, skewed])
+def test_intervals_hold_where_one_side_has_few_campaigns(
+    draw: Draw, counts: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(5)
+    held = 0
+    for _ in range(PAIRS // 2):
+        ends = interval([Stratum(first=draw(rng, counts[0]), second=draw(rng, counts[1]))])
+        assert ends is not None
+        held += ends[0] <= 0 <= ends[1]
+    assert held / (PAIRS // 2) >= 0.92

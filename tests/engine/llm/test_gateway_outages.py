@@ -12,7 +12,7 @@ from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.store.calls import CallFailed, CallReserved
 from engine.store.spending import CallBudget
-from operators.llm.question import ModelUnavailable, Reply, Unanswered
+from operators.llm.question import Reply, Unanswered
 from scripts.scripted_model.server import MODEL, Script, ScriptedServer
 from tests.engine.call_log import MemoryJournal, gateway, question
 
@@ -150,7 +150,7 @@ def test_an_endpoint_that_stays_away_is_told_to_all_that_wait_at_once() -> None:
         async with gone(MemoryJournal(), outage_s=1.0) as (gate, _):
             async with asyncio.timeout(5):
                 outcomes = await asyncio.gather(*asking(gate), return_exceptions=True)
-            assert all(isinstance(one, ModelUnavailable) for one in outcomes)
+            assert all(isinstance(one, CallsOver) for one in outcomes)
             assert len({str(one) for one in outcomes}) == 1
             assert gate.over.startswith("nothing answers at ")
 

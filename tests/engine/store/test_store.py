@@ -1,10 +1,12 @@
 """Tests of the store: one writer, nothing twice, nothing lost that was acknowledged."""
 
 import math
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -231,3 +233,26 @@ def test_evaluations_equal_after_the_store(path: Path) -> None:
     assert isinstance(stored.event, events.Evaluated)
     assert isinstance(stored.event.evaluation, Evaluation)
     assert stored.event.evaluation == PASSED
+
+
+def test_a_store_at_rest_is_read_from_a_folder_that_can_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.append([to_row(event) for event in EVENTS])
+    there = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    assert [one.event for one in read_events(path)] == EVENTS
+    assert sorted(tmp_path.iterdir()) == there
+
+
+def test_a_locked_store_is_called_locked(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.append([to_row(event) for event in EVENTS])
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="another program keeps this store locked"):
+            list(read_events(path))
