@@ -12,6 +12,13 @@ class ConfigError(Exception):
     """A configuration that can't be used. One sentence: which file, which key, what to do."""
 
 
+WORDS = {
+    "string_pattern_mismatch": "it names a folder: letters, digits, '.', '_' and '-', a letter or "
+    "digit first",
+}
+"""Where pydantic's would be code; `name` alone has a pattern."""
+
+
 def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     """The first problem in one sentence; it names the key and says what may stand there."""
     return shortened(printable(_first_problem(error, root)))
@@ -31,7 +38,7 @@ def _first_problem(error: ValidationError, root: type[BaseModel]) -> str:
         return f"{key} holds keys ({inside}): set them inside it, not {problem['input']!r}"
     if problem["type"] == "missing":
         return f"{key} is missing; add it"
-    message = problem["msg"].removeprefix("Value error, ")
+    message = WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     if not key:
         return message

@@ -106,8 +106,8 @@ def _ends(
         drawn = rng.integers(len(deviations), size=(RESAMPLES, n))
         sums += weight * deviations[drawn].mean(axis=1)
     sums *= t_quantile(upper, df) / _NORMAL.inv_cdf(upper)
-    low, high = np.quantile(sums, [1 - upper, upper])
-    return float(low), float(high)
+    ends: Values = np.quantile(sums, [1 - upper, upper])
+    return float(ends[0]), float(ends[1])
 
 
 def _welch(groups: Sequence[tuple[float, Values]]) -> float:

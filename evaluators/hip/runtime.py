@@ -1,6 +1,7 @@
 """libamdhip64, AMD's runtime, through hip-python: found, loaded, called."""
 
 import os
+import re
 from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
@@ -93,4 +94,5 @@ class Runtime:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())
+    """hip-python writes paths as bytes."""
+    return re.sub(r"b'([^']*)'", r"\1", " ".join(str(error).split()))
