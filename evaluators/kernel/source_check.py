@@ -10,6 +10,7 @@ from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
 from evaluators.kernel.printing import takes_guards_away, why_not
 from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
+from evaluators.spelling import printable
 
 HEADERS = (
     "hip/hip_runtime.h",
@@ -204,4 +205,5 @@ def _check_attributes(inside: Iterable[Token]) -> None:
 
 
 def _invalid(reason: str, token: Token) -> Rejected:
-    return Rejected(Status.INVALID, reason, line=token.line)
+    """reason: may quote the source, tabs and all."""
+    return Rejected(Status.INVALID, printable(reason), line=token.line)

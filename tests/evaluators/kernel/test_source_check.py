@@ -57,6 +57,12 @@ def test_is_invalid(code: str, word: str, line: int) -> None:
     assert caught.value.line == line
 
 
+def test_what_is_quoted_is_printable() -> None:
+    with pytest.raises(Rejected) as caught:
+        check_source('#*/\t"a"', first_line=1)
+    assert caught.value.reason == r'line 1: the directive #*/\t"a" is not allowed'
+
+
 GOOD = [
     "// #include <vector>\n",
     "/* asm #include <vector> */ int x;",
