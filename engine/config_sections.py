@@ -11,6 +11,9 @@ from engine.store.spending import CallBudget
 from evaluators.device_info import known_backends
 from operators.llm.question import Role
 
+USUAL_TUNING = 4.0
+"""The weight of tuning cycles, where none is given and they are of use."""
+
 Topology = Literal["ring", "full", "random"]
 
 
@@ -100,15 +103,20 @@ class OperatorMix(Section):
     (`random`: the weights play no part), or models (`llm`: needs the section `llm`)."""
     base: Literal["selected", "seed"] = "selected"
     """What a cycle starts from. `seed`: always the naive seed, and operators see nothing else, as
-    best-of-N has it; `crossover` and `mutation` must be 0 then."""
+    best-of-N has it; `crossover`, `mutation` and `tuning` must be 0 then."""
     experiment: float = Field(default=4, ge=0)
     """Weight of cycles that select a Base and a Reference, and design experiments for them."""
     crossover: float = Field(default=1, ge=0)
     """Weight of cycles that cross two kernels."""
     mutation: float = Field(default=3, ge=0)
     """Weight of cycles that change parameters of one kernel within its own `space`."""
+    tuning: float | None = Field(default=None, ge=0)
+    """Weight of cycles that measure the most promising points of a fast kernel's `space`, by a
+    statistical model of what was measured there. null: 4 for kind `catalog`; 0 with `base: seed`,
+    and for kind `llm`, whose spaces are searched in idle device time (`budgets.tuning`)."""
     experiments_per_cycle: int = Field(default=3, ge=1)
-    """Experiments of one design that are written; of kind `random`: kernels drawn in a cycle."""
+    """Experiments of one design that are written, and points that a tuning cycle measures; of kind
+    `random`: kernels drawn in a cycle."""
     models: Mapping[Role, str] = {}
     """For kind `llm`: a role -> a name in `llm.models`, on these islands, in place of
     `llm.roles`."""
@@ -125,8 +133,8 @@ class OperatorMix(Section):
 
     @model_validator(mode="after")
     def _some_weight(self) -> Self:
-        if self.experiment + self.crossover + self.mutation <= 0:
-            raise ValueError("one of experiment, crossover and mutation must be above 0")
+        if sum(self.weights.values()) <= 0:
+            raise ValueError("one of experiment, crossover, mutation and tuning must be above 0")
         return self
 
     @model_validator(mode="after")
@@ -135,12 +143,23 @@ class OperatorMix(Section):
             return self
         if self.kind == "random":
             raise ValueError("kind random has no Base: leave base out")
-        if self.crossover or self.mutation:
+        if self.crossover or self.mutation or self.tuning:
             raise ValueError(
-                "base: seed leaves no second kernel to cross and none found to mutate: set "
-                "crossover: 0 and mutation: 0"
+                "base: seed leaves no second kernel to cross and none found to mutate or to tune: "
+                "set crossover: 0, mutation: 0 and tuning: 0"
             )
         return self
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """Of cycles, by operator."""
+        tuned = self.kind == "catalog" and self.base == "selected"
+        return {
+            "experiment": self.experiment,
+            "crossover": self.crossover,
+            "mutation": self.mutation,
+            "tuning": USUAL_TUNING * tuned if self.tuning is None else self.tuning,
+        }
 
     @property
     def evolves(self) -> bool:

@@ -32,7 +32,8 @@ class Context:
     to a writer, on all islands that tell each other. trouble: role -> what was wrong with its
     last replies, where none could be used for some cycles; models: role -> the name of a model
     that is asked in place of its own; resting: roles that are not asked. tuned: mutations that
-    were measured in idle device time and are no members, by id; None where nobody tunes.
+    were measured in idle device time and are no members, by id; None where nobody tunes. pending:
+    what the island waits for.
     """
 
     task: Task
@@ -51,6 +52,7 @@ class Context:
     models: Mapping[str, str] = field(default_factory=dict)
     resting: frozenset[str] = frozenset()
     tuned: Mapping[str, Individual] | None = None
+    pending: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,14 @@ class Draft:
 
     candidate: Candidate
     report: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """A draft that is its parent with other parameters."""
+
+    parent: Individual
+    draft: Draft
 
 
 class Declined(Exception):
@@ -131,6 +141,15 @@ class Mutator(Protocol):
         """Raises Declined."""
 
 
+class Tuner(Protocol):
+    """Chooses parameters within kernels' own spaces by all that was measured there."""
+
+    async def tune(
+        self, parents: Sequence[Individual], count: int, context: Context
+    ) -> Sequence[Mutation]:
+        """Up to `count` points of one of the parents' spaces. Raises Declined."""
+
+
 class Repairer(Protocol):
     async def repair(self, failed: Individual, context: Context) -> Draft:
         """failed: a candidate that did not pass. Raises Declined."""
@@ -138,7 +157,8 @@ class Repairer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operators:
-    """One island's set. A missing repairer means that failures are only learned from."""
+    """One island's set. A missing repairer means that failures are only learned from, a missing
+    tuner that nobody tunes."""
 
     selector: Selector
     designer: Designer
@@ -146,6 +166,7 @@ class Operators:
     crossover: Crossover
     mutator: Mutator
     repairer: Repairer | None = None
+    tuner: Tuner | None = None
 
 
 def choose_experiments(experiments: Sequence[Experiment], count: int = 3) -> list[Experiment]:

@@ -25,7 +25,7 @@ from evaluators.evaluation import Evaluation
 from evaluators.measuring.intervals import speedup, tight, wins
 from evaluators.measuring.policy import TimingPolicy, policy_of
 from evaluators.processes.child_evaluator import ChildEvaluator
-from scripts.lab import FAULTS, Lab, write_task
+from scripts.lib.lab import FAULTS, Lab, write_task
 
 TRUE_GAIN = 0.02
 NEAR = 0.005

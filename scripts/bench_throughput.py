@@ -29,7 +29,7 @@ from evaluators.tasks.arguments import TaskError
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from scripts.evaluator_kill import killed_evaluator
-from scripts.throughput import Arm, Setting, bare_arm, campaign_arm
+from scripts.lib.throughput import Arm, Setting, bare_arm, campaign_arm
 
 CALL_US = 10_000.0
 """Of kernels in each timed call of the long candidates."""
@@ -217,7 +217,7 @@ def _record(found: dict[str, Any], uri: str) -> None:
     if uri == "none":
         return
     # Imported here: only this needs MLflow, and a GPU's machine may be without.
-    from scripts.recording import record_throughput
+    from scripts.lib.recording import record_throughput
 
     record_throughput(found, uri)
 

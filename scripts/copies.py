@@ -17,7 +17,7 @@ from engine.config import CampaignConfig, parse_config
 from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from evaluators.device_info import BACKENDS
-from scripts.lab import KERNEL, REFERENCE, TASK
+from scripts.lib.lab import KERNEL, REFERENCE, TASK
 
 MOST_VALUES = 64
 """Of one parameter (evaluators.kernel.reader)."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.actors.lifeline import alive
 from engine.dispatch.workbench import Workbench
 from engine.snapshot import Snapshot
-from scripts.throughput import Setting, campaign_arm
+from scripts.lib.throughput import Setting, campaign_arm
 
 LOOK_S = 30.0
 """How long a killed evaluator's child and its GPU memory are waited for."""

@@ -21,7 +21,7 @@ from evaluators.device_info import BACKENDS, BackendMissing
 from evaluators.evaluation import Evaluation
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.profile.profiler import profile_source
-from scripts.lab import Built, Lab, write_task
+from scripts.lib.lab import Built, Lab, write_task
 
 PLANTED = 0.05
 PROFILER_S = 120.0

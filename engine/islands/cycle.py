@@ -13,13 +13,14 @@ from engine.store.events import CycleStarted, Designed, Drafted, Selected
 from evaluators.kernel.source import kernel_id
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
-from operators.individual import Experiment, Idea, Individual, Origin
+from operators.individual import Candidate, Experiment, Idea, Individual, Origin
 from operators.llm.repair import NOT_BROKEN, moved
 from operators.operator import (
     Context,
     Declined,
     Design,
     Draft,
+    Mutation,
     Operators,
     Repeat,
     Selection,
@@ -68,7 +69,7 @@ class Cycle:
 
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
-    way: how it asks.
+    pending: what the island waited for. way: how it asks.
     """
 
     number: int
@@ -77,6 +78,7 @@ class Cycle:
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
     tuned: Mapping[str, Individual] | None
+    pending: tuple[Candidate, ...]
     way: Way
 
     def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
@@ -117,6 +119,13 @@ class Ask:
         )
 
     @classmethod
+    def mutation(cls, slot: int, made: Mutation) -> Self:
+        async def draw(context: Context) -> Draft:
+            return made.draft
+
+        return cls(slot=slot, draw=draw, origin="mutation", parents=(made.parent.id,))
+
+    @classmethod
     def untried(cls, sweep: Sweep, known: Collection[str]) -> Self:
         """In the first slot, which a cycle that found nothing new has left empty.
 
@@ -130,12 +139,12 @@ class Ask:
 
 
 def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
-    """ "experiment", "crossover" or "mutation" by weight; "random" on an island of that kind."""
+    """One of OperatorMix.weights; "random" on an island of that kind."""
     if mix.kind == "random":
         return "random"
-    weights = np.array([mix.experiment, mix.crossover, mix.mutation])
-    place = int(rng.choice(3, p=weights / weights.sum()))
-    return ("experiment", "crossover", "mutation")[place]
+    names = list(mix.weights)
+    weights = np.array([mix.weights[name] for name in names])
+    return names[int(rng.choice(len(names), p=weights / weights.sum()))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +166,8 @@ class Asker:
                 return [self._crossover(cycle, context(SELECT, "select").rng)]
             case "mutation":
                 return [self._mutation(cycle, context(SELECT, "select").rng)]
+            case "tuning":
+                return await self._tuning(cycle, context(SELECT, "tune"))
             case "random":
                 slots = range(self.mix.experiments_per_cycle)
                 draw = self.random_candidate
@@ -274,6 +285,13 @@ class Asker:
             origin="mutation",
             parents=(parent.id,),
         )
+
+    async def _tuning(self, cycle: Cycle, told: Context) -> list[Ask]:
+        if self.operators.tuner is None:
+            raise Declined("nobody tunes here")
+        count = self.mix.experiments_per_cycle
+        made = await self.operators.tuner.tune(cycle.tournament, count, told)
+        return [Ask.mutation(slot, one) for slot, one in enumerate(made)]
 
 
 def _why(selection: Selection) -> str:

@@ -162,6 +162,7 @@ class Island:
             individuals=self._memory.shown(tournament),
             profiles=dict(self._memory.profiles),
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
+            pending=tuple(one.candidate for one in self._candidates.unfinished()),
             way=self._setbacks.begin(number, operator),
         )
         self._open[number] = cycle

@@ -10,13 +10,14 @@ from operators.llm.designer import focus_of
 from operators.llm.question import Model
 from operators.llm.scientist import llm_operators
 from operators.operator import Operators
+from operators.tuning.elites import Elites
 
 
 def island_operators(
     config: CampaignConfig, index: int, task: Task, device: DeviceInfo, model: Model | None
 ) -> Operators:
     """model: what an island of kind llm asks; None: nobody is asked."""
-    classic = catalog_operators(task, device)
+    classic = replace(catalog_operators(task, device), tuner=Elites(task, device))
     mix = config.operators_of(index)
     if mix.kind != "llm" or config.llm is None or model is None:
         return classic

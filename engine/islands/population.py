@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -30,19 +30,17 @@ class AddStatus(Enum):
 
 @dataclass(slots=True)
 class _Member:
+    """gains: ln ratios to the naive seed by shape, paired: raw times of two moments differ by more
+    than two kernels do. score: geometric mean speedup over the naive seed."""
+
     individual: Individual
     born: int  # the number of additions offered before it
+    gains: Mapping[str, float] = field(init=False)
+    score: float = field(init=False)
 
-    @property
-    def gains(self) -> Mapping[str, float]:
-        """ln ratios to the naive seed by shape, paired: raw times of two moments differ by more
-        than two kernels do."""
-        return gains_over_seed(self.individual.evaluation)
-
-    @property
-    def score(self) -> float:
-        """Geometric mean speedup over the naive seed."""
-        return self.individual.evaluation.speedup or 0.0
+    def __post_init__(self) -> None:
+        self.gains = gains_over_seed(self.individual.evaluation)
+        self.score = self.individual.evaluation.speedup or 0.0
 
 
 class Population:
@@ -97,7 +95,8 @@ class Population:
         if member is None:
             return
         if evaluation.passed:
-            member.individual = replace(member.individual, evaluation=evaluation)
+            revised = replace(member.individual, evaluation=evaluation)
+            self._members[kernel_id] = _Member(revised, member.born)
         else:
             del self._members[kernel_id]
 

@@ -88,6 +88,7 @@ class Setting:
             individuals=cycle.individuals,
             profiles=cycle.profiles,
             tuned=cycle.tuned,
+            pending=cycle.pending,
             trouble=cycle.way.trouble,
             models=cycle.way.models,
             resting=cycle.way.resting,

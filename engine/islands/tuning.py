@@ -10,7 +10,7 @@ from engine.store.events import Added, Drafted
 from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import kernel_id
 from operators.individual import Individual
-from operators.tuning.neighbours import Neighbours
+from operators.tuning.elites import Elites
 
 
 class Tuning:
@@ -18,9 +18,10 @@ class Tuning:
 
     def __init__(self, index: int, setting: Setting, memory: Memory) -> None:
         self._index, self._setting, self._memory = index, setting, memory
-        self._neighbours = Neighbours()
+        self._elites = Elites(setting.task, setting.device)
         self._last_slot = 0  # the seed's
         self._unfinished: list[Drafted] = []  # of an earlier session
+        self._pending: dict[str, Drafted] = {}  # by key
         self._in_vain = False  # it was asked, and had nothing
         # Every island has the naive seed; one of them tunes it.
         self._tunes_seed = not any(setting.config.tunes(other) for other in range(index))
@@ -41,7 +42,7 @@ class Tuning:
         return True
 
     def renew(self) -> None:
-        """The island has a new kernel, which may have neighbours."""
+        """The island has a new kernel, which may have untried points."""
         if self._in_vain:
             self._in_vain = False
             self._setting.offer()
@@ -52,17 +53,27 @@ class Tuning:
             self._last_slot = max(self._last_slot, event.slot)
             self._memory.known.add(event.kernel_id)
             self._unfinished.append(event)
+            self._pending[event.key] = event
         else:
             self._unfinished = [one for one in self._unfinished if one.key != event.key]
+            self._pending.pop(event.key, None)
             self._memory.take_in(individuals)
 
     async def _draft(self) -> Drafted | None:
         individuals = self._memory.individuals.values()
         points = (*individuals, *self._memory.tuned.values())
-        found = self._neighbours.next(filter(self._owns, individuals), points, self._memory.known)
-        self._in_vain = found is None
-        if found is None:
+        made = self._elites.propose(
+            filter(self._owns, individuals),
+            points,
+            [one.candidate for one in self._pending.values()],
+            self._memory.known,
+            count=1,
+            rng=self._setting.rng(self._index, 0, 1 + self._last_slot),
+        )
+        self._in_vain = not made
+        if not made:
             return None
+        found = made[0]
         self._last_slot += 1
         drafted = Drafted(
             island=self._index,
@@ -75,6 +86,7 @@ class Tuning:
             report=found.draft.report,
         )
         self._memory.known.add(drafted.kernel_id)
+        self._pending[drafted.key] = drafted
         await self._setting.journal.commit(drafted)
         return drafted
 
@@ -83,6 +95,7 @@ class Tuning:
 
     def _tell(self, drafted: Drafted, evaluation: Evaluation) -> None:
         individual = drafted.individual(evaluation)
+        self._pending.pop(drafted.key, None)
         status = self._memory.take_in([individual])
         self._setting.journal.post(
             Added(

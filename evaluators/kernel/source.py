@@ -2,18 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from evaluators.evaluation import Rejected
 from evaluators.expression import Expression
 from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, Variant, invalid
+from evaluators.kernel.grid import Grid, shared_grid
 from evaluators.kernel.normalise import check_readable, count_lines, normalised
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.planner import Planner, holds, params_for
 from evaluators.kernel.reader import read_front_matter
-from evaluators.lined_yaml import YamlError, load, spans
+from evaluators.lined_yaml import Span, YamlError, load, spans
 from evaluators.spelling import storable
 from evaluators.tasks.task import Task
 
@@ -31,9 +34,26 @@ def kernel_id(text: str) -> str:
         return _digest(_normalised(text))
 
 
-@lru_cache(maxsize=64)  # one text is parsed where it is written, named, planned and compiled
 def parse_kernel(text: str) -> "KernelSource":
     """Read and validate a kernel file. Raises Rejected(INVALID) with line and reason."""
+    known = _REMEMBERED.get(text)
+    return known if known is not None else _remembered(_parse(text))
+
+
+_REMEMBERED: OrderedDict[str, "KernelSource"] = OrderedDict()
+"""By text: one file is parsed where it is written, named, planned and compiled."""
+
+MOST_REMEMBERED = 64
+
+
+def _remembered(kernel: "KernelSource") -> "KernelSource":
+    _REMEMBERED[kernel.text] = kernel
+    if len(_REMEMBERED) > MOST_REMEMBERED:
+        _REMEMBERED.popitem(last=False)
+    return kernel
+
+
+def _parse(text: str) -> "KernelSource":
     if len(text) > MAX_CHARACTERS:
         raise invalid(f"the file is longer than {MAX_CHARACTERS} characters", 1)
     check_readable(text)
@@ -54,31 +74,50 @@ def parse_kernel(text: str) -> "KernelSource":
         raise invalid(error.reason, error.line + first_line - 1) from None
     front = read_front_matter(tree, first_line)
     meaning = {key: tree[key] for key in tree if key not in ("space", "constraints")}
-    code = _normalised(text[end + len(CLOSING) :])
+    if not front.variants:
+        meaning.pop("variants", None)
     source = KernelSource(
         text=text,
         front=front,
-        id=_digest(f"{json.dumps(meaning, sort_keys=True)}\n{code}"),
-        structure=_digest(
-            f"{json.dumps({**meaning, 'params': sorted(front.params)}, sort_keys=True)}\n{code}"
-        ),
+        id=_id(meaning, text[end + len(CLOSING) :]),
+        structure=_id({**meaning, "params": sorted(front.params)}, text[end + len(CLOSING) :]),
+        meaning=meaning,
+        grid=_grid(front),
         yaml_start=start + len(OPENING),
         yaml_end=end,
     )
+    _check_constraints(source)
+    return source
+
+
+def _grid(front: FrontMatter) -> Grid:
+    varied = tuple((name, values) for name, values in front.space.items() if len(values) > 1)
+    names = dict(varied)
+    rest = tuple((name, value) for name, value in front.params.items() if name not in names)
+    return shared_grid(varied, front.constraints, rest)
+
+
+def _check_constraints(source: "KernelSource") -> None:
+    front = source.front
+    if source.grid.holds(front.params):
+        return
     for constraint in front.constraints:
         if not holds(constraint, front.params, None):
             raise invalid(
                 f"constraint {constraint.text!r} does not hold for params {dict(front.params)}",
                 front.lines["constraints"],
             )
-    return source
+
+
+def _id(meaning: Mapping[str, Any], code: str) -> str:
+    return _digest(f"{json.dumps(meaning, sort_keys=True)}\n{_normalised(code)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelSource:
     """A parsed kernel file.
 
-    id: of the normalised code and of all front matter that changes what runs; two files
+    id: of the normalised code and of all front matter that changes what runs (meaning); two files
     with the same id do the same thing. structure: the same without the values of params, so
     that kernels of one structure are points of one space.
     """
@@ -87,6 +126,8 @@ class KernelSource:
     front: FrontMatter
     id: str
     structure: str
+    meaning: Mapping[str, Any] = field(repr=False)
+    grid: Grid = field(repr=False, compare=False)
     yaml_start: int  # the YAML stands at text[yaml_start:yaml_end]
     yaml_end: int
 
@@ -149,10 +190,7 @@ class KernelSource:
 
     def feasible(self, params: Mapping[str, int]) -> bool:
         """Whether every constraint holds for the file's params changed by these."""
-        try:
-            return all(holds(c, {**self.params, **params}, None) for c in self.constraints)
-        except Rejected:
-            return False
+        return self.grid.holds({**self.params, **params})
 
     def with_params(self, changed: Mapping[str, int]) -> "KernelSource":
         """The same file with other parameter values; everything else stays as written.
@@ -164,14 +202,63 @@ class KernelSource:
                 raise invalid(f"{name!r} is not in params", self.front.lines.get("params"))
         if not changed:
             return self
-        values = {**self.params, **changed}
-        yaml_text = self.text[self.yaml_start : self.yaml_end]
-        span = spans(yaml_text)["params"]
+        values = {**self.params, **{name: int(value) for name, value in changed.items()}}
         flow = "{" + ", ".join(f"{name}: {value}" for name, value in values.items()) + "}"
+        made = self._with_value("params", flow)
+        known = _REMEMBERED.get(made.text)
+        if known is not None:
+            return known
+        lines_change = made.block or "\n" in made.before
+        if lines_change or any(abs(value) >= 2**31 for value in values.values()):
+            return parse_kernel(made.text)
+        front = replace(self.front, params=values)
+        meaning = {**self.meaning, "params": values}
+        source = replace(
+            self,
+            text=made.text,
+            front=front,
+            id=_id(meaning, self.code),
+            meaning=meaning,
+            grid=self.grid if changed.keys() <= set(self.grid.names) else _grid(front),
+            yaml_end=self.yaml_end + len(made.text) - len(self.text),
+        )
+        _check_constraints(source)
+        return _remembered(source)
+
+    def with_variants(self, variants: Sequence[tuple[str, Mapping[str, int]]]) -> "KernelSource":
+        """The same file with these variants, (when, params) each, in place of its own.
+
+        Raises Rejected(INVALID): an unknown name, or a condition that is none.
+        """
+        if not variants and not self.variants:
+            return self
+        lines = [
+            f"{{when: {json.dumps(when)}, params: "
+            f"{{{', '.join(f'{name}: {value}' for name, value in params.items())}}}}}"
+            for when, params in variants
+        ]
+        flow = "[" + ",\n           ".join(lines) + "]"
+        return parse_kernel(self._with_value("variants", flow).text)
+
+    def with_space(self, space: Mapping[str, Sequence[int]]) -> "KernelSource":
+        """The same file with another space. Raises Rejected(INVALID): an unknown name."""
+        lists = (f"{name}: {list(values)}" for name, values in space.items())
+        return parse_kernel(self._with_value("space", f"{{{', '.join(lists)}}}").text)
+
+    def _with_value(self, key: str, flow: str) -> "_Edited":
+        """The text with another value of a top-level key, which is added where it is missing."""
+        yaml_text = self.text[self.yaml_start : self.yaml_end]
+        span = spans(yaml_text).get(key)
+        if span is None:
+            end = len(yaml_text.rstrip())
+            span = Span(end, end, block=False)
+            flow = f"\n{key}: {flow}"
+        before = yaml_text[span.start : span.end]
         yaml_text = (
             yaml_text[: span.start] + flow + ("\n" if span.block else "") + yaml_text[span.end :]
         )
-        return parse_kernel(self.text[: self.yaml_start] + yaml_text + self.text[self.yaml_end :])
+        text = self.text[: self.yaml_start] + yaml_text + self.text[self.yaml_end :]
+        return _Edited(text=text, before=before, block=span.block)
 
     def params_for(self, dims: Mapping[str, int]) -> dict[str, int]:
         """See planner.params_for."""
@@ -182,6 +269,15 @@ class KernelSource:
         return Planner(self.front, task, dims).plan()
 
 
+class _Edited(NamedTuple):
+    """A file's text with one value changed. before: the value; block: over lines of its own."""
+
+    text: str
+    before: str
+    block: bool
+
+
+@lru_cache(maxsize=64)
 def _normalised(text: str) -> str:
     """Without trailing blanks and empty lines, so that formatting noise is no new kernel."""
     return "\n".join(line for line in map(str.rstrip, text.splitlines()) if line)

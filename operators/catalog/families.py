@@ -133,6 +133,11 @@ def families(task: Task) -> Families:
     return _CACHE[task.hash]
 
 
+def remember(task: Task, known: Families) -> None:
+    """From now on these are the task's, as for searches in what was recorded of some of them."""
+    _CACHE[task.hash] = known
+
+
 def _fits(source: KernelSource, task: Task) -> bool:
     """Whether the file's own names leave the task's alone."""
     try:

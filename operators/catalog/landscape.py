@@ -122,11 +122,15 @@ class Landscape:
 def _coordinates(points: list[Key], names: list[str]) -> Array:
     """Doublings by point and parameter. What a point lacks counts as 1, a factor of nothing:
     it has to stand somewhere, or distances would be none that a Gaussian process can have."""
-    values = [dict(params) for _, params in points]
-    found = np.array(
-        [[point.get(name, 1) for name in names] for point in values], dtype=np.float64
-    ).reshape(len(points), len(names))
-    return np.asarray(np.log2(1 + np.abs(found)))
+    told = tuple(names)
+    found = np.array([_doublings(params, told) for _, params in points], dtype=np.float64)
+    return found.reshape(len(points), len(names))
+
+
+@lru_cache(maxsize=65536)
+def _doublings(params: frozenset[tuple[str, int]], names: tuple[str, ...]) -> tuple[float, ...]:
+    values = dict(params)
+    return tuple(math.log2(1 + abs(values.get(name, 1))) for name in names)
 
 
 def _measured(individuals: Collection[Individual]) -> list[tuple[Key, float]]:

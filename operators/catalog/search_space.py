@@ -1,22 +1,23 @@
 """The catalogue's search space: which kernels it can make for a task, and those not yet tried."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate
 from typing import get_args
 
 import numpy as np
 
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
-from operators.catalog.families import Params, families
+from operators.catalog.families import families
 from operators.catalog.structure import Kind
 from operators.individual import Candidate
 from operators.operator import Declined, Draft
 
-MOST_ENUMERATED = 5000
-"""Points, whether their constraints hold or not; a larger space is sampled, never enumerated."""
+MOST_COUNTED = 5000
+"""Points, whether their constraints hold or not; of a larger space nobody is told how many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +38,14 @@ class SearchSpace:
 
     @property
     def is_small(self) -> bool:
-        return self.largest <= MOST_ENUMERATED
-
-    def points(self) -> Iterator[tuple[str, Params]]:
-        """Every kernel, as a file's name and its parameters."""
-        for name, source in self.sources.items():
-            for values in product(*source.space.values()):
-                params = dict(zip(source.space, values, strict=True))
-                if source.feasible(params):
-                    yield name, params
+        """Whether it can be enumerated."""
+        return all(source.grid.small for source in self.sources.values())
 
     def count(self) -> int | None:
         """How many kernels there are; None where that is not small enough to be counted."""
-        return sum(1 for _ in self.points()) if self.is_small else None
+        if self.largest > MOST_COUNTED:
+            return None
+        return sum(len(source.grid.rows) for source in self.sources.values())
 
     def __str__(self) -> str:
         """In a few words."""
@@ -96,7 +92,9 @@ class Sweep:
     def __init__(self, space: SearchSpace, rng: np.random.Generator) -> None:
         """rng: decides the order, so that islands begin at different ends."""
         self._space, self._rng = space, rng
-        self._left: list[tuple[str, Params]] | None = None
+        self._names = list(space.sources)
+        self._ends: list[int] = []  # of each source's points, counted over all
+        self._left: list[int] | None = None
 
     @property
     def exhausted(self) -> bool:
@@ -108,11 +106,11 @@ class Sweep:
         if not self._space.is_small:
             raise Declined("the space is too large to be enumerated")
         if self._left is None:
-            points = list(self._space.points())
-            self._left = [points[i] for i in self._rng.permutation(len(points))]
+            sizes = [len(one.grid.rows) for one in self._space.sources.values()]
+            self._ends = list(accumulate(sizes))
+            self._left = self._rng.permutation(sum(sizes)).tolist()
         while self._left:
-            name, params = self._left.pop()
-            kernel = self._space.sources[name].with_params(params)
+            name, kernel = self._kernel(self._left.pop())
             if kernel.id not in known:
                 values = ", ".join(f"{key} = {value}" for key, value in kernel.params.items())
                 return Draft(
@@ -120,3 +118,10 @@ class Sweep:
                     report=f"not yet tried: {name}, {values}",
                 )
         raise Declined("every kernel of the space was tried")
+
+    def _kernel(self, number: int) -> tuple[str, KernelSource]:
+        """By its number among all."""
+        place = bisect_right(self._ends, number)
+        source = self._space.sources[self._names[place]]
+        row = number - (self._ends[place - 1] if place else 0)
+        return self._names[place], source.with_params(source.grid.params(row))

@@ -118,14 +118,14 @@ def test_what_an_override_breaks_is_blamed_on_it(
             ["budgets.evaluations or budgets.wall_time_s"],
         ),
         (
-            "task: sgemm\noperators: [{experiment: 0, crossover: 0, mutation: 0}]",
+            "task: sgemm\noperators: [{experiment: 0, crossover: 0, mutation: 0, tuning: 0}]",
             [],
             ["operators.0", "must be above 0"],
         ),
         (
             "task: sgemm\noperators: [{base: seed}]",
             [],
-            ["operators.0: base: seed leaves", "set crossover: 0 and mutation: 0"],
+            ["operators.0: base: seed leaves", "set crossover: 0, mutation: 0 and tuning: 0"],
         ),
         (
             "task: sgemm\noperators: [{base: seed, crossover: 0}]",

@@ -7,9 +7,9 @@ import pytest
 
 from evaluators.tasks.task_file import load_task
 from scripts import bench_throughput
-from scripts.bare_loop import AT_LEAST
-from scripts.recording import metrics, parameters
-from scripts.throughput import Setting, bare_arm, campaign_arm
+from scripts.lib.bare_loop import AT_LEAST
+from scripts.lib.recording import metrics, parameters
+from scripts.lib.throughput import Setting, bare_arm, campaign_arm
 from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 from tests.evaluators.hip import test_hip_double

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,13 +27,14 @@ from engine.store.events import (
 from engine.store.replay import History
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
-from evaluators.kernel.source import kernel_id
+from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog import catalog_operators, random_candidate
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft, Operators
+from operators.tuning.elites import Elites
 
 TASK = load_task("transpose")
 INFO = DeviceInfo(
@@ -48,7 +50,13 @@ INFO = DeviceInfo(
     max_threads=1024,
     cache_bytes=1 << 20,
 )
+
+
 OPERATORS = catalog_operators(TASK, INFO)
+
+
+def all_operators(task: Task) -> Operators:
+    return replace(catalog_operators(task, INFO), tuner=Elites(task, INFO))
 
 
 def judged(identity: str) -> Evaluation:
@@ -93,7 +101,7 @@ class World:
             config=self.config,
             task=task,
             device=INFO,
-            operators=tools or (OPERATORS if task is TASK else catalog_operators(task, INFO)),
+            operators=tools or all_operators(task),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,
@@ -262,7 +270,7 @@ def test_duplicates_are_not_paid_for() -> None:
 def test_a_population_of_one_declines_crossover() -> None:
     world = World(
         budget=3,
-        operators=[{"experiment": 0, "mutation": 0, "crossover": 1}],
+        operators=[{"experiment": 0, "mutation": 0, "tuning": 0, "crossover": 1}],
         islands={"patience": 3, "cycles_in_flight": 1},
     )
     assert world.run() == "nothing new"
@@ -334,3 +342,21 @@ def test_a_fault_ends_the_island_and_is_not_hidden_by_the_end() -> None:
 
     with pytest.raises(LookupError, match="store is gone"):
         Broken(budget=2).run()
+
+
+def test_a_tuning_cycle_measures_points_of_one_space_and_none_twice() -> None:
+    world = World(
+        budget=30,
+        operators=[{"experiment": 1, "crossover": 0, "mutation": 0, "tuning": 3}],
+    )
+    world.run()
+    cycles = {one.cycle for one in world.of(CycleStarted) if one.operator == "tuning"}
+    tuned = [one for one in world.of(Drafted) if one.cycle in cycles]
+    assert len(tuned) > 10 and {one.origin for one in tuned} == {"mutation"}
+    assert all(one.report.startswith(("tuning: ", "variants by shape: ")) for one in tuned)
+    for cycle in cycles:
+        structures = {
+            parse_kernel(one.candidate.source).structure for one in tuned if one.cycle == cycle
+        }
+        assert len(structures) <= 1
+    assert len({one.kernel_id for one in world.of(Drafted)}) == len(world.of(Drafted))

@@ -20,7 +20,7 @@ from engine.store.events import Drafted, EpochStarted, Evaluated
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.tasks.task_file import load_task
-from scripts.bare_loop import AT_LEAST, Done, Window, bare_loop
+from scripts.lib.bare_loop import AT_LEAST, Done, Window, bare_loop
 
 PATIENCE_S = 1200.0
 """For everything before the first candidate is evaluated."""

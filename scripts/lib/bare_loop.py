@@ -85,9 +85,9 @@ def bare_loop(
     context = multiprocessing.get_context("spawn")
     with raising_broken(), workbench.open(device) as evaluator:
         begun = (workbench, evaluator.device.info, cores)
-        with ProcessPoolExecutor(workers, context, _begin, begun) as pool:
+        with ProcessPoolExecutor(workers, context, begin_compiling, begun) as pool:
             loop = _Loop(evaluator)
-            loop.begin(pool.submit(_compile, naive).result())
+            loop.begin(pool.submit(compile_in_process, naive).result())
             compiled = _compiled(pool, sources, workers)
             done: list[Done] = []
             while not window.closed(done, time.time()):
@@ -104,7 +104,7 @@ def _compiled(
     place = 0
     while True:
         while len(waiting) < AHEAD * workers:
-            waiting.append(pool.submit(_compile, sources[place % len(sources)]))
+            waiting.append(pool.submit(compile_in_process, sources[place % len(sources)]))
             place += 1
         yield waiting.pop(0).result()
 
@@ -163,7 +163,7 @@ class _Loop:
 _work: tuple[Workbench, DeviceInfo]
 
 
-def _begin(workbench: Workbench, info: DeviceInfo, cores: frozenset[int]) -> None:
+def begin_compiling(workbench: Workbench, info: DeviceInfo, cores: frozenset[int]) -> None:
     """In each compile process, once."""
     global _work  # noqa: PLW0603 (a process of this pool does nothing else)
     _work = workbench, info
@@ -171,6 +171,7 @@ def _begin(workbench: Workbench, info: DeviceInfo, cores: frozenset[int]) -> Non
         os.sched_setaffinity(0, cores)
 
 
-def _compile(source: str) -> Built | Evaluation:
+def compile_in_process(source: str) -> Built | Evaluation:
+    """In a process of a pool that begin_compiling() began."""
     workbench, info = _work
     return workbench.compile(source, info)

@@ -1,0 +1,113 @@
+"""Variants: which of a kernel's measured points serves which shapes, and conditions that say so."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
+from statistics import fmean
+
+from operators.tuning.space import Params
+
+Dims = Mapping[str, int]
+Gains = Mapping[str, float]
+
+MOST_VARIANTS = 24
+"""Conditions in one file; a file may have 32."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composition:
+    """params: what serves where no condition holds; variants: (when, params that differ from
+    these); gain: the mean over the shapes of what its points were measured to gain, in ln."""
+
+    params: Params
+    variants: tuple[tuple[str, Params], ...]
+    gain: float
+
+
+def compose(
+    points: Sequence[tuple[Params, Gains]], shapes: Mapping[str, Dims], margin: float
+) -> Composition | None:
+    """The point that is best over all shapes, and others where they are better by the margin.
+
+    points: ln(time before / time) by shape's label; those without a time on every shape don't
+    count. margin: in ln, what may be luck. None: one point serves all shapes, or conditions that
+    tell the shapes apart would be too many.
+    """
+    points = [one for one in points if shapes.keys() <= one[1].keys()]
+    if not points or len(shapes) < 2:
+        return None
+    chosen = _portfolio([gains for _, gains in points], list(shapes), margin)
+    serves = {label: max(chosen, key=lambda one: points[one][1][label]) for label in shapes}
+    first = chosen[0]
+    for label, one in serves.items():
+        if points[one][1][label] - points[first][1][label] < margin:
+            serves[label] = first
+    rules = _rules([(dims, serves[label]) for label, dims in shapes.items()], ())
+    rules = [(when, one) for when, one in rules if one != first]
+    if not rules or len(rules) > MOST_VARIANTS:
+        return None
+    params = points[first][0]
+    return Composition(
+        params=params,
+        variants=tuple(
+            (" and ".join(when), _changed(params, points[one][0])) for when, one in rules
+        ),
+        gain=fmean(points[one][1][label] for label, one in serves.items()),
+    )
+
+
+def _portfolio(gains: Sequence[Gains], labels: Sequence[str], margin: float) -> list[int]:
+    """Places of the points that together are best, each shape served by its best; the best alone
+    comes first. Another joins where a shape gains more than the margin."""
+    best = max(range(len(gains)), key=lambda one: fmean(gains[one][label] for label in labels))
+    chosen, have = [best], {label: gains[best][label] for label in labels}
+    while True:
+        worth = [
+            sum(max(0.0, one[label] - have[label] - margin) for label in labels) for one in gains
+        ]
+        more = max(range(len(gains)), key=worth.__getitem__)
+        if worth[more] <= 0:
+            return chosen
+        chosen.append(more)
+        have = {label: max(have[label], gains[more][label]) for label in labels}
+
+
+def _rules(
+    shapes: Sequence[tuple[Dims, int]], when: tuple[str, ...]
+) -> list[tuple[tuple[str, ...], int]]:
+    """Conditions that exclude each other, and what serves where they hold: a decision tree over
+    the dims, split halfway (in doublings) between shapes (Breiman et al., CART, 1984)."""
+    served = {one for _, one in shapes}
+    if len(served) == 1:
+        return [(when, served.pop())]
+    splits = []
+    for name in shapes[0][0]:
+        sizes = sorted({dims[name] for dims, _ in shapes})
+        splits += [
+            (_mixed(shapes, name, isqrt(below * above)), name, isqrt(below * above))
+            for below, above in pairwise(sizes)
+        ]
+    _, name, limit = min(splits)
+    low = [one for one in shapes if one[0][name] <= limit]
+    high = [one for one in shapes if one[0][name] > limit]
+    return [
+        *_rules(low, (*when, f"{name} <= {limit}")),
+        *_rules(high, (*when, f"{name} > {limit}")),
+    ]
+
+
+def _mixed(shapes: Sequence[tuple[Dims, int]], name: str, limit: int) -> float:
+    """Pairs of shapes on the same side of a split that are not served by the same point."""
+    sides: tuple[list[int], list[int]] = ([], [])
+    for dims, one in shapes:
+        sides[dims[name] > limit].append(one)
+    return sum(
+        len(side) - sum(side.count(one) ** 2 for one in set(side)) / len(side)
+        for side in sides
+        if side
+    )
+
+
+def _changed(before: Params, after: Params) -> Params:
+    return {name: value for name, value in after.items() if value != before[name]}

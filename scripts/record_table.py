@@ -1,0 +1,314 @@
+"""Measures the points of a kernel's space into a T4 table; run again it goes on.
+
+Name one of the catalogue's families (--family) or a file (--kernel). The points come in a random
+order, so that a table that is not complete is a fair sample. Needs no Ray.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import yaml
+
+from engine.dispatch.workbench import BackendWorkbench, Broken, Built, raising_broken
+from evaluators.device_info import BackendMissing, known_backends
+from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.kernel.grid import Grid
+from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.measuring.policy import Anchor, policy_of
+from evaluators.tasks.task import Task, TaskError
+from evaluators.tasks.task_file import load_task
+from operators.catalog.families import families
+from scripts.lib.bare_loop import begin_compiling, compile_in_process
+from scripts.search.table import TIME, Row, Table, TableError
+
+AHEAD = 3
+"""Kernels compiled, or being compiled, for each compile process."""
+
+SAVE_EVERY_S = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What is recorded, and how. named: the task as it was given; task: with the shapes."""
+
+    named: str
+    task: Task
+    backend: str
+    device: int
+    family: str
+    kernel: KernelSource
+    seed: int
+
+    def points(self) -> list[dict[str, int]]:
+        """All feasible points in their order."""
+        grid = self.kernel.grid
+        order = np.random.default_rng(self.seed).permutation(len(grid.rows))
+        return [grid.params(int(row)) for row in order]
+
+    def metadata(self, info_name: str, naive_us: Mapping[str, float]) -> dict[str, object]:
+        return {
+            "task": self.named,
+            "backend": self.backend,
+            "device": info_name,
+            "date": datetime.now(UTC).date().isoformat(),
+            "family": self.family,
+            "kernel": self.kernel.text,
+            "shapes": [dict(one.dims) for one in self.task.workloads("benchmarks", self.backend)],
+            "naive_us": dict(naive_us),
+            "points": len(self.kernel.grid.rows),
+            "seed": self.seed,
+        }
+
+
+def with_shapes(named: str, shapes: Sequence[Mapping[str, int]], folder: Path) -> Task:
+    """The task with these benchmarks in place of its own, in a folder that is made; without any,
+    the task itself. Raises TaskError."""
+    task = load_task(named)
+    if not shapes:
+        return task
+    for shape in shapes:
+        if shape.keys() != set(task.dims):
+            raise TableError(f"--shape needs {', '.join(task.dims)}, not {', '.join(shape)}")
+    shutil.copytree(task.folder, folder)
+    tree = yaml.safe_load((folder / "task.yaml").read_text())
+    tree["benchmarks"] = [dict(shape) for shape in shapes]
+    (folder / "task.yaml").write_text(yaml.safe_dump(tree, sort_keys=False))
+    return load_task(folder)
+
+
+def with_values(kernel: KernelSource, values: Mapping[str, Sequence[int]]) -> KernelSource:
+    """The kernel with a smaller space; a parameter of one value is fixed. Raises TableError."""
+    for name in values:
+        if name not in kernel.space:
+            known = ", ".join(kernel.space)
+            raise TableError(f"--values {name}: the space has {known}")
+    space = {name: values.get(name, known) for name, known in kernel.space.items()}
+    rest = {name: value for name, value in kernel.params.items() if name not in space}
+    grid = Grid(space, kernel.constraints, rest)
+    if not grid.small:
+        raise TableError(f"its space has {grid.size} points; choose fewer with --values")
+    if not len(grid.rows):
+        raise TableError("no point of that space holds the kernel's constraints")
+    return kernel.with_params(grid.params(0)).with_space(space)
+
+
+class _Recorder:
+    """The file that is written, and what is in it."""
+
+    def __init__(self, path: Path, recording: Recording) -> None:
+        self._path, self._recording = path, recording
+        self.rows: list[Row] = []
+        self.naive_us: dict[str, float] = {}
+        self._device = ""
+        if path.exists():
+            self._take_up(Table.read(path))
+
+    def _take_up(self, table: Table) -> None:
+        wanted = self._recording.metadata("", {})
+        for key in ("task", "backend", "kernel", "shapes", "seed"):
+            if table.metadata.get(key) != wanted[key]:
+                raise TableError(
+                    f"{self._path} was recorded with other {key!r}: name another file with --out"
+                )
+        self.rows = list(table.rows)
+        self.naive_us = dict(table.metadata["naive_us"])
+        self._device = str(table.metadata["device"])
+
+    def left(self) -> list[dict[str, int]]:
+        known = {tuple(sorted(row.configuration.items())) for row in self.rows}
+        points = self._recording.points()
+        return [one for one in points if tuple(sorted(one.items())) not in known]
+
+    def begin(self, device: str, naive_us: Mapping[str, float]) -> None:
+        """Raises TableError where it was begun on another device."""
+        if self._device not in ("", device):
+            raise TableError(f"{self._path} was recorded on {self._device}, and this is {device}")
+        self._device = device
+        self.naive_us = self.naive_us or dict(naive_us)
+
+    def add(self, point: Mapping[str, int], evaluation: Evaluation) -> None:
+        """Times as paired with the naive seed's: the machine's moods cancel."""
+        times = {
+            label: self.naive_us[label] / 1e3 / float(np.exp(gain))
+            for label, gain in evaluation.gains.items()
+        }
+        if times:
+            times = {TIME: float(np.exp(fmean(map(np.log, times.values())))), **times}
+        self.rows.append(
+            Row(
+                configuration=dict(point),
+                status=evaluation.status,
+                times_ms={name: float(f"{value:.6g}") for name, value in times.items()},
+                compile_ms=round(1e3 * evaluation.seconds.get("compile", 0.0), 1),
+                reason=evaluation.reason,
+            )
+        )
+
+    def save(self) -> None:
+        metadata = self._recording.metadata(self._device, self.naive_us)
+        Table(name="", rows=self.rows, metadata=metadata).write(self._path)
+
+
+def record(recording: Recording, path: Path, *, workers: int, seconds: float) -> _Recorder:
+    """Until all points are measured, or the seconds are over. Raises TableError, Broken."""
+    recorder = _Recorder(path, recording)
+    left = recorder.left()
+    workbench = BackendWorkbench(
+        task=str(recording.task.folder),
+        backend=recording.backend,
+        secret=recording.seed,
+        policy=replace(
+            policy_of(recording.backend), min_blocks=3, max_blocks=6, width=0.02, budget_s=0.2
+        ),
+    )
+    until = time.monotonic() + seconds
+    context = multiprocessing.get_context("spawn")
+    with raising_broken(), workbench.open(recording.device) as evaluator:
+        begun = (workbench, evaluator.device.info, frozenset[int]())
+        with ProcessPoolExecutor(workers, context, begin_compiling, begun) as pool:
+            naive = pool.submit(compile_in_process, recording.task.naive).result()
+            if isinstance(naive, Evaluation):
+                raise TableError(f"the naive seed does not compile: {naive.reason}")
+            first = evaluator.measure(naive.kernel, naive.compiled, None)
+            if not first.passed:
+                raise TableError(f"the naive seed is {first.status}: {first.reason}")
+            recorder.begin(evaluator.device.info.name, first.times_us)
+            anchor = Anchor(kernel_id=naive.kernel_id, kernel=naive.kernel, compiled=naive.compiled)
+            saved = time.monotonic()
+            for point, built in _compiled(pool, recording.kernel, left, AHEAD * workers):
+                recorder.add(
+                    point,
+                    evaluator.measure(built.kernel, built.compiled, anchor)
+                    if isinstance(built, Built)
+                    else built,
+                )
+                if time.monotonic() - saved > SAVE_EVERY_S:
+                    recorder.save()
+                    saved = time.monotonic()
+                    _tell(recorder, len(left))
+                if time.monotonic() > until:
+                    break
+            pool.shutdown(cancel_futures=True)
+    recorder.save()
+    return recorder
+
+
+def _compiled(
+    pool: ProcessPoolExecutor,
+    kernel: KernelSource,
+    points: Sequence[dict[str, int]],
+    ahead: int,
+) -> Iterator[tuple[dict[str, int], Built | Evaluation]]:
+    """In order, compiled ahead by as much as keeps every process busy."""
+    waiting: list[tuple[dict[str, int], Future[Built | Evaluation]]] = []
+    coming = iter(points)
+    while True:
+        for point in islice(coming, ahead - len(waiting)):
+            source = kernel.with_params(point).text
+            waiting.append((point, pool.submit(compile_in_process, source)))
+        if not waiting:
+            return
+        point, future = waiting.pop(0)
+        yield point, future.result()
+
+
+def _tell(recorder: _Recorder, points: int) -> None:
+    passed = sum(row.status is Status.PASSED for row in recorder.rows)
+    text = f"{len(recorder.rows)} points, {passed} passed"
+    print(text, file=sys.stderr, flush=True)
+
+
+def _numbers(text: str) -> tuple[str, tuple[int, ...]]:
+    name, _, values = text.partition("=")
+    try:
+        return name, tuple(int(one) for one in values.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"write NAME=1,2,4 and not {text!r}") from None
+
+
+def _shape(text: str) -> dict[str, int]:
+    pairs = [one.partition("=") for one in text.replace(" ", ",").split(",") if one]
+    try:
+        return {name: int(value) for name, _, value in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"write M=256,N=256 and not {text!r}") from None
+
+
+def _kernel(task: Task, family: str, file: Path | None) -> tuple[str, KernelSource]:
+    if file is not None:
+        try:
+            return file.stem, parse_kernel(file.read_text())
+        except OSError as error:
+            raise TableError(f"{file} can't be read: {error.strerror}") from None
+    known = families(task).sources
+    if family not in known:
+        names = ", ".join(known) or "none"
+        raise TableError(f"--family {family!r} is none of this task's ({names}); or name --kernel")
+    return family, known[family]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", required=True, help="a shipped task's name, or a folder")
+    parser.add_argument("--backend", choices=known_backends(), default="cpu")
+    parser.add_argument("--device", type=int, default=0)
+    parser.add_argument("--family", default="")
+    parser.add_argument("--kernel", type=Path)
+    parser.add_argument("--shape", type=_shape, action="append", default=[], metavar="M=64,N=64")
+    parser.add_argument("--values", type=_numbers, action="append", default=[], metavar="TM=1,2,4")
+    parser.add_argument("--workers", type=int, default=max(1, len(os.sched_getaffinity(0)) - 1))
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True, help="*.T4.json.gz")
+    given = parser.parse_args(arguments)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            task = with_shapes(given.task, given.shape, Path(folder) / "task")
+            family, kernel = _kernel(task, given.family, given.kernel)
+            recording = Recording(
+                named=given.task,
+                task=task,
+                backend=given.backend,
+                device=given.device,
+                family=family,
+                kernel=with_values(kernel, dict(given.values)),
+                seed=given.seed,
+            )
+            recorder = record(recording, given.out, workers=given.workers, seconds=given.seconds)
+    except (BackendMissing, Broken, Rejected, TableError, TaskError) as error:
+        print(f"record_table: {error}", file=sys.stderr)
+        return 1
+    rows = recorder.rows
+    by_status = Counter(row.status.value for row in rows)
+    print(
+        json.dumps(
+            {
+                "table": str(given.out),
+                "points": len(recording.kernel.grid.rows),
+                "recorded": len(rows),
+                "by_status": dict(by_status),
+                "naive_us": recorder.naive_us,
+                "best_ms": min((row.times_ms[TIME] for row in rows if row.times_ms), default=None),
+            }
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
