@@ -1,5 +1,6 @@
 """The campaign's configuration as a whole, and what is wrong with a bad one."""
 
+import sys
 from pathlib import Path
 from typing import Any, Self
 
@@ -93,6 +94,18 @@ class CampaignConfig(Section):
         return self.operators[island % len(self.operators)]
 
     @property
+    def designing_islands(self) -> list[int]:
+        """Those that share an initial design."""
+        mixes = enumerate(map(self.operators_of, range(self.islands.count)))
+        catalogue = [index for index, mix in mixes if mix.kind == "catalog" and mix.evolves]
+        return catalogue if self.islands.initial else []
+
+    @property
+    def most_initial(self) -> int:
+        """Points of it: a quarter of the evaluations, where they are bounded."""
+        return sys.maxsize if self.budgets.evaluations is None else self.budgets.evaluations // 4
+
+    @property
     def compares_ideas(self) -> bool:
         """Whether experiments are compared with those of before, ahead of a writer."""
         return self.llm is not None and self.llm.novelty is not None
@@ -100,7 +113,19 @@ class CampaignConfig(Section):
     def shares_memory(self, island: int) -> bool:
         """Whether it tells other islands what it measured, and is told by them."""
         mix = self.operators_of(island)
-        return self.islands.memory == "shared" and mix.kind == "llm" and mix.evolves
+        return self.islands.memory == "shared" and mix.kind != "random" and mix.evolves
+
+    def memory_partners(self, island: int) -> list[int]:
+        """The others that it tells what it measured, and that tell it: those of its kind."""
+        kind = self.operators_of(island).kind
+        return [
+            other
+            for other in range(self.islands.count)
+            if other != island
+            and self.operators_of(other).kind == kind
+            and self.shares_memory(island)
+            and self.shares_memory(other)
+        ]
 
     @property
     def experiment(self) -> str:

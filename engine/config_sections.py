@@ -71,13 +71,21 @@ class Islands(Section):
     cycles_in_flight: int = Field(default=2, ge=1)
     """Cycles that an island has under way at once. Raise it where devices wait for islands or
     models."""
+    initial: int = Field(default=3, ge=0)
+    """Kernels of each family of the catalogue, or of the naive seed's own space, that islands of
+    kind `catalog` begin with. They are spread over its parameters and dealt to these islands in
+    turn, and are a quarter of `budgets.evaluations` at most. 0: all begins at the naive seed."""
     capacity: int = Field(default=40, ge=1)
     """Kernels that a population holds. The slowest that are best nowhere leave it first."""
     tournament: int = Field(default=12, ge=1)
     """Kernels of a population that a cycle chooses its parents from."""
+    restart: int | None = Field(default=None, ge=1)
+    """Kernels in a row, none of them faster than its best, after which an island begins again
+    with the most diverse of all that it knows, its best left out. null: never. What was found is
+    not lost."""
     memory: Literal["shared", "own"] = "shared"
-    """Whether islands that ask models tell each other what they measured. `own`: each knows its
-    own, and what migrates to it."""
+    """Whether islands of one kind, `catalog` or `llm`, tell each other what they measured. `own`:
+    each knows its own, and what migrates to it."""
     patience: int = Field(default=200, ge=1)
     """Cycles in a row without a new kernel, after which an island ends."""
 

@@ -150,6 +150,15 @@ class Tuner(Protocol):
         """Up to `count` points of one of the parents' spaces. Raises Declined."""
 
 
+class Initial(Protocol):
+    """A first generation, so many kernels of it on one island."""
+
+    def __len__(self) -> int: ...
+
+    def draft(self, number: int) -> Draft:
+        """The number-th, from 0. Raises Declined."""
+
+
 class Repairer(Protocol):
     async def repair(self, failed: Individual, context: Context) -> Draft:
         """failed: a candidate that did not pass. Raises Declined."""
@@ -158,7 +167,7 @@ class Repairer(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operators:
     """One island's set. A missing repairer means that failures are only learned from, a missing
-    tuner that nobody tunes."""
+    tuner that nobody tunes, and a missing initial design that all begins at the naive seed."""
 
     selector: Selector
     designer: Designer
@@ -167,6 +176,7 @@ class Operators:
     mutator: Mutator
     repairer: Repairer | None = None
     tuner: Tuner | None = None
+    initial: Initial | None = None
 
 
 def choose_experiments(experiments: Sequence[Experiment], count: int = 3) -> list[Experiment]:

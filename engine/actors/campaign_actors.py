@@ -118,7 +118,7 @@ class CampaignActors:
                     baseline,
                     evaluation,
                     before.history(index) if before else [],
-                    before.unheard(index) if before and config.shares_memory(index) else [],
+                    before.unheard(index, config.memory_partners(index)) if before else [],
                     self._islands,
                 )
                 for index, island in enumerate(self._islands)

@@ -174,9 +174,8 @@ class IslandActor:
         self._peers[destination].receive.remote(source, round, elites)
 
     def _share(self, individual: Individual) -> None:
-        for index, peer in enumerate(self._peers):
-            if index != self._index and self._config.shares_memory(index):
-                peer.hear.remote(individual)
+        for index in self._config.memory_partners(self._index):
+            self._peers[index].hear.remote(individual)
 
 
 async def _random_candidate(context: Context) -> Draft:

@@ -1,6 +1,7 @@
 """One cycle of an island: which operator works on which parents, and what it is asked for."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
@@ -20,6 +21,7 @@ from operators.operator import (
     Declined,
     Design,
     Draft,
+    Initial,
     Mutation,
     Operators,
     Repeat,
@@ -81,14 +83,17 @@ class Cycle:
     pending: tuple[Candidate, ...]
     way: Way
 
-    def started(self, island: int, heard: tuple[str, ...]) -> CycleStarted:
-        """heard: see the event."""
+    def started(
+        self, island: int, heard: tuple[str, ...], *, restarted: bool = False
+    ) -> CycleStarted:
+        """heard, restarted: see the event."""
         return CycleStarted(
             island=island,
             cycle=self.number,
             operator=self.operator,
             tournament=tuple(one.id for one in self.tournament),
             heard=heard,
+            restarted=restarted,
         )
 
 
@@ -157,6 +162,12 @@ class Asker:
     note: Note
     ideas: IdeaBook | None = None  # None: experiments are not compared with those of before
 
+    @property
+    def initial_cycles(self) -> int:
+        """How many of an island's first cycles measure the initial design."""
+        initial = self.operators.initial
+        return math.ceil(len(initial) / self.mix.experiments_per_cycle) if initial else 0
+
     async def asks(self, cycle: Cycle, context: MakeContext, hear: Hear) -> list[Ask]:
         """hear: told how the Base was selected. Raises Declined when nothing can be asked for."""
         match cycle.operator:
@@ -168,6 +179,8 @@ class Asker:
                 return [self._mutation(cycle, context(SELECT, "select").rng)]
             case "tuning":
                 return await self._tuning(cycle, context(SELECT, "tune"))
+            case "initial":
+                return self._initial(cycle)
             case "random":
                 slots = range(self.mix.experiments_per_cycle)
                 draw = self.random_candidate
@@ -263,6 +276,20 @@ class Asker:
             repairs=failed.id,
             experiment=failed.experiment,
         )
+
+    def _initial(self, cycle: Cycle) -> list[Ask]:
+        """By the cycle's number, so that none is measured twice after a kill."""
+        count = self.mix.experiments_per_cycle
+        first = (cycle.number - 1) * count
+
+        def ask(slot: int, initial: Initial) -> Ask:
+            async def draw(context: Context) -> Draft:
+                return initial.draft(first + slot)
+
+            return Ask(slot=slot, draw=draw, origin="random")
+
+        initial = self.operators.initial
+        return [ask(slot, initial) for slot in range(count)] if initial else []
 
     def _crossover(self, cycle: Cycle, rng: np.random.Generator) -> Ask:
         if len(cycle.tournament) < 2:

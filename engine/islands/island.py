@@ -116,6 +116,8 @@ class Island:
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()
+                    if event.restarted:
+                        self._restart()
                     chosen = self._memory.members(event.tournament)
                     self._start(event.cycle, event.operator, chosen)
                 case CycleFinished():
@@ -148,11 +150,18 @@ class Island:
         number = self._last_cycle + 1
         rng = self._setting.rng(self.index, number, CYCLE)
         operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng))
+        if number <= self._asker.initial_cycles:
+            operator = "initial"
         heard = self._memory.take_heard()
+        limit = self._config.islands.restart
+        restarted = limit is not None and self._memory.stale >= limit and self._restart()
         tournament = self._memory.tournament(rng, self._config.islands.tournament)
         cycle = self._start(number, operator, tournament)
-        self._setting.journal.post(cycle.started(self.index, heard))
+        self._setting.journal.post(cycle.started(self.index, heard, restarted=restarted))
         return cycle
+
+    def _restart(self) -> bool:
+        return self._mix.evolves and self._memory.restart(self._config.islands.tournament)
 
     def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
         cycle = Cycle(

@@ -7,6 +7,7 @@ import numpy as np
 
 from engine.config import OperatorMix
 from engine.islands.population import AddStatus, Population
+from engine.islands.restart import diverse
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
 
@@ -32,6 +33,9 @@ class Memory:
         self.profiles: dict[str, tuple[str, ...]] = {}
         self.revised: dict[str, tuple[int, Evaluation]] = {}
         self._heard: list[Individual] = []  # since a cycle last began
+        self._best = 0.0  # of the population, since it last began
+        self.stale = 0
+        """Kernels of cycles taken in since the population's best was last beaten."""
 
     def take_in(self, individuals: Iterable[Individual]) -> str:
         """Returns what the population did with the last of them."""
@@ -45,8 +49,21 @@ class Memory:
             apart = individual.in_idle_time and added is AddStatus.NOT_ADDED
             (self.tuned if apart else self.individuals)[individual.id] = individual
             status = added.name
+            speed = individual.evaluation.speedup or 0.0
+            self.stale = 0 if speed > self._best else self.stale + (not individual.in_idle_time)
+            self._best = max(self._best, speed)
         self._forget_oldest()
         return status
+
+    def restart(self, size: int) -> bool:
+        """Begin again with the most diverse that is known; False where that is one kernel."""
+        kernels = diverse((*self._seed, *self.individuals.values()), size)
+        self.stale = 0
+        if len(kernels) < 2:
+            return False
+        self.population.begin_again(kernels)
+        self._best = max(one.evaluation.speedup or 0.0 for one in kernels)
+        return True
 
     def tournament(self, rng: np.random.Generator, size: int) -> tuple[Individual, ...]:
         """Whom a cycle chooses its parents from, best first; without evolution the seed alone."""

@@ -11,6 +11,7 @@ from operators.llm.question import Model
 from operators.llm.scientist import llm_operators
 from operators.operator import Operators
 from operators.tuning.elites import Elites
+from operators.tuning.initial import InitialDesign
 
 
 def island_operators(
@@ -19,6 +20,17 @@ def island_operators(
     """model: what an island of kind llm asks; None: nobody is asked."""
     classic = replace(catalog_operators(task, device), tuner=Elites(task, device))
     mix = config.operators_of(index)
+    sharing = config.designing_islands
+    if index in sharing:
+        initial = InitialDesign(
+            task,
+            config.seed,
+            per_family=config.islands.initial,
+            most=config.most_initial,
+            place=sharing.index(index),
+            islands=len(sharing),
+        )
+        classic = replace(classic, initial=initial)
     if mix.kind != "llm" or config.llm is None or model is None:
         return classic
     asked = llm_operators(

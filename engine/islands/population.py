@@ -89,6 +89,14 @@ class Population:
                 return AddStatus.NOT_ADDED
         return AddStatus.NEW
 
+    def begin_again(self, with_these: Iterable[Individual]) -> None:
+        """As if nothing else had ever been offered."""
+        self._members = {
+            one.id: _Member(one, self._offered)
+            for one in list(with_these)[: self.capacity]
+            if one.evaluation.passed
+        }
+
     def revise(self, kernel_id: str, evaluation: Evaluation) -> None:
         """A member's new verdict; one that does not pass any more leaves."""
         member = self._members.get(kernel_id)

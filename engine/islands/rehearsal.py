@@ -117,7 +117,7 @@ class Rehearsal:
         island = Island(self.island, setting)
         island.restore(history)
         if wanted is not None and shared:  # a cycle of before knows what it was told
-            island.hear(self.whole.unheard(self.island))
+            island.hear(self.whole.unheard(self.island, self.config.memory_partners(self.island)))
         asyncio.run(island.run())
         return model.asked
 

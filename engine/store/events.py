@@ -27,6 +27,7 @@ class CycleStarted:
     """An island begins a cycle, looking at these members of its population, best first.
 
     heard: the keys of drafts on other islands that it was told of since it began the one before.
+    restarted: its population had begun again, with the most diverse of what it knew.
     """
 
     kind: ClassVar[str] = "cycle_started"
@@ -35,6 +36,7 @@ class CycleStarted:
     operator: str
     tournament: tuple[str, ...]
     heard: tuple[str, ...] = ()
+    restarted: bool = False
 
     @property
     def key(self) -> str:

@@ -1,6 +1,6 @@
 """A stored campaign read back: everything that a resumption, a summary or a report needs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -83,14 +83,14 @@ class Replay:
         """What Island.restore() takes."""
         return [(event, self._individuals(event)) for event in self._own.get(island, ())]
 
-    def unheard(self, island: int) -> list[Individual]:
-        """What became of other islands' drafts, as far as this island was not told of it."""
+    def unheard(self, island: int, others: Collection[int]) -> list[Individual]:
+        """What became of those islands' drafts, as far as this island was not told of it."""
         own = self._own.get(island, ())
         heard = {key for event in own if isinstance(event, CycleStarted) for key in event.heard}
         return [
             individual
             for other, events in self._own.items()
-            if other != island
+            if other in others
             for event in events
             if isinstance(event, Added) and event.told_others and event.key not in heard
             for individual in self._individuals(event)

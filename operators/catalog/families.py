@@ -153,8 +153,13 @@ def random_params(source: KernelSource, rng: np.random.Generator, tries: int = 1
 
     Falls back on the file's own parameters when no feasible point turns up.
     """
+    sizes = [len(values) for values in source.space.values()]
     for _ in range(tries):
-        params = {name: int(rng.choice(values)) for name, values in source.space.items()}
+        places = rng.integers(sizes).tolist() if sizes else []
+        params = {
+            name: values[place]
+            for (name, values), place in zip(source.space.items(), places, strict=True)
+        }
         if source.feasible(params):
             return params
     return dict(source.params)

@@ -109,14 +109,24 @@ class Landscape:
         )
 
     def _covariance(self, left: list[Key], right: list[Key]) -> Array:
-        names = sorted({name for _, params in (*left, *right) for name, _ in params})
-        a, b = _coordinates(left, names), _coordinates(right, names)
-        apart = np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2)
-        code = {text: i for i, text in enumerate({text for text, _ in (*left, *right)})}
-        own, other = ([code[text] for text, _ in points] for points in (left, right))
-        apart += OTHER_CODE * np.not_equal.outer(own, other).reshape(apart.shape)
+        apart = _apart(left, right)
         shared = (1 - CLIFFS) * np.exp(-apart / REACH) + CLIFFS * (apart == 0)
         return np.asarray(SPREAD**2 * shared)
+
+
+def distances(texts: list[str]) -> Array:
+    """Of kernels from each other, in doublings. Raises Rejected where one can't be read."""
+    points = [key_of(parsed(text)) for text in texts]
+    return _apart(points, points)
+
+
+def _apart(left: list[Key], right: list[Key]) -> Array:
+    names = sorted({name for _, params in (*left, *right) for name, _ in params})
+    a, b = _coordinates(left, names), _coordinates(right, names)
+    apart = np.abs(a[:, None, :] - b[None, :, :]).sum(axis=2)
+    code = {text: i for i, text in enumerate({text for text, _ in (*left, *right)})}
+    own, other = ([code[text] for text, _ in points] for points in (left, right))
+    return np.asarray(apart + OTHER_CODE * np.not_equal.outer(own, other).reshape(apart.shape))
 
 
 def _coordinates(points: list[Key], names: list[str]) -> Array:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,7 @@ class _Campaign:
             journal=self,
             evaluate=self._evaluate,
             send=self._send,
+            share=partial(self._share, index) if self._config.shares_memory(index) else None,
             sweep=Sweep(search_space(self._task), rng),
         )
         return Island(index, setting)
@@ -129,6 +131,10 @@ class _Campaign:
         self, source: int, destination: int, round: int, elites: Sequence[Individual]
     ) -> None:
         self._islands[destination].receive(source, round, elites)
+
+    def _share(self, island: int, individual: Individual) -> None:
+        for other in self._config.memory_partners(island):
+            self._islands[other].hear([individual])
 
 
 async def _random_candidate(context: Context) -> Draft:

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from engine.config import CampaignConfig, parse_config
 from engine.ending import Stopped
 from engine.islands.island import Island
+from engine.islands.operators import island_operators
 from engine.islands.seats import Places
 from engine.islands.setting import Evaluate, Setting
 from engine.store.events import (
@@ -34,7 +34,6 @@ from operators.catalog import catalog_operators, random_candidate
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft, Operators
-from operators.tuning.elites import Elites
 
 TASK = load_task("transpose")
 INFO = DeviceInfo(
@@ -53,10 +52,6 @@ INFO = DeviceInfo(
 
 
 OPERATORS = catalog_operators(TASK, INFO)
-
-
-def all_operators(task: Task) -> Operators:
-    return replace(catalog_operators(task, INFO), tuner=Elites(task, INFO))
 
 
 def judged(identity: str) -> Evaluation:
@@ -92,6 +87,7 @@ class World:
     ) -> None:
         self.task = task
         values: dict[str, Any] = {"task": "transpose", "tracking": "none", **changes}
+        values["islands"] = {"initial": 0, **changes.get("islands", {})}
         self.config: CampaignConfig = parse_config(values, where="test")
         self.budget = budget
         self.log: list[Event] = list(earlier)
@@ -101,7 +97,7 @@ class World:
             config=self.config,
             task=task,
             device=INFO,
-            operators=tools or all_operators(task),
+            operators=tools or island_operators(self.config, 0, task, INFO, None),
             random_candidate=self.random_candidate,
             journal=self,
             evaluate=self.evaluate,

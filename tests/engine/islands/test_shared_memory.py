@@ -97,7 +97,7 @@ class Archipelago:
         for index, island in enumerate(self.islands):
             island.restore(replay.history(index))
             if shared:
-                island.hear(replay.unheard(index))
+                island.hear(replay.unheard(index, [1 - index]))
 
     def island(self, index: int, shared: bool) -> Island:
         mind = self.minds[index]

@@ -1,0 +1,82 @@
+"""Initial design: a first generation that is spread over all families and their spaces."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from evaluators.kernel.grid import Rows
+from evaluators.kernel.source import KernelSource
+from evaluators.tasks.task import Task
+from operators.catalog.search_space import search_space
+from operators.individual import Candidate
+from operators.operator import Declined, Draft
+from operators.tuning.space import Floats, Space, space_of
+
+CANDIDATES = 32
+"""Points at random that each further one is chosen from."""
+
+
+class InitialDesign:
+    """One island's part of a design that all islands share: they begin in different places.
+
+    Families take turns. Within one, each point is the furthest of some random ones from those
+    before: best candidate sampling (Mitchell, SIGGRAPH 1991).
+    """
+
+    def __init__(
+        self, task: Task, seed: int, *, per_family: int, most: int, place: int, islands: int
+    ) -> None:
+        """most: points over all islands; place: the island's among those that share the design."""
+        self._sources: Mapping[str, KernelSource] = search_space(task).sources
+        self._seed = seed
+        whole = min(most, per_family * len(self._sources))
+        self._numbers = range(place, whole, islands)
+        self._of_each = math.ceil(whole / max(1, len(self._sources)))
+        self._points: dict[str, list[dict[str, int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def draft(self, number: int) -> Draft:
+        """The island's own number-th, from 0. Raises Declined where there is none."""
+        if number >= len(self):
+            raise Declined("the initial design is at its end")
+        turn, family = divmod(self._numbers[number], len(self._sources))
+        name = list(self._sources)[family]
+        points = self._of(name)
+        if turn >= len(points):
+            raise Declined(f"{name} has no {turn + 1} points")
+        kernel = self._sources[name].with_params(points[turn])
+        values = ", ".join(f"{key} = {value}" for key, value in kernel.params.items())
+        return Draft(
+            candidate=Candidate.from_source(kernel.text),
+            report=f"initial design: {name}, {values}",
+        )
+
+    def _of(self, name: str) -> list[dict[str, int]]:
+        if name not in self._points:
+            rng = np.random.default_rng((self._seed, list(self._sources).index(name)))
+            space = space_of(self._sources[name])
+            self._points[name] = [space.params(row) for row in spread(space, self._of_each, rng)]
+        return self._points[name]
+
+
+def spread(space: Space, count: int, rng: np.random.Generator) -> Rows:
+    """So many feasible points far from each other; fewer where there are no more."""
+    rows = space.draw(rng, count * CANDIDATES)
+    features = space.features(rows)
+    nearest = np.full(len(rows), math.inf)
+    chosen: list[int] = []
+    for turn in range(min(count, len(rows))):
+        offered = np.arange(turn, len(rows), count)  # each time others
+        offered = offered[nearest[offered] > 0]
+        if not len(offered):
+            continue
+        chosen.append(int(offered[np.argmax(nearest[offered])]))
+        nearest = np.minimum(nearest, _distances(features, chosen[-1]))
+    return rows[chosen]
+
+
+def _distances(features: Floats, place: int) -> Floats:
+    return np.asarray(np.abs(features - features[place]).sum(axis=1))
