@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
+from jinja2 import TemplateError, TemplateSyntaxError
 
 from engine.config_errors import ConfigError
 from engine.config_file import load_config
@@ -46,7 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"bench_roles: {error}; answers are kept in {given.out}", file=sys.stderr)
         return 1
     except TemplateError as error:
-        print(f"bench_roles: a template of --prompts can't be filled: {error}", file=sys.stderr)
+        said = " ".join(str(error.message).split())
+        if isinstance(error, TemplateSyntaxError):
+            said = f"{error.name}, line {error.lineno}: {said}"
+        print(
+            f"bench_roles: a template of {given.prompts} can't be filled: {said}", file=sys.stderr
+        )
         return 1
     except (
         BackendMissing,
@@ -171,17 +176,48 @@ def _parser() -> argparse.ArgumentParser:
     asking = commands.add_parser("ask", help="asks them, judges kernels, and prints scores")
     asking.add_argument("situations", nargs="+", type=Path, metavar="FILE.json.gz")
     asking.add_argument("--config", type=Path, required=True, help="whose section llm is asked")
-    asking.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    asking.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="of the configuration"
+    )
     asking.add_argument("--model", default="", help="a name in llm.models, for all roles")
     asking.add_argument("--temperature", type=_temperature, help="in place of the model's own")
     asking.add_argument("--roles", nargs="+", choices=BENCHED, help="default: all there are")
     asking.add_argument("--backend", help="situations of this backend alone")
     asking.add_argument("--repeats", type=_positive, default=1, help="of every question")
-    asking.add_argument("--prompts", type=Path, metavar="DIR", help="templates that stand in")
-    asking.add_argument("--follow", type=int, default=0, help="experiments of a design to write")
-    asking.add_argument("--task", type=Path, action="append", default=[], metavar="FOLDER")
-    asking.add_argument("--judge", action=argparse.BooleanOptionalAction, default=True)
-    asking.add_argument("--out", type=Path, required=True, metavar="ANSWERS.jsonl")
+    asking.add_argument(
+        "--prompts",
+        type=Path,
+        metavar="DIR",
+        help="templates in place of those of the same name in operators/llm/prompts",
+    )
+    asking.add_argument(
+        "--follow",
+        type=_positive,
+        default=0,
+        metavar="N",
+        help="have N experiments of every design written and judged, too",
+    )
+    asking.add_argument(
+        "--task",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="of a task that is not shipped",
+    )
+    asking.add_argument(
+        "--judge",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compile, check and time the kernels, here, on the situations' backend",
+    )
+    asking.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="ANSWERS.jsonl",
+        help="where answers are kept; what it holds already is not asked again",
+    )
     asking.set_defaults(do=_ask)
 
     scoring = commands.add_parser("scores", help="prints the scores of answers again")

@@ -104,7 +104,7 @@ class Questioner:
         assert config.llm is not None
         llm = asked_alone(config.llm, models)
         self._config = config.model_copy(update={"llm": llm})
-        self._island = _asking_island(config)
+        self._island = asking_island(config)
         self._tasks, self._answers, self._follow = tasks, answers, follow
         self._calls = Calls()
         self._gateway = Gateway(llm, config.budgets.of_calls, self._calls)
@@ -251,7 +251,7 @@ def asked_alone(llm: Llm, models: Mapping[Role, LlmModel]) -> Llm:
     return llm.model_copy(update={"models": named, "roles": {role: role for role in models}})
 
 
-def _asking_island(config: CampaignConfig) -> int:
+def asking_island(config: CampaignConfig) -> int:
     """The first whose operators ask models; they are as configured there."""
     islands = range(config.islands.count)
     return next(one for one in islands if config.operators_of(one).kind == "llm")

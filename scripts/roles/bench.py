@@ -15,7 +15,7 @@ from evaluators.tasks.task_file import load_task
 from operators.llm.prompts.templates import FOLDER, templates_hash
 from operators.llm.question import Role
 from scripts.roles.answers import Answers
-from scripts.roles.asking import TASKS, Questioner, Told, asked_alone
+from scripts.roles.asking import TASKS, Questioner, Told, asked_alone, asking_island
 from scripts.roles.judging import judge
 from scripts.roles.scores import Scores, scores
 from scripts.roles.situations import BENCHED, Situation, SituationError
@@ -99,7 +99,7 @@ def models_of(
     model: str = "",
     temperature: float | None = None,
 ) -> dict[Role, LlmModel]:
-    """Who a configuration asks as each role, its first island's where they differ.
+    """Who a configuration asks as each role, on the first of its islands that asks.
 
     model: a name in llm.models that all roles ask instead; temperature: in place of the model's.
     Raises ConfigError: there is no such model.
@@ -109,18 +109,21 @@ def models_of(
         raise ConfigError(
             f"--model {model!r} is none of llm.models, which has {', '.join(config.llm.models)}"
         )
+    island = asking_island(config)
+    own = config.operators_of(island).models
     found: dict[Role, LlmModel] = {}
     for role in roles:
-        name = config.llm.model_name(role, model)
-        one = config.llm.options(name).temperature if temperature is None else temperature
-        found[role] = config.llm.models[name].model_copy(update={"temperature": one})
+        name = config.llm.model_name(role, model or own.get(role, ""), island)
+        warmth = config.llm.options(name, island).temperature
+        told = warmth if temperature is None else temperature
+        found[role] = config.llm.models[name].model_copy(update={"temperature": told})
     return found
 
 
 def asked(config: CampaignConfig, models: Mapping[Role, LlmModel], follow: int) -> dict[str, Any]:
     """What decides the answers, besides the situations: for the file that keeps them."""
     assert config.llm is not None
-    mix = next(one for one in config.operators if one.kind == "llm")
+    mix = config.operators_of(asking_island(config))
     return {
         "models": {
             role: model.model_dump(mode="json", exclude=NOT_SHOWN) for role, model in models.items()

@@ -75,7 +75,7 @@ def _by_situation(quantity: Quantity, seen: Sequence[Seen]) -> dict[str, float]:
     values: defaultdict[str, list[float]] = defaultdict(list)
     for one in seen:
         values[one.answer.situation] += quantity.values(one)
-    return {situation: fmean(found) for situation, found in values.items() if found}
+    return {one: fmean(found) for one, found in sorted(values.items()) if found}
 
 
 def compared(first: Answers, second: Answers) -> Scores:

@@ -39,6 +39,7 @@ def compare_lines(found: Mapping[str, Any]) -> Iterator[str]:
                 _difference(name, one),
             )
             for name, one in figures.items()
+            if one["better"] or one["first"] != one["second"]  # else it tells of no model
         ]
         yield from _aligned([("", "first", "second", "second beside first"), *rows])
 

@@ -39,6 +39,7 @@ from scripts.roles.answers import Answer, Answers
 from scripts.roles.bench import asked_config, bench, models_of, tasks_of
 from scripts.roles.collect import collect, spread
 from scripts.roles.intervals import Difference, Figure, sign_p, wilson
+from scripts.roles.judging import judge
 from scripts.roles.quantities import measured_later
 from scripts.roles.scores import compared, scores
 from scripts.roles.situations import BENCHED, Recorded, Situation, SituationError, read, write
@@ -487,6 +488,60 @@ def test_a_designs_experiments_are_written_where_it_is_followed(
     assert told["calls"] == 2
     assert told["verdicts"] == {"PASSED": 1}
     assert told["figures"]["within the prediction"]["n"] == 1
+
+
+def test_who_is_asked_follows_the_configuration() -> None:
+    values: dict[str, Any] = {
+        "task": "sgemm",
+        "budgets": {"evaluations": 9},
+        "operators": [{"kind": "catalog"}, {"kind": "llm", "models": {"repair": "third"}}],
+        "llm": {
+            "models": {
+                "first": {"model": "a", "temperature": [0.1, 0.3]},
+                "second": {"model": "b", "temperature": 0.7},
+                "third": {"model": "c"},
+            },
+            "roles": {"writer": ["first", "second"]},
+        },
+    }
+    config = asked_config(parse_config(values, where="test"))
+    told = {role: (one.model, one.temperature) for role, one in models_of(config).items()}
+    assert told == {
+        "selector": ("a", 0.3),  # of island 1, the first that asks
+        "designer": ("a", 0.3),
+        "writer": ("b", 0.7),
+        "repair": ("c", None),
+    }
+    (only,) = models_of(config, ["writer"], model="third", temperature=1.0).values()
+    assert (only.model, only.temperature) == ("c", 1.0)
+
+
+def test_a_gain_is_over_the_base_and_the_base_again_gains_nothing(file: Path, task: Task) -> None:
+    one, another, *_ = of_role(read([file]), "writer")
+    slow = SEED.replace(
+        "y[i] = 2.0f * x[i];",
+        "{ float s = x[i]; for (int k = 0; k < 400; ++k) s = sinf(s) * 1.01f;"
+        " y[i] = s == 7.0f ? s : 2.0f * x[i]; }",
+    )
+    answers = Answers({})
+    for situation, source in ((one, slow), (another, SEED)):
+        said = {"source": source, "report": ""}
+        answers.add(
+            Answer(
+                situation=situation.id,
+                role="writer",
+                repeat=0,
+                usable=True,
+                at_first=True,
+                said=said,
+            )
+        )
+    judge([one, another], answers, {task.hash: task}, lambda what, done, of: None)
+    gains = [judged.gain for judged in answers.verdicts.values()]
+    assert gains[0] is not None
+    assert gains[0][0] < 0.5
+    assert gains[0][1] < gains[0][0] < gains[0][2]
+    assert gains[1] == (1.0, 1.0, 1.0)
 
 
 # --- two sets of answers ----------------------------------------------------------------------
