@@ -23,7 +23,8 @@ class Answer:
     usable: a reply could be used, if not at_first then after it went back once or twice with what
     was wrong. why: what was wrong in the end; failures: of all its calls and replies, by kind.
     tokens, dollars: of all calls, those that failed among them; seconds: a reply takes on average.
-    said: what the role said, as it was read.
+    said: what the role said, as it was read; beside: what others got of the situation, see
+    scripts.roles.quantities.
     """
 
     situation: str
@@ -40,6 +41,7 @@ class Answer:
     dollars: float = 0.0
     seconds: float | None = None
     said: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:

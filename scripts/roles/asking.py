@@ -29,7 +29,7 @@ from operators.operator import (
     choose_experiments,
 )
 from scripts.roles.answers import Answer, Answers
-from scripts.roles.quantities import measured_later
+from scripts.roles.quantities import beside, regret
 from scripts.roles.situations import Situation
 
 TASKS = Mapping[str, Task]
@@ -150,6 +150,7 @@ class Questioner:
             usable=not why,
             why=why,
             said=said,
+            beside=beside(situation),
             **self._calls.told(key),
         )
 
@@ -161,7 +162,7 @@ class Questioner:
                 chosen = await operators.selector.select(situation.tournament, told)
                 if chosen.decided_by != "model":
                     raise InVain("selector", chosen.in_vain)
-                return {**asdict(chosen), "later": measured_later(situation, chosen.base_id)}
+                return {**asdict(chosen), "regret": regret(situation, chosen.base_id)}
             case "designer":
                 return await self._design(situation, operators, told)
             case "writer":

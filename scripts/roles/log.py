@@ -68,7 +68,8 @@ class Log:
         return {(one.island, one.cycle): one for one in found}
 
     def _of(self, island: int) -> Iterator[Moment]:
-        memory = Memory(self.config.islands.capacity, self.config.operators_of(island))
+        islands, mix = self.config.islands, self.config.operators_of(island)
+        memory = Memory(islands.capacity, mix)
         for event, individuals in self.whole.history(island):
             match event:
                 case Added() | Migrated():
@@ -80,6 +81,8 @@ class Log:
                 case CycleStarted():
                     memory.hear(individuals)
                     memory.take_heard()
+                    if event.restarted and mix.evolves:
+                        memory.restart(islands.tournament)
                     tournament = memory.members(event.tournament)
                     yield Moment(
                         island=island,

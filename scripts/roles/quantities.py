@@ -56,38 +56,54 @@ class Quantity:
 # --- choices ------------------------------------------------------------------------------------
 
 
-def measured_later(situation: Situation, base_id: str) -> dict[str, float]:
-    """How good a choice of Base was, by what the campaign measured later of the Bases' children.
+def regret(situation: Situation, base_id: str) -> float | None:
+    """ln of how many times as fast as the best child of the chosen Base the best child of the
+    best-known Base was, by what the campaign measured later; None: it had no child then."""
+    return _regrets(situation).get(base_id)
 
-    regret: ln of how many times as fast as the best child of the chosen Base the best child of
-    the best-known Base was; missing where nothing is known of the chosen one. fastest, lot: the
-    same of who chooses the tournament's fastest, and of who draws among those that are known.
-    """
+
+def _regrets(situation: Situation) -> dict[str, float]:
     later = situation.asked.later
     best = max((one.over_fastest for one in later.values()), default=0.0)
-    regrets = {identity: best - one.over_fastest for identity, one in later.items()}
-    there = [one.id for one in situation.tournament]
-    drawn = [regrets[one] for one in there if one in regrets]
-    told = {"known": float(base_id in regrets)}
-    if base_id in regrets:
-        told["regret"] = regrets[base_id]
-    if there[0] in regrets:
-        told["fastest"] = regrets[there[0]]
-    if drawn:
-        told["lot"] = sum(drawn) / len(drawn)
-    return told
+    return {identity: best - one.over_fastest for identity, one in later.items()}
 
 
-def _later(name: str) -> Callable[[Seen], Values]:
-    def values(seen: Seen) -> Values:
-        told = seen.answer.said.get("later", {})
-        return [told[name]] if name in told else []
+def beside(situation: Situation) -> dict[str, float]:
+    """What others got of a situation, to compare with. Of a selector's, the regret of who chooses
+    the tournament's fastest, and of who draws among those that are known; of others, whether the
+    campaign's own kernel passed, and ln of its gain over the Base."""
+    outcome = situation.asked.outcome
+    if outcome is not None:
+        told = {"campaign_passed": float(outcome.status is Status.PASSED)}
+        return told | ({"campaign_gain": math.log(outcome.gain[0])} if outcome.gain else {})
+    regrets = _regrets(situation)
+    drawn = [regrets[one.id] for one in situation.tournament if one.id in regrets]
+    if not drawn:
+        return {}
+    fastest = situation.tournament[0].id
+    told = {"lot": sum(drawn) / len(drawn)}
+    return told | ({"fastest": regrets[fastest]} if fastest in regrets else {})
 
-    return values
+
+def _regret(seen: Seen) -> Values:
+    told = seen.answer.said.get("regret")
+    return [] if told is None else [told]
 
 
 def _best_known(seen: Seen) -> Values:
-    return [float(regret <= 0) for regret in _later("regret")(seen)]
+    return [float(one <= 0) for one in _regret(seen)]
+
+
+def _known(seen: Seen) -> Values:
+    return [float(bool(_regret(seen)))] if seen.answer.said else []
+
+
+def _beside(name: str) -> Callable[[Seen], Values]:
+    def values(seen: Seen) -> Values:
+        told = seen.answer.beside
+        return [told[name]] if name in told else []
+
+    return values
 
 
 def _untried(seen: Seen) -> Values:
@@ -189,11 +205,11 @@ QUANTITIES = (
         "more",
         lambda seen: [float(seen.answer.usable and seen.answer.at_first)],
     ),
-    _quantity("regret", "ratio", "less", _later("regret"), "selector"),
-    _quantity("regret of the fastest", "ratio", "", _later("fastest"), "selector"),
-    _quantity("regret by lot", "ratio", "", _later("lot"), "selector"),
+    _quantity("regret", "ratio", "less", _regret, "selector"),
+    _quantity("regret of the fastest", "ratio", "", _beside("fastest"), "selector"),
+    _quantity("regret by lot", "ratio", "", _beside("lot"), "selector"),
     _quantity("best-known Base", "share", "more", _best_known, "selector"),
-    _quantity("chosen is known", "share", "", _later("known"), "selector"),
+    _quantity("chosen is known", "share", "", _known, "selector"),
     _quantity("new experiments", "mean", "more", _untried, "designer"),
     _quantity("repeats", "share", "less", _repeats, "designer"),
     _of_kernels("parses", "share", "more", _share(lambda one: one.status is not Status.INVALID)),
@@ -203,6 +219,20 @@ QUANTITIES = (
     _of_kernels("gain a question", "ratio", "more", _progress),
     _of_kernels("within the prediction", "share", "more", _within),
     _of_kernels("predicted / measured", "ratio", "", _hoped),
+    Quantity(
+        name="the campaign's passed",
+        scale="share",
+        better="",
+        values=_beside("campaign_passed"),
+        roles=("writer", "repair"),
+    ),
+    Quantity(
+        name="the campaign's gain",
+        scale="ratio",
+        better="",
+        values=_beside("campaign_gain"),
+        roles=("writer", "repair"),
+    ),
     _quantity("prompt tokens", "mean", "less", _cost(lambda one: one.prompt_tokens)),
     _quantity("completion tokens", "mean", "less", _cost(lambda one: one.completion_tokens)),
     _quantity("dollars", "mean", "less", _cost(lambda one: one.dollars)),

@@ -40,7 +40,7 @@ from scripts.roles.bench import asked_config, bench, models_of, tasks_of
 from scripts.roles.collect import collect, spread
 from scripts.roles.intervals import Difference, Figure, sign_p, wilson
 from scripts.roles.judging import judge
-from scripts.roles.quantities import measured_later
+from scripts.roles.quantities import beside, regret
 from scripts.roles.scores import compared, scores
 from scripts.roles.situations import BENCHED, Recorded, Situation, SituationError, read, write
 from scripts.scripted_model.answers import Messages, role_of
@@ -214,14 +214,10 @@ def test_a_selectors_situation_knows_what_was_measured_later(file: Path) -> None
     assert later[seed].over_base == pytest.approx(math.log(1.5), rel=1e-4)
     assert later[seed].over_fastest == pytest.approx(math.log(0.75), rel=1e-4)
     assert later[seed].children == 1  # of before it has others
-    assert measured_later(one, fast)["regret"] == 0
-    told = measured_later(one, seed)
-    assert told["regret"] == pytest.approx(math.log(2), rel=1e-4)
-    assert told["fastest"] == 0
-    assert told["lot"] == pytest.approx(math.log(2) / 2, rel=1e-4)
-    assert measured_later(one, "another") == {"known": 0.0} | {
-        name: told[name] for name in ("fastest", "lot")
-    }
+    assert regret(one, fast) == 0
+    assert regret(one, seed) == pytest.approx(math.log(2), rel=1e-4)
+    assert regret(one, "another") is None
+    assert beside(one) == {"fastest": 0, "lot": pytest.approx(math.log(2) / 2, rel=1e-4)}
 
 
 def test_the_other_roles_have_what_their_prompts_need(file: Path) -> None:
@@ -411,6 +407,8 @@ def test_every_role_is_asked_and_judged_and_nothing_twice(
     assert roles["writer"]["verdicts"] == {"COMPILE_ERROR": 1, "PASSED": 3}
     assert figures["gain where it passes"]["n"] == figures["within the prediction"]["n"] == 3
     assert figures["gain a question"]["n"] == 4
+    assert figures["the campaign's passed"]["mean"] == 0.75  # the WRONG one did not
+    assert figures["the campaign's gain"]["n"] == 3
     assert figures["dollars"]["mean"] > 0
     assert roles["repair"]["figures"]["passes"]["mean"] == 1.0
 
