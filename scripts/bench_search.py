@@ -101,6 +101,7 @@ def bench(
     seeds: int,
     evaluations: int,
     workers: int,
+    first_seed: int = 0,
 ) -> dict[str, Any]:
     """What the JSON says, the curves under "curves". Raises TableError, ConfigError."""
     problems = {table: _problem(table) for table in tables}
@@ -111,7 +112,7 @@ def bench(
             *arms.items(),
             *((name, None) for name in strategies if problem.starts_at_random),
         )
-        for seed in range(seeds)
+        for seed in range(first_seed, first_seed + seeds)
     ]
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         ran = list(pool.map(perform, runs, chunksize=max(1, min(seeds, 5))))

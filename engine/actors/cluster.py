@@ -67,14 +67,12 @@ def layout(config: CampaignConfig) -> Layout:
 
 
 def fitted(config: CampaignConfig) -> CampaignConfig:
-    """With as many islands as islands.per_device asks for the devices that are here.
+    """With as many islands and cycles in flight as the devices that are here need.
 
     Raises BackendMissing, ConfigError.
     """
-    islands = config.islands
-    wanted = islands.per_device * len(layout(config).devices) if islands.per_device else 0
-    count = max(islands.count, wanted)
-    return config.model_copy(update={"islands": islands.model_copy(update={"count": count})})
+    islands = config.islands.fitted(len(layout(config).devices))
+    return config.model_copy(update={"islands": islands})
 
 
 @contextmanager

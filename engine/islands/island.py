@@ -66,7 +66,7 @@ class Island:
     async def run(self) -> str:
         """Cycles until the campaign stops or nothing new is found; returns why it ended."""
         resumed = list(self._open.values())
-        lanes = self._config.islands.cycles_in_flight
+        lanes = self._config.islands.lanes
         shares = [resumed[lane::lanes] for lane in range(lanes)]
         endings = await asyncio.gather(*(self._lane(share) for share in shares))
         return endings[0]

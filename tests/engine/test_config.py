@@ -11,9 +11,12 @@ from engine.actors.cluster import fitted
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.config_file import load_config
+from engine.config_sections import Islands
 from tests.engine.config_reads import reads
 
 ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = sorted({*(ROOT / "configs").glob("*.yaml")} - {ROOT / "configs" / "tune.yaml"})
+"""Campaigns; the one left out is a study's plan."""
 
 
 @pytest.fixture
@@ -204,7 +207,7 @@ def keys() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.name)
 def test_shipped_configurations_fit_any_number_of_gpus(path: Path) -> None:
     """None names a GPU that another machine may lack; the first one is wherever there is any."""
     assert load_config(path).devices.ids in (None, (0,))
@@ -218,6 +221,27 @@ def test_islands_follow_the_devices(count: int, per_device: int, islands: int) -
         "islands": {"count": count, "per_device": per_device},
     }
     assert fitted(parse_config(values, where="test")).islands.count == islands
+
+
+@pytest.mark.parametrize(
+    ("devices", "asked", "count", "lanes"),
+    [
+        (1, {}, 2, 2),
+        (2, {}, 2, 4),
+        (4, {}, 4, 4),
+        (8, {}, 8, 4),
+        (4, {"per_device": 0}, 2, 8),
+        (4, {"per_device": 0, "count": 3}, 3, 6),
+        (8, {"cycles_in_flight": 1}, 8, 1),
+        (1, {"count": 6, "cycles_in_flight": 5}, 6, 5),
+    ],
+)
+def test_cycles_in_flight_follow_them_too(
+    devices: int, asked: dict[str, int], count: int, lanes: int
+) -> None:
+    found = Islands(**asked).fitted(devices)
+    assert (found.count, found.lanes) == (count, lanes)
+    assert found.fitted(devices) == found
 
 
 def test_every_key_is_read_somewhere() -> None:
@@ -263,6 +287,6 @@ def test_there_are_few_keys() -> None:
     assert len(keys()) <= 80
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.name)
 def test_shipped_configurations_are_valid(path: Path) -> None:
     assert load_config(path).task

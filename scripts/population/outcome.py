@@ -1,0 +1,180 @@
+"""Outcome: the best configuration of a study, why it is, and whether it is better than default."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import yaml
+
+from engine.compare.campaign import Campaign
+from engine.compare.folders import read_folders
+from scripts.ablation.campaigns import Run, in_a_process
+from scripts.ablation.figures import compared, figures
+from scripts.bench_search import bench
+from scripts.population.plan import SEED_OF_FINALISTS, SEED_OF_UNSEEN, Plan
+from scripts.population.settings import Values, default_values, settings_of
+from scripts.population.study import finished, whole
+from scripts.population.trials import SIMULATED, OnTask, instances
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+TUNED, IMPORTANCES, SLICES, RESULT = "tuned.yaml", "importances.png", "slices.png", "result.json"
+SHOWN = 6
+"""Keys whose slices are drawn, the most important ones."""
+
+
+def finalists(plan: Plan, study: "Study", out: Path) -> list[dict[str, Any]]:
+    """The best trials and the default, each with its score on seeds of its own, best first."""
+    seeds = range(SEED_OF_FINALISTS, SEED_OF_FINALISTS + max(2, plan.seen.seeds))
+    chosen: dict[str, tuple[str, dict[str, Any]]] = {}
+    for one in whole(study):
+        chosen.setdefault(json.dumps(one.params), (f"trial {one.number}", dict(one.params)))
+        if len(chosen) == plan.finalists:
+            break
+    default = default_values(plan)
+    known = {text: name for text, (name, _) in chosen.items()}
+    chosen.setdefault(json.dumps(default), ("default", default))
+    found = []
+    for text, (name, values) in chosen.items():
+        folder = out / f"finalist-{name.replace(' ', '-')}"
+        asked = instances(plan, folder, seeds)
+        scores = [one.score(plan, values) for one in asked]
+        is_default = values == default
+        found.append(
+            {
+                "name": "default" if is_default else known.get(text, name),
+                "values": values,
+                "score": round(float(np.mean(scores)), 4),
+                "scores": {
+                    one.name: round(score, 4) for one, score in zip(asked, scores, strict=True)
+                },
+            }
+        )
+    return sorted(found, key=lambda one: -one["score"])
+
+
+def write_tuned(plan: Plan, values: Values, out: Path) -> Path:
+    """A campaign's configuration, ready but for its task: what trials had in common, and these."""
+    settings = settings_of(plan, values)
+    budgets = {"evaluations": plan.evaluations, **settings.get("budgets", {})}
+    task = {"task": plan.seen.tasks[0]} if plan.seen.tasks else {"task": "sgemm"}
+    text = yaml.safe_dump({**task, **settings, "budgets": budgets}, sort_keys=False)
+    head = (
+        f"# Found by scripts/tune_population.py, study {plan.name}.\n"
+        "# Set task and backend to yours.\n"
+    )
+    file = out / TUNED
+    file.write_text(head + text)
+    return file
+
+
+def importances(study: "Study") -> dict[str, float]:
+    """Of each key, summing to 1; empty where the trials are too few or all alike."""
+    from optuna.importance import get_param_importances
+
+    if len(finished(study)) < 4 or len({one.value for one in whole(study)}) < 2:
+        return {}
+    try:
+        return {key: round(one, 4) for key, one in get_param_importances(study).items()}
+    except (RuntimeError, ValueError):
+        return {}
+
+
+def draw(study: "Study", found: Mapping[str, float], out: Path) -> list[Path]:
+    """Importances, and the score by each of the most important keys."""
+    if not found:
+        return []
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axis = pyplot.subplots(figsize=(7, 0.4 * len(found) + 1.2))
+    keys = list(found)[::-1]
+    axis.barh(keys, [found[key] for key in keys])
+    axis.set_xlabel("importance (share of the score's variance, fANOVA)")
+    figure.tight_layout()
+    figure.savefig(out / IMPORTANCES, dpi=110)
+    pyplot.close(figure)
+    trials = [one for one in whole(study) if one.value is not None]
+    shown = list(found)[:SHOWN]
+    columns = min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    figure, axes = pyplot.subplots(
+        rows, columns, figsize=(4.4 * columns, 3.2 * rows), squeeze=False, sharey=True
+    )
+    for place, axis in enumerate(axes.flat):
+        if place >= len(shown):
+            axis.axis("off")
+            continue
+        key = shown[place]
+        values = [one.params[key] for one in trials]
+        if not all(isinstance(one, int | float) for one in values):
+            values = [str(one) for one in values]
+        colours = [one.number for one in trials]
+        axis.scatter(values, [one.value for one in trials], c=colours, s=14, cmap="viridis")
+        axis.set_xlabel(key)
+        axis.grid(alpha=0.3)
+    axes[0][0].set_ylabel("score of the trial")
+    figure.suptitle("Trials that ran everywhere; later ones are lighter")
+    figure.tight_layout()
+    figure.savefig(out / SLICES, dpi=110)
+    pyplot.close(figure)
+    return [out / IMPORTANCES, out / SLICES]
+
+
+def compare_unseen(
+    plan: Plan, values: Values, out: Path, run: Run = in_a_process
+) -> dict[str, Any]:
+    """The tuned configuration beside the default, with intervals: where no trial ran, and on what
+    trials ran on with other seeds. No kernel of a trial serves it."""
+    if plan.seen.tasks:
+        return {"tasks": _campaigns(plan, values, out, run)}
+    settings = settings_of(plan, values)
+    arms = {"tuned": settings, "default": settings_of(plan, {})}
+    kept = {name: {key: one[key] for key in SIMULATED if key in one} for name, one in arms.items()}
+    told = {}
+    for name, tables in (("unseen tables", plan.unseen.tables), ("unseen seeds", plan.seen.tables)):
+        found = bench(
+            tables,
+            kept,
+            strategies=(),
+            seeds=plan.unseen.seeds,
+            evaluations=plan.evaluations,
+            workers=plan.workers,
+            first_seed=SEED_OF_UNSEEN,
+        )
+        for table in found["tables"]:
+            del table["curves"], table["random_curve"]
+        told[name] = found
+    return told
+
+
+def _campaigns(plan: Plan, values: Values, out: Path, run: Run) -> dict[str, Any]:
+    """Real ones, as scripts/ablate.py compares arms; these take turns at being first."""
+    arms: dict[str, Values] = {"default": {}, "tuned": values}
+    folders: list[Path] = []
+    arm_of: dict[str, str] = {}
+    for seed in range(SEED_OF_UNSEEN, SEED_OF_UNSEEN + plan.unseen.seeds):
+        for number, task in enumerate(plan.unseen.tasks):
+            names = ["default", "tuned"][:: 1 if (seed + number) % 2 else -1]
+            for name in names:
+                folder = out / "unseen" / name
+                one = OnTask(task=task, seed=seed, folder=folder, run=run)
+                folders.append(one.campaign(plan, arms[name]))
+                arm_of[str(folders[-1])] = name
+    campaigns = _read(folders, arm_of)
+    return figures(compared(campaigns, {one.name: one.name.partition("/")[0] for one in campaigns}))
+
+
+def _read(folders: Sequence[Path], arm_of: Mapping[str, str]) -> list[Campaign]:
+    from dataclasses import replace
+
+    found = []
+    for folder in sorted(folders, key=lambda one: arm_of[str(one)]):
+        (one,) = read_folders([folder])
+        found.append(replace(one, name=f"{arm_of[str(folder)]}/{one.name}"))
+    return found

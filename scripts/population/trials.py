@@ -1,0 +1,145 @@
+"""Trials: one configuration's score on every table or task, given up early where it is no good."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from engine.compare.folders import read_folders
+from scripts.ablation.campaigns import Run, finish, in_a_process
+from scripts.population.plan import Plan
+from scripts.population.settings import Values, campaign_of, settings_of
+from scripts.search.problem import Problem, problem_of
+from scripts.search.simulation import simulate
+
+if TYPE_CHECKING:
+    from optuna import Trial
+
+SIMULATED = ("islands", "migration", "operators")
+"""Sections that play a part on tables."""
+
+WHOLE = "whole"
+"""The user attribute of trials that ran everywhere."""
+
+
+class Instance(Protocol):
+    """Something that a configuration runs on."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(self, plan: Plan, values: Values, parent: str = "") -> float:
+        """The mean over the evaluations of the best so far: on a table its share of the optimum,
+        of a real campaign ln(speedup over the naive seed). parent: the trial's run in MLflow.
+
+        Raises ConfigError, and what a campaign raises.
+        """
+
+
+@cache
+def problem(table: Path) -> Problem:
+    """Read once in a process. Raises TableError."""
+    return problem_of(table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnTable:
+    table: Path
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"{problem(self.table).name}/{self.seed}"
+
+    def score(self, plan: Plan, values: Values, parent: str = "") -> float:
+        settings = settings_of(plan, values)
+        kept = {key: settings[key] for key in SIMULATED if key in settings}
+        with threadpool_limits(1):
+            trace = simulate(
+                problem(self.table), kept, evaluations=plan.evaluations, seed=self.seed
+            )
+        return fmean(trace.curve(plan.evaluations))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnTask:
+    """folder: of the trial's campaigns. run: how one is run."""
+
+    task: str
+    seed: int
+    folder: Path
+    run: Run = in_a_process
+
+    @property
+    def name(self) -> str:
+        return f"{Path(self.task).name}-{self.seed}"
+
+    def campaign(self, plan: Plan, values: Values, parent: str = "") -> Path:
+        """The folder of the finished campaign."""
+        tracking = {"uri": "none"}
+        if parent:
+            tracking = {"uri": tracking_uri(plan, self.folder.parent), "parent": parent}
+        config = campaign_of(
+            plan,
+            values,
+            evaluations=plan.evaluations,
+            task=self.task,
+            seed=self.seed,
+            name=self.name,
+            runs_dir=str(self.folder),
+            tracking=tracking,
+        )
+        return finish(config, self.run)
+
+    def score(self, plan: Plan, values: Values, parent: str = "") -> float:
+        (found,) = read_folders([self.campaign(plan, values, parent)])
+        return found.trajectory.log_area("evaluations", plan.evaluations)
+
+
+def tracking_uri(plan: Plan, out: Path) -> str:
+    """MLflow's, of a study in that folder."""
+    if plan.tracking == "sqlite":
+        return f"sqlite:///{out.resolve() / 'mlflow.db'}"
+    return plan.tracking
+
+
+def instances(plan: Plan, folder: Path, seeds: Sequence[int]) -> list[Instance]:
+    """What trials run on; real campaigns in that folder."""
+    if plan.seen.tables:
+        return [OnTable(table=table, seed=seed) for seed in seeds for table in plan.seen.tables]
+    return [
+        OnTask(task=task, seed=seed, folder=folder) for seed in seeds for task in plan.seen.tasks
+    ]
+
+
+def objective(plan: Plan, trial: "Trial", folder: Path, parent: str = "") -> float:
+    """The mean score. Raises TrialPruned; a trial that the Wilcoxon test gives up has the mean of
+    where it ran, as Optuna advises."""
+    from optuna import TrialPruned
+
+    values = trial.params
+    asked = instances(plan, folder, range(plan.seen.seeds))
+    order = np.random.default_rng((plan.seed, trial.number)).permutation(len(asked))
+    scores: list[float] = []
+    for turn, place in enumerate(order if plan.pruner == "wilcoxon" else range(len(asked))):
+        scores.append(asked[place].score(plan, values, parent))
+        if plan.pruner == "wilcoxon":
+            trial.report(scores[-1], int(place))
+        else:
+            trial.report(fmean(scores), turn)
+        if len(scores) < len(asked) and trial.should_prune():
+            if plan.pruner == "wilcoxon":
+                return fmean(scores)
+            raise TrialPruned
+    trial.set_user_attr(WHOLE, True)
+    return fmean(scores)
+
+
+def mean_score(plan: Plan, values: Values, folder: Path, seeds: Sequence[int]) -> float:
+    """On all that trials run on, with other seeds."""
+    return fmean(one.score(plan, values) for one in instances(plan, folder, seeds))

@@ -1,0 +1,157 @@
+"""Tunes the population's hyperparameters: Optuna's trials on recorded tables or real campaigns.
+
+python -m scripts.tune_population configs/tune.yaml --out runs/tune
+
+A plan (scripts/population/plan.py names every key) lists keys of a campaign's configuration with
+ranges or choices, and what trials run on. A trial's score is the mean over its evaluations of the
+best so far. The same command goes on where an earlier one ended. In the end the folder holds
+tuned.yaml, importances.png, slices.png and result.json, with the tuned configuration beside the
+default on tables, tasks and seeds that no trial saw.
+"""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.compare.campaign import CompareError
+from engine.config_errors import ConfigError
+from engine.ending import CampaignFailed
+from engine.store.store import StoreError
+from evaluators.tasks.task import TaskError
+from evaluators.tasks.task_file import load_task
+from scripts.population.mlflow_runs import StudyRuns
+from scripts.population.outcome import (
+    RESULT,
+    compare_unseen,
+    draw,
+    finalists,
+    importances,
+    write_tuned,
+)
+from scripts.population.plan import Plan, read_plan
+from scripts.population.settings import require_settings
+from scripts.population.study import finished, run_trials, whole
+from scripts.population.trials import problem
+from scripts.search.table import TableError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    asked = _parser().parse_args(argv)
+    try:
+        plan = read_plan(asked.plan)
+        changes = {"trials": asked.trials, "workers": asked.workers}
+        plan = plan.model_copy(update={key: one for key, one in changes.items() if one})
+        _require(plan)
+        result = tune(plan, asked.out)
+    except KeyboardInterrupt:
+        print(
+            "tune_population: interrupted; the same command goes on where this ended",
+            file=sys.stderr,
+        )
+        return 130
+    except ImportError as error:
+        if error.name != "optuna":
+            raise
+        print("tune_population: Optuna is missing: pip install optuna", file=sys.stderr)
+        return 2
+    except (
+        CampaignFailed,
+        CompareError,
+        ConfigError,
+        OSError,
+        StoreError,
+        TableError,
+        TaskError,
+    ) as error:
+        print(f"tune_population: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(result, indent=1))
+    return 0
+
+
+def tune(plan: Plan, out: Path) -> dict[str, Any]:
+    """The study and all that it ends with; returns what result.json holds."""
+    began = time.monotonic()
+    study = run_trials(plan, out)
+    searched_s = time.monotonic() - began
+    if not whole(study):
+        raise ConfigError(f"{out}: no trial ran to its end, so there is nothing to choose from")
+    best = finalists(plan, study, out)
+    values = best[0]["values"]
+    shares = importances(study)
+    files = [write_tuned(plan, values, out), *draw(study, shares, out)]
+    result = {
+        "study": plan.name,
+        "trials": len(finished(study)),
+        "ran_everywhere": len(whole(study)),
+        "searched_s": round(searched_s, 1),
+        "evaluations_of_a_trial": plan.evaluations
+        * plan.seen.seeds
+        * len(plan.seen.tables or plan.seen.tasks),
+        "tuned": values,
+        "finalists": best,
+        "importances": shares,
+        "beside_default": compare_unseen(plan, values, out),
+    }
+    (out / RESULT).write_text(json.dumps(result, indent=1) + "\n")
+    StudyRuns.of(plan, out).show([*files, out / RESULT])
+    for line in told(result):
+        print(line, file=sys.stderr)
+    return result
+
+
+def told(result: Mapping[str, Any]) -> list[str]:
+    """What a person reads at the end."""
+    lines = [f"tuned: {', '.join(f'{key} = {one}' for key, one in result['tuned'].items())}"]
+    for name, found in result["beside_default"].items():
+        if name == "tasks":
+            over = found["arms"]["tuned"]["over_tasks"]
+            lines.append(f"real campaigns, tuned beside default: {json.dumps(over)}")
+            continue
+        for table in found["tables"]:
+            less = table["tuned_less"]["default"]["area"]
+            lines.append(
+                f"{name}, {table['table']}: area {less['mean']:+.4f} "
+                f"({less['low']:+.4f} to {less['high']:+.4f}) over the default"
+            )
+        both = found["over_tables"]
+        lines.append(
+            f"{name}: area {both['tuned']['area']['mean']:.4f}, "
+            f"default {both['default']['area']['mean']:.4f}"
+        )
+    return lines
+
+
+def _require(plan: Plan) -> None:
+    """What the study would meet late. Raises ConfigError, TableError, TaskError."""
+    require_settings(plan)
+    for table in (*plan.seen.tables, *plan.unseen.tables):
+        problem(table)
+    for task in (*plan.seen.tasks, *plan.unseen.tasks):
+        load_task(task)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="tune_population", description=__doc__, formatter_class=RawDescriptionHelpFormatter
+    )
+    parser.add_argument("plan", type=Path, metavar="PLAN.yaml")
+    parser.add_argument("--out", type=Path, default=Path("runs/tune"), help="the study's folder")
+    parser.add_argument("--trials", type=_positive, help="in place of the plan's")
+    parser.add_argument("--workers", type=_positive, help="in place of the plan's")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())
