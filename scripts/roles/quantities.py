@@ -186,7 +186,13 @@ def _quantity(
     return Quantity(name=name, scale=scale, better=better, values=values, roles=kept, least=0.0)
 
 
-def _of_kernels(name: str, scale: Scale, better: str, values: Callable[[Seen], Values]) -> Quantity:
+def _of_kernels(
+    name: str,
+    scale: Scale,
+    better: str,
+    values: Callable[[Seen], Values],
+    least: float = -math.inf,
+) -> Quantity:
     return Quantity(
         name=name,
         scale=scale,
@@ -194,6 +200,7 @@ def _of_kernels(name: str, scale: Scale, better: str, values: Callable[[Seen], V
         values=values,
         roles=("designer", "writer", "repair"),
         judged=True,
+        least=least,
     )
 
 
@@ -216,7 +223,7 @@ QUANTITIES = (
     _of_kernels("compiles", "share", "more", _share(lambda one: one.compiled)),
     _of_kernels("passes", "share", "more", _share(lambda one: one.status is Status.PASSED)),
     _of_kernels("gain where it passes", "ratio", "more", _gain),
-    _of_kernels("gain a question", "ratio", "more", _progress),
+    _of_kernels("gain a question", "ratio", "more", _progress, least=0.0),
     _of_kernels("within the prediction", "share", "more", _within),
     _of_kernels("predicted / measured", "ratio", "", _hoped),
     Quantity(
