@@ -95,7 +95,6 @@ class Islands(Section):
     patience: int = Field(default=200, ge=1)
     """Cycles in a row without a new kernel, after which an island ends."""
 
-
     @property
     def lanes(self) -> int:
         """Cycles that an island has under way at once."""
@@ -138,12 +137,11 @@ class OperatorMix(Section):
     mutation: float = Field(default=3, ge=0)
     """Weight of cycles that change parameters of one kernel within its own `space`."""
     tuning: float | None = Field(default=None, ge=0)
-    """Weight of cycles that measure the most promising points of a fast kernel's `space`, by a
+    """Weight of cycles that measure the most promising point of a fast kernel's `space`, by a
     statistical model of what was measured there. null: 4 for kind `catalog`; 0 with `base: seed`,
     and for kind `llm`, whose spaces are searched in idle device time (`budgets.tuning`)."""
     experiments_per_cycle: int = Field(default=3, ge=1)
-    """Experiments of one design that are written, and points that a tuning cycle measures; of kind
-    `random`: kernels drawn in a cycle."""
+    """Experiments of one design that are written; of kind `random`: kernels drawn in a cycle."""
     models: Mapping[Role, str] = {}
     """For kind `llm`: a role -> a name in `llm.models`, on these islands, in place of
     `llm.roles`."""

@@ -20,10 +20,14 @@ from typing import Any
 from engine.compare.campaign import CompareError
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
+from engine.llm.gateway import CallsOver
 from engine.store.store import StoreError
+from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.tasks.task import TaskError
 from evaluators.tasks.task_file import load_task
+from operators.llm.question import ModelUnavailable
 from scripts.population.mlflow_runs import StudyRuns
+from scripts.population.on_roles import roles_of
 from scripts.population.outcome import (
     RESULT,
     compare_unseen,
@@ -36,6 +40,7 @@ from scripts.population.plan import Plan, read_plan
 from scripts.population.settings import require_settings
 from scripts.population.study import finished, run_trials, whole
 from scripts.population.trials import problem
+from scripts.roles.situations import SituationError
 from scripts.search.table import TableError
 
 
@@ -59,10 +64,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("tune_population: Optuna is missing: pip install optuna", file=sys.stderr)
         return 2
     except (
+        BackendMissing,
+        CallsOver,
         CampaignFailed,
         CompareError,
         ConfigError,
+        DeviceFault,
+        ModelUnavailable,
         OSError,
+        SituationError,
         StoreError,
         TableError,
         TaskError,
@@ -91,7 +101,7 @@ def tune(plan: Plan, out: Path) -> dict[str, Any]:
         "searched_s": round(searched_s, 1),
         "evaluations_of_a_trial": plan.evaluations
         * plan.seen.seeds
-        * len(plan.seen.tables or plan.seen.tasks),
+        * len(plan.seen.tables or plan.seen.tasks),  # of situations none
         "tuned": values,
         "finalists": best,
         "importances": shares,
@@ -112,6 +122,11 @@ def told(result: Mapping[str, Any]) -> list[str]:
             over = found["arms"]["tuned"]["over_tasks"]
             lines.append(f"real campaigns, tuned beside default: {json.dumps(over)}")
             continue
+        if name == "situations":
+            for role, arms in found.items():
+                scores = ", ".join(f"{arm} {one['score']:+.4f}" for arm, one in arms.items())
+                lines.append(f"unseen situations, {role}: {scores}")
+            continue
         for table in found["tables"]:
             less = table["tuned_less"]["default"]["area"]
             lines.append(
@@ -131,6 +146,8 @@ def _require(plan: Plan) -> None:
     require_settings(plan)
     for table in (*plan.seen.tables, *plan.unseen.tables):
         problem(table)
+    for files in (plan.seen.situations, plan.unseen.situations):
+        roles_of(files)
     for task in (*plan.seen.tasks, *plan.unseen.tasks):
         load_task(task)
 

@@ -316,8 +316,8 @@ class Asker:
     async def _tuning(self, cycle: Cycle, told: Context) -> list[Ask]:
         if self.operators.tuner is None:
             raise Declined("nobody tunes here")
-        count = self.mix.experiments_per_cycle
-        made = await self.operators.tuner.tune(cycle.tournament, count, told)
+        # One at a time: the next knows what became of it, or that it is under way.
+        made = await self.operators.tuner.tune(cycle.tournament, 1, told)
         return [Ask.mutation(slot, one) for slot, one in enumerate(made)]
 
 

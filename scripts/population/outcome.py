@@ -13,6 +13,7 @@ from engine.compare.folders import read_folders
 from scripts.ablation.campaigns import Run, in_a_process
 from scripts.ablation.figures import compared, figures
 from scripts.bench_search import bench
+from scripts.population.on_roles import OnRole, roles_of
 from scripts.population.plan import SEED_OF_FINALISTS, SEED_OF_UNSEEN, Plan
 from scripts.population.settings import Values, default_values, settings_of
 from scripts.population.study import finished, whole
@@ -133,6 +134,8 @@ def compare_unseen(
     trials ran on with other seeds. No kernel of a trial serves it."""
     if plan.seen.tasks:
         return {"tasks": _campaigns(plan, values, out, run)}
+    if plan.seen.situations:
+        return {"situations": _roles(plan, values)}
     settings = settings_of(plan, values)
     arms = {"tuned": settings, "default": settings_of(plan, {})}
     kept = {name: {key: one[key] for key in SIMULATED if key in one} for name, one in arms.items()}
@@ -151,6 +154,22 @@ def compare_unseen(
             del table["curves"], table["random_curve"]
         told[name] = found
     return told
+
+
+def _roles(plan: Plan, values: Values) -> dict[str, Any]:
+    """By role and arm: the score, and what bench_roles says."""
+    found: dict[str, Any] = {}
+    files = plan.unseen.situations
+    for role in roles_of(files):
+        for name, chosen in {"tuned": values, "default": {}}.items():
+            asked = [OnRole(role=role, files=files, seed=seed) for seed in range(plan.unseen.seeds)]
+            told = [one.asked(plan, chosen) for one in asked]
+            scores = [one.scored(each) for one, each in zip(asked, told, strict=True)]
+            found.setdefault(role, {})[name] = {
+                "score": round(float(np.mean(scores)), 4),
+                "figures": told[0]["figures"],
+            }
+    return found
 
 
 def _campaigns(plan: Plan, values: Values, out: Path, run: Run) -> dict[str, Any]:

@@ -51,18 +51,27 @@ Choices = Annotated[tuple[Value, ...], Field(min_length=2)]
 
 
 class Where(Section):
-    """Either tables or tasks. tables: files or folders of scripts/record_table.py, or others' T4
-    files; tasks: of real campaigns, as a configuration names them."""
+    """Tables, tasks or situations. tables: files or folders of scripts/record_table.py, or others'
+    T4 files; tasks: of real campaigns, as a configuration names them; situations: files of
+    scripts/bench_roles.py."""
 
     tables: tuple[Path, ...] = ()
     tasks: tuple[str, ...] = ()
+    situations: tuple[Path, ...] = ()
     seeds: int = Field(default=2, ge=1)
-    """Campaigns on each."""
+    """Campaigns on each table or task; of situations: how often each is asked."""
+
+    @property
+    def kind(self) -> Literal["tables", "tasks", "situations"]:
+        """Which of the three it names."""
+        if self.tables:
+            return "tables"
+        return "tasks" if self.tasks else "situations"
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
-        if bool(self.tables) == bool(self.tasks):
-            raise ValueError("name tables or tasks, and not both")
+        if sum(map(bool, (self.tables, self.tasks, self.situations))) != 1:
+            raise ValueError("name tables, tasks or situations, and one of them alone")
         return self
 
 
@@ -100,11 +109,12 @@ class Plan(Section):
 
     @model_validator(mode="after")
     def _never_seen(self) -> Self:
-        if bool(self.seen.tables) != bool(self.unseen.tables):
-            raise ValueError("seen and unseen must both name tables, or both tasks")
-        seen = {path.resolve() for path in self.seen.tables}
-        if known := [path for path in self.unseen.tables if path.resolve() in seen]:
-            raise ValueError(f"unseen.tables: trials run on {known[0]}; name another table")
+        if self.seen.kind != self.unseen.kind:
+            raise ValueError("seen and unseen must name the same: tables, tasks or situations")
+        seen = {path.resolve() for path in (*self.seen.tables, *self.seen.situations)}
+        others = (*self.unseen.tables, *self.unseen.situations)
+        if known := [path for path in others if path.resolve() in seen]:
+            raise ValueError(f"unseen: trials run on {known[0]}; name another file")
         return self
 
 

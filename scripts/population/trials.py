@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from engine.compare.folders import read_folders
 from scripts.ablation.campaigns import Run, finish, in_a_process
+from scripts.population.on_roles import OnRole, roles_of
 from scripts.population.plan import Plan
 from scripts.population.settings import Values, campaign_of, settings_of
 from scripts.search.problem import Problem, problem_of
@@ -35,7 +36,8 @@ class Instance(Protocol):
 
     def score(self, plan: Plan, values: Values, parent: str = "") -> float:
         """The mean over the evaluations of the best so far: on a table its share of the optimum,
-        of a real campaign ln(speedup over the naive seed). parent: the trial's run in MLflow.
+        of a real campaign ln(speedup over the naive seed); of situations see on_roles.
+        parent: the trial's run in MLflow.
 
         Raises ConfigError, and what a campaign raises.
         """
@@ -112,6 +114,10 @@ def instances(plan: Plan, folder: Path, seeds: Sequence[int]) -> list[Instance]:
     """What trials run on; real campaigns in that folder."""
     if plan.seen.tables:
         return [OnTable(table=table, seed=seed) for seed in seeds for table in plan.seen.tables]
+    if files := plan.seen.situations:
+        return [
+            OnRole(role=role, files=files, seed=seed) for seed in seeds for role in roles_of(files)
+        ]
     return [
         OnTask(task=task, seed=seed, folder=folder) for seed in seeds for task in plan.seen.tasks
     ]

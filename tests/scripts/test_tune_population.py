@@ -1,10 +1,12 @@
 """Tests of scripts/tune_population.py: a study on tables and on real campaigns."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,16 @@ from scripts.population.settings import (
 )
 from scripts.population.study import finished, open_study, run_trials, whole
 from scripts.population.trials import OnTask
-from scripts.tune_population import main
+from scripts.roles.situations import read
+from scripts.roles.situations import write as write_situations
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import Script
+from scripts.tune_population import main, tune
 from tests.engine import campaign_log as log
 from tests.scripts.test_bench_search import results
 
 ROOT = Path(__file__).parents[2]
+SITUATIONS = ROOT / "docs" / "measured" / "situations"
 SEARCH = {
     "islands.count": {"low": 1, "high": 3},
     "islands.memory": ["shared", "own"],
@@ -182,6 +189,7 @@ def test_it_finds_what_is_better(tmp_path: Path) -> None:
     plan = plan_of(
         tmp_path,
         trials=4,
+        finalists=4,
         sampler="random",
         pruner="none",
         search={"operators.kind": ["random", "catalog"], "islands.initial": {"low": 0, "high": 3}},
@@ -269,6 +277,52 @@ def test_real_campaigns_are_run_scored_and_compared(tmp_path: Path) -> None:
     ]
 
 
+# --- situations ---------------------------------------------------------------------------------
+
+
+def test_a_role_is_asked_by_the_trials_own_model_and_temperature(tmp_path: Path) -> None:
+    files = []
+    for task in ("sgemm", "softmax"):
+        (recorded,) = {
+            id(one.campaign): one.campaign
+            for one in read([SITUATIONS / f"{task}_catalogue_cpu.json.gz"])
+        }.values()
+        kept = tuple(one for one in recorded.situations if one.role == "selector")[:3]
+        files.append(tmp_path / f"{task}.json.gz")
+        write_situations(files[-1], [replace(recorded, situations=kept)])
+    with serving(Script()) as server:
+        plan = plan_of(
+            tmp_path,
+            seen={"situations": [str(files[0])], "seeds": 1},
+            unseen={"situations": [str(files[1])], "seeds": 1},
+            campaign={
+                "operators": [{"kind": "llm"}],
+                "llm": {
+                    "base_url": server.base_url,
+                    "models": {
+                        "one": {"model": "scripted", "temperature": 2.0},
+                        "two": {"model": "scripted"},
+                    },
+                },
+            },
+            search={
+                "llm.roles.selector": ["one", "two"],
+                "llm.models.two.temperature": {"low": 0.0, "high": 1.5},
+            },
+            trials=3,
+        )
+        result = tune(plan, tmp_path / "out")
+    asked = [one.body for one in server.log]
+    tried = {one["temperature"] for one in asked} - {2.0}
+    assert 2.0 in {one["temperature"] for one in asked}
+    assert tried and all(0 <= one <= 1.5 for one in tried)
+    told = result["beside_default"]["situations"]
+    assert list(told) == ["selector"] and list(told["selector"]) == ["tuned", "default"]
+    for arm in told["selector"].values():
+        assert arm["score"] == pytest.approx(-math.log(arm["figures"]["regret"]["mean"]), abs=1e-3)
+    assert all(one["score"] <= 0 for one in result["finalists"])
+
+
 # --- what can't be used -------------------------------------------------------------------------
 
 
@@ -283,8 +337,8 @@ def test_real_campaigns_are_run_scored_and_compared(tmp_path: Path) -> None:
         ({"search": {"islands.count": [1]}}, "search.islands.count"),
         ({"trails": 3}, "trails is not a known key (did you mean trials?)"),
         ({"unseen": {"tables": ["SEEN"]}}, "trials run on"),
-        ({"unseen": {"tasks": ["sgemm"]}}, "must both name tables, or both tasks"),
-        ({"seen": {}}, "name tables or tasks"),
+        ({"unseen": {"tasks": ["sgemm"]}}, "must name the same: tables, tasks or situations"),
+        ({"seen": {}}, "name tables, tasks or situations"),
         ({"seen": {"tables": ["nowhere.json"]}}, "nowhere.json"),
         ({"campaign": {"islands": {"count": "many"}}}, "islands.count"),
         ({"sampler": "best"}, "sampler"),
