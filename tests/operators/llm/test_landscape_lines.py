@@ -1,6 +1,7 @@
 """Tests of what prompts tell of a kernel's parameters."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from evaluators.evaluation import Evaluation, Status
@@ -101,3 +102,98 @@ def test_designer_and_selector_are_told_and_the_promise_is_made_where_it_is_kept
     nobody = Scene(task=SGEMM, device=DEVICE, tuned=None)
     said = writer_prompt(nobody, SEED, SEED, EXPERIMENT, known).messages[0].content
     assert "idle" not in said and "Mutations try them" in said
+
+
+# --- shapes that want different points ----------------------------------------------------------
+
+
+def shaped(source: str, percents: dict[str, float]) -> Individual:
+    """So many percent faster than the kernel at ROWS 1, V 4 on each shape."""
+    gains = {label: math.log(2.0 * (1 + one / 100)) for label, one in percents.items()}
+    speedup = math.exp(sum(gains.values()) / len(gains))
+    one = point(1, 4, 0.0)
+    blocks = {label: tuple(g + d for d in (-1e-4, 0.0, 1e-4, 0.0)) for label, g in gains.items()}
+    evaluation = replace(
+        one.evaluation,
+        kernel_id=kernel_id(source),
+        times_us={label: 100 / math.exp(g) for label, g in gains.items()},
+        gains=gains,
+        blocks=blocks,
+        speedup=speedup,
+        ci95=(0.99 * speedup, 1.01 * speedup),
+    )
+    candidate = Candidate.from_source(source)
+    return replace(one, id=kernel_id(source), candidate=candidate, evaluation=evaluation)
+
+
+def at(rows: int, v: int) -> str:
+    return parse_kernel(SOURCE).with_params({"ROWS": rows, "V": v}).text
+
+
+def varied(rows: int, v: int) -> str:
+    kernel = parse_kernel(SOURCE).with_params({"ROWS": rows, "V": v})
+    return kernel.with_variants((("N >= 100", {"V": 16}),)).text
+
+
+SMALL = shaped(at(8, 4), {"a": 40.0, "b": -20.0})
+LARGE = shaped(at(1, 8), {"a": -5.0, "b": 10.0})
+EVEN = shaped(at(1, 4), {"a": 0.0, "b": 0.0})
+
+
+def test_where_shapes_want_different_points_both_are_named() -> None:
+    *_, told = landscape_lines(EVEN, [EVEN, SMALL, LARGE], SPREAD)
+    assert told.startswith("best by shape: a: ROWS=8 V=4 (")
+    first, second = told.removeprefix("best by shape: ").split("; ")
+    assert SMALL.id in first and ": +40% (" in first
+    assert second.startswith(f"b: ROWS=1 V=8 ({LARGE.id}): +10% (")
+    *_, told = landscape_lines(LARGE, [EVEN, SMALL, LARGE], SPREAD)
+    assert told.startswith(f"best by shape: a: ROWS=8 V=4 ({SMALL.id}): +47.4% (")
+    assert told.endswith("; this one on the others")
+
+
+def test_one_best_point_or_noise_is_not_told_by_shape() -> None:
+    faster = shaped(at(8, 4), {"a": 40.0, "b": 20.0})
+    noisy = shaped(at(1, 8), {"a": 0.1, "b": -0.1})
+    for others in ([faster], [noisy], [shaped(at(2, 8), {"a": -1.0, "b": -9.0})]):
+        lines = landscape_lines(EVEN, [EVEN, *others], SPREAD)
+        assert lines and not any(line.startswith("best by shape") for line in lines)
+
+
+def test_a_kernel_with_variants_is_told_of_the_points_without() -> None:
+    one = shaped(varied(1, 4), {"a": 1.0, "b": 30.0})
+    rows, v, summary, told = landscape_lines(one, [one, EVEN, SMALL, LARGE], SPREAD)
+    assert rows.startswith("ROWS 1 -> 8: ") and v.startswith("V 4 -> 8: ")
+    # Like with like: the point at ROWS=1 V=4 stands beside others, not the kernel with variants.
+    ratio = math.sqrt(1.4 * 0.8) - 1
+    assert f"ROWS 1 -> 8: {100 * ratio:+.2f}% (" in rows
+    assert summary.startswith("3 points of 8 tried, best ROWS=8 V=4 (")
+    assert told.startswith(f"best by shape: a: ROWS=8 V=4 ({SMALL.id}): +38.6% (")
+    assert told.endswith("; this one on the others")
+    # It is no point itself, where others are shown.
+    assert one.id not in " ".join(landscape_lines(EVEN, [one, EVEN, SMALL], SPREAD))
+
+
+def test_without_its_own_point_nothing_is_compared_with_a_kernel_of_variants() -> None:
+    one = shaped(varied(1, 4), {"a": 1.0, "b": 30.0})
+    lines = landscape_lines(
+        one, [one, SMALL, LARGE, shaped(at(2, 8), {"a": 3.0, "b": 4.0})], SPREAD
+    )
+    assert any(line.startswith("ROWS 1 -> 2 at V=8: +") for line in lines)
+    assert not any(line.startswith("V ") for line in lines)
+    assert landscape_lines(one, [one], SPREAD) == []
+
+
+def test_kernels_that_differ_in_variants_are_one_structure() -> None:
+    one = shaped(varied(1, 4), {"a": 1.0, "b": 30.0})
+    assert list(landscapes([one, EVEN], [EVEN, SMALL], SPREAD)) == [one.id]
+
+
+def test_of_many_shapes_those_are_named_on_which_most_is_to_be_gained() -> None:
+    labels = [f"N={2**number}" for number in range(20)]
+    even = shaped(at(1, 4), dict.fromkeys(labels, 0.0))
+    gains = {label: float(5 * number) for number, label in enumerate(labels)}
+    other = shaped(at(8, 4), gains)
+    third = shaped(at(1, 8), {**dict.fromkeys(labels, -5.0), labels[1]: 50.0})
+    *_, told = landscape_lines(even, [even, other, third], SPREAD)
+    assert told.startswith(f"best by shape: {labels[19]}: ROWS=8 V=4 ")
+    assert told.endswith("; 13 more shapes; this one on the others") and len(told) < 500
