@@ -12,8 +12,14 @@ from engine.store.spending import CallBudget
 from evaluators.device_info import known_backends
 from operators.llm.question import Role
 
-USUAL_TUNING = 4.0
-"""The weight of tuning cycles, where none is given and they are of use."""
+Kind = Literal["catalog", "random", "llm"]
+
+USUAL_TUNING = 30.0
+"""The weight of tuning cycles, where none is given and they are of use. This and the other
+defaults of the catalogue's islands were chosen on recorded tables: docs/measurements.md."""
+
+USUAL_TOURNAMENT: Mapping[Kind, int] = {"catalog": 3, "random": 3, "llm": 12}
+"""A model is shown more kernels than chance should choose from."""
 
 LEAST_LANES = 2
 LANES_OF_A_DEVICE = 4
@@ -83,9 +89,10 @@ class Islands(Section):
     turn, and are a quarter of `budgets.evaluations` at most. 0: all begins at the naive seed."""
     capacity: int = Field(default=40, ge=1)
     """Kernels that a population holds. The slowest that are best nowhere leave it first."""
-    tournament: int = Field(default=12, ge=1)
-    """Kernels of a population that a cycle chooses its parents from."""
-    restart: int | None = Field(default=None, ge=1)
+    tournament: int | None = Field(default=None, ge=1)
+    """Kernels of a population that a cycle chooses its parents from. null: 12 on islands of kind
+    `llm`, 3 on others."""
+    restart: int | None = Field(default=80, ge=1)
     """Kernels in a row, none of them faster than its best, after which an island begins again
     with the most diverse of all that it knows, its best left out. null: never. What was found is
     not lost."""
@@ -95,12 +102,16 @@ class Islands(Section):
     patience: int = Field(default=200, ge=1)
     """Cycles in a row without a new kernel, after which an island ends."""
 
+    def tournament_of(self, kind: Kind) -> int:
+        """On islands of that kind."""
+        return self.tournament or USUAL_TOURNAMENT[kind]
+
     @property
     def lanes(self) -> int:
         """Cycles that an island has under way at once."""
         return LEAST_LANES if self.cycles_in_flight is None else self.cycles_in_flight
 
-    def fitted(self, devices: int) -> Self:
+    def fitted(self, devices: int) -> "Islands":
         """Told how many devices there are: as many islands and cycles as keep them busy."""
         count = max(self.count, self.per_device * devices)
         usual = max(LEAST_LANES, math.ceil(LANES_OF_A_DEVICE * devices / count))
@@ -124,7 +135,7 @@ class OperatorMix(Section):
     """One island's operators. The weights are relative, and count cycles, not candidates. A list
     of several is dealt to the islands in turn."""
 
-    kind: Literal["catalog", "random", "llm"] = "catalog"
+    kind: Kind = "catalog"
     """Who proposes kernels: named techniques (`catalog`), a draw over families and parameters
     (`random`: the weights play no part), or models (`llm`: needs the section `llm`)."""
     base: Literal["selected", "seed"] = "selected"
@@ -138,7 +149,7 @@ class OperatorMix(Section):
     """Weight of cycles that change parameters of one kernel within its own `space`."""
     tuning: float | None = Field(default=None, ge=0)
     """Weight of cycles that measure the most promising point of a fast kernel's `space`, by a
-    statistical model of what was measured there. null: 4 for kind `catalog`; 0 with `base: seed`,
+    statistical model of what was measured there. null: 30 for kind `catalog`; 0 with `base: seed`,
     and for kind `llm`, whose spaces are searched in idle device time (`budgets.tuning`)."""
     experiments_per_cycle: int = Field(default=3, ge=1)
     """Experiments of one design that are written; of kind `random`: kernels drawn in a cycle."""
@@ -242,9 +253,6 @@ class Tracking(Section):
     experiment: str = ""
     """MLflow's experiment that the run belongs to. Empty: one for each task, such as
     `kernel-scientist/sgemm`."""
-    parent: str = ""
-    """The id of a run in MLflow that the campaign's stands below, as a study's does. Empty: none.
-    """
 
     @model_validator(mode="before")
     @classmethod

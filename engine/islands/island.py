@@ -155,13 +155,14 @@ class Island:
         heard = self._memory.take_heard()
         limit = self._config.islands.restart
         restarted = limit is not None and self._memory.stale >= limit and self._restart()
-        tournament = self._memory.tournament(rng, self._config.islands.tournament)
+        size = self._config.islands.tournament_of(self._mix.kind)
+        tournament = self._memory.tournament(rng, size)
         cycle = self._start(number, operator, tournament)
         self._setting.journal.post(cycle.started(self.index, heard, restarted=restarted))
         return cycle
 
     def _restart(self) -> bool:
-        return self._mix.evolves and self._memory.restart(self._config.islands.tournament)
+        return self._mix.evolves and self._memory.restart()
 
     def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
         cycle = Cycle(

@@ -16,6 +16,10 @@ REMEMBERED = 1000
 mutations made in idle device time."""
 
 
+RESTARTED_WITH = 12
+"""Kernels that a population begins again with."""
+
+
 class Memory:
     """individuals: by kernel id, oldest first, those that other islands told of too; known: ids
     of all kernels drafted or received here; tuned: mutations in idle device time that did not
@@ -55,9 +59,9 @@ class Memory:
         self._forget_oldest()
         return status
 
-    def restart(self, size: int) -> bool:
+    def restart(self) -> bool:
         """Begin again with the most diverse that is known; False where that is one kernel."""
-        kernels = diverse((*self._seed, *self.individuals.values()), size)
+        kernels = diverse((*self._seed, *self.individuals.values()), RESTARTED_WITH)
         self.stale = 0
         if len(kernels) < 2:
             return False

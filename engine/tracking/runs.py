@@ -59,10 +59,7 @@ class _Runs:
                 self._client, self._experiment, task_name(self._config), self._artifacts()
             )
             mark_killed(self._client, self._run_dir.resolve().parent)
-            own = {**identity, ISLAND_TAG: "all"}
-            if self._config.tracking.parent:
-                own["mlflow.parentRunId"] = self._config.tracking.parent
-            run = self._find_or_make(experiment, name, own, began_ms)
+            run = self._find_or_make(experiment, name, {**identity, ISLAND_TAG: "all"}, began_ms)
             self._ids[None] = run.info.run_id
             self._cursor = int(run.data.tags.get(CURSOR_TAG, "0"))
             self._traced = int(run.data.tags.get(TRACE_CURSOR_TAG, "0"))

@@ -66,9 +66,13 @@ def in_a_process(arguments: Sequence[str], output: Path) -> int:
 
 
 def _refuse_another(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
-    """Folders may be moved, also between machines; nothing else may differ."""
+    """Folders may be moved, also between machines; nothing else may differ. What follows from the
+    number of devices is that of the machine where the campaign began."""
     stored = parse_config(dict(before.campaign.config), where=str(run_dir / STORE))
-    same = stored.model_copy(update={"runs_dir": config.runs_dir}) == config
+    devices = before.sessions[0].started.devices if before.sessions else 1
+    fitted = config.model_copy(update={"islands": config.islands.fitted(devices)})
+    moved = stored.model_copy(update={"runs_dir": config.runs_dir})
+    same = moved in (config, fitted)
     if not same or before.campaign.task_hash != load_task(config.task).hash:
         raise CampaignFailed(
             f"{run_dir} holds a campaign of another configuration or task; choose another "

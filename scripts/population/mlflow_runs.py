@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from engine.tracking.client import client_of
+from engine.tracking.killed import CAMPAIGN_TAG, ISLAND_TAG
 from scripts.population.plan import Plan
 from scripts.population.settings import Values
-from scripts.population.trials import tracking_uri
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -18,6 +18,27 @@ if TYPE_CHECKING:
 STUDY_TAG = "kernel_scientist.study"
 TRIAL_TAG = "kernel_scientist.trial"
 PARENT_TAG = "mlflow.parentRunId"
+
+
+def tracking_uri(plan: Plan, out: Path) -> str:
+    """MLflow's, of a study in that folder."""
+    if plan.tracking == "sqlite":
+        return f"sqlite:///{out.resolve() / 'mlflow.db'}"
+    return plan.tracking
+
+
+def experiment_of(plan: Plan) -> str:
+    """By name; the runs of its campaigns are there too, as MLflow nests none of another one."""
+    return f"kernel-scientist/tune/{plan.name}"
+
+
+def adopt(uri: str, experiment: str, campaign: str, parent: str) -> None:
+    """Put a campaign's run below a trial's. Raises what MLflow raises."""
+    client = client_of(uri)
+    known = client.get_experiment_by_name(experiment)
+    of_campaign = f"tags.`{ISLAND_TAG}` = 'all' and tags.`{CAMPAIGN_TAG}` LIKE '{campaign}/%'"
+    for run in client.search_runs([known.experiment_id], of_campaign) if known else ():
+        client.set_tag(run.info.run_id, PARENT_TAG, parent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +68,7 @@ class StudyRuns:
             return cls()
         local = plan.tracking == "sqlite"
         client = client_of(tracking_uri(plan, out))
-        name = f"kernel-scientist/tune/{plan.name}"
+        name = experiment_of(plan)
         known = client.get_experiment_by_name(name)
         artifacts = (out.resolve() / "mlartifacts").as_uri() if local else None
         experiment = (

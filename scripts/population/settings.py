@@ -59,7 +59,10 @@ def _put(settings: dict[str, Any], key: str, value: Value) -> None:
 def default_values(plan: Plan) -> dict[str, Value]:
     """What the default has at the keys that are searched, as far as the search may choose it."""
     config = campaign_of(plan, {}, evaluations=plan.evaluations)
-    config = config.model_copy(update={"islands": config.islands.fitted(1)})  # as tables have one
+    islands = config.islands.fitted(1)  # as tables have one device
+    size = islands.tournament_of(config.operators[0].kind)
+    islands = islands.model_copy(update={"tournament": size})
+    config = config.model_copy(update={"islands": islands})
     found: dict[str, Value] = {}
     for key, one in plan.search.items():
         value = _default(config, key)

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from engine.compare.folders import read_folders
 from scripts.ablation.campaigns import Run, finish, in_a_process
+from scripts.population.mlflow_runs import adopt, experiment_of, tracking_uri
 from scripts.population.on_roles import OnRole, roles_of
 from scripts.population.plan import Plan
 from scripts.population.settings import Values, campaign_of, settings_of
@@ -85,29 +86,26 @@ class OnTask:
         """The folder of the finished campaign."""
         tracking = {"uri": "none"}
         if parent:
-            tracking = {"uri": tracking_uri(plan, self.folder.parent), "parent": parent}
+            uri = tracking_uri(plan, self.folder.parent)
+            tracking = {"uri": uri, "experiment": experiment_of(plan)}
         config = campaign_of(
             plan,
             values,
             evaluations=plan.evaluations,
             task=self.task,
             seed=self.seed,
-            name=self.name,
+            name=f"{self.folder.name}-{self.name}",
             runs_dir=str(self.folder),
             tracking=tracking,
         )
-        return finish(config, self.run)
+        done = finish(config, self.run)
+        if parent:
+            adopt(tracking["uri"], tracking["experiment"], config.name, parent)
+        return done
 
     def score(self, plan: Plan, values: Values, parent: str = "") -> float:
         (found,) = read_folders([self.campaign(plan, values, parent)])
         return found.trajectory.log_area("evaluations", plan.evaluations)
-
-
-def tracking_uri(plan: Plan, out: Path) -> str:
-    """MLflow's, of a study in that folder."""
-    if plan.tracking == "sqlite":
-        return f"sqlite:///{out.resolve() / 'mlflow.db'}"
-    return plan.tracking
 
 
 def instances(plan: Plan, folder: Path, seeds: Sequence[int]) -> list[Instance]:

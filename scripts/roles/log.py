@@ -82,7 +82,7 @@ class Log:
                     memory.hear(individuals)
                     memory.take_heard()
                     if event.restarted and mix.evolves:
-                        memory.restart(islands.tournament)
+                        memory.restart()
                     tournament = memory.members(event.tournament)
                     yield Moment(
                         island=island,

@@ -260,11 +260,11 @@ def test_real_campaigns_are_run_scored_and_compared(tmp_path: Path) -> None:
         campaign={"final": {"seconds": 0}},
     )
     one = OnTask(task="sgemm", seed=3, folder=tmp_path / "trial-0", run=run)
-    score = one.score(plan, {"islands.count": 3}, parent="0f" * 16)
+    score = one.score(plan, {"islands.count": 3})
     assert score > 0
     (config,) = ran
     assert config["islands"] == {"count": 3} and config["seed"] == 3
-    assert config["tracking"] == {"uri": "none", "parent": "0f" * 16}
+    assert config["tracking"] == {"uri": "none"} and config["name"] == "trial-0-sgemm-3"
     told = outcome.compare_unseen(plan, {"islands.count": 3}, tmp_path / "out", run)["tasks"]
     assert told["reference"] == "default" and set(told["arms"]) == {"default", "tuned"}
     assert told["arms"]["tuned"]["campaigns"] == 2

@@ -7,6 +7,7 @@ from typing import Any, Self
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.gain import spread_on
 from evaluators.measuring.intervals import Spread
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Idea, Individual
 from operators.llm.prompts.landscape import landscape_lines, landscapes
@@ -66,6 +67,10 @@ class Scene:
     def spread(self) -> Spread:
         return spread_on(self.device)
 
+    @property
+    def benchmarks(self) -> Sequence[Workload]:
+        return self.task.workloads("benchmarks", self.device.backend)
+
     def page(self, role: Role, **said: Any) -> Page:
         """said: what the role's system message names."""
         return Page(
@@ -96,7 +101,7 @@ def selector_prompt(
         for line in profile_lines(scene.profiles.get(one.id, ()))
     ]
     advice, unsaid = page.room.first_lines(advice)
-    measured = landscapes(tournament, scene.points(known), scene.spread)
+    measured = landscapes(tournament, scene.points(known), scene.spread, scene.benchmarks)
     told, _ = page.room.first_lines([f"{one}: {line}" for one, line in measured.items()], 0.5)
     return page.prompt(
         island=scene.island,
@@ -140,7 +145,8 @@ def designer_prompt(
     rationale = page.room.text(scene.rationale, 0.1)
     beside = page.beside(reference, base, known, share=0.6)
     tried = record_within(known, scene.spread, page.most(RECORD_SHARE))
-    land, _ = page.room.first_lines(landscape_lines(base, scene.points(known), scene.spread), 0.5)
+    lines = landscape_lines(base, scene.points(known), scene.spread, scene.benchmarks)
+    land, _ = page.room.first_lines(lines, 0.5)
     return page.prompt(
         landscape=land,
         under_way=out,

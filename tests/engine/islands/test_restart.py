@@ -121,7 +121,7 @@ def test_those_far_from_the_best_and_from_each_other_are_taken() -> None:
 def test_one_kernel_alone_is_no_new_beginning() -> None:
     memory = Memory(8, World(budget=0).config.operators_of(0))
     memory.take_in([point(1, 1, 2.0)])
-    assert not memory.restart(4)
+    assert not memory.restart()
     assert len(memory.population) == 1
 
 

@@ -1,0 +1,86 @@
+"""Points: measured kernels that differ from the one shown in parameters alone, variants aside."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from evaluators.evaluation import Rejected
+from evaluators.kernel.source import KernelSource, parse_kernel
+from operators.individual import Individual
+
+Point = frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """individual: the kernel shown; base: the same without its variants; points: of its base's
+    structure and space, the kernel itself among them unless it has variants: its time is then
+    that of several points."""
+
+    individual: Individual
+    shown: KernelSource
+    base: KernelSource
+    points: Mapping[Point, Individual]
+
+    @classmethod
+    def of(cls, individual: Individual, known: Iterable[Individual]) -> "Surroundings | None":
+        """None where it stands alone, can't be read, or declares no space."""
+        source = individual.candidate.source
+        shown, base = parsed(source), without_variants(source)
+        if shown is None or base is None or not base.space:
+            return None
+        points = _points(base, known)
+        if not shown.variants:
+            points[frozenset(base.params.items())] = individual
+        if all(one.id == individual.id for one in points.values()):
+            return None
+        return cls(individual=individual, shown=shown, base=base, points=points)
+
+    @property
+    def best(self) -> Individual | None:
+        """The fastest point over all shapes; None: none passed."""
+        passed = [one for one in self.points.values() if one.evaluation.passed]
+        return max(passed, key=lambda one: (speed(one), one.id), default=None)
+
+    def own(self, dims: Mapping[str, int]) -> Point | None:
+        """The point that the kernel shown is on a shape; None: its conditions can't be told."""
+        try:
+            return frozenset(self.shown.params_for(dims).items())
+        except Rejected:
+            return None
+
+
+def speed(one: Individual) -> float:
+    return one.evaluation.speedup or 1.0
+
+
+@lru_cache(maxsize=4096)
+def parsed(text: str) -> KernelSource | None:
+    try:
+        return parse_kernel(text)
+    except Rejected:
+        return None
+
+
+@lru_cache(maxsize=256)
+def without_variants(text: str) -> KernelSource | None:
+    kernel = parsed(text)
+    try:
+        return kernel.with_variants(()) if kernel is not None else None
+    except Rejected:
+        return None
+
+
+def _points(base: KernelSource, known: Iterable[Individual]) -> dict[Point, Individual]:
+    """Of the structure and within its space."""
+    found: dict[Point, Individual] = {}
+    for one in known:
+        other = parsed(one.candidate.source)
+        if other is None or other.variants or other.structure != base.structure:
+            continue
+        if all(
+            value in base.space.get(name, ()) or value == base.params[name]
+            for name, value in other.params.items()
+        ):
+            found[frozenset(other.params.items())] = one
+    return found
