@@ -27,22 +27,21 @@ def landscape_lines(
     spread: Spread,
     workloads: Sequence[Workload] = (),
 ) -> list[str]:
-    """ "ROWS 1 -> 8: +4% (+3..+5); 1 -> 16: COMPILE_ERROR", a line a parameter, then which points
-    are the best by shape, how many were tried and which is the best of all.
+    """ "ROWS 1 -> 8: +4% (+3..+5); 1 -> 16: COMPILE_ERROR", a line a parameter, then how many
+    points were tried and which is the best, then which is where shapes want different ones.
 
     Paired ratios to the individual, or, where a value was tried elsewhere in the space only,
     between the two fastest kernels that differ in it alone. Of a kernel with variants these start
     from the kernel without them. Nothing where it stands alone.
     """
-    around = Surroundings.of(individual, known)
+    around = Surroundings.of(individual, known, workloads)
     if around is None:
         return []
     told = {name: _effects(name, around, spread) for name in around.base.space}
     lines = [f"{name} {'; '.join(effects)}" for name, effects in told.items() if effects]
     if lines and around.shown.variants:
         lines.insert(0, _start(around))
-    by_shape = best_by_shape(around, workloads, spread)
-    return [*lines, *filter(None, [by_shape]), _summary(around, spread)]
+    return [*lines, _summary(around, spread), *best_by_shape(around, spread)]
 
 
 def landscapes(

@@ -1,11 +1,12 @@
 """Points: measured kernels that differ from the one shown in parameters alone, variants aside."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.tasks.arguments import Workload
 from operators.individual import Individual
 
 Point = frozenset[tuple[str, int]]
@@ -15,15 +16,21 @@ Point = frozenset[tuple[str, int]]
 class Surroundings:
     """individual: the kernel shown; base: the same without its variants; points: of its base's
     structure and space, the kernel itself among them unless it has variants: its time is then
-    that of several points."""
+    that of several points. dims: by the labels of shapes, as far as they are known."""
 
     individual: Individual
     shown: KernelSource
     base: KernelSource
     points: Mapping[Point, Individual]
+    dims: Mapping[str, Mapping[str, int]]
 
     @classmethod
-    def of(cls, individual: Individual, known: Iterable[Individual]) -> "Surroundings | None":
+    def of(
+        cls,
+        individual: Individual,
+        known: Iterable[Individual],
+        workloads: Sequence[Workload] = (),
+    ) -> "Surroundings | None":
         """None where it stands alone, can't be read, or declares no space."""
         source = individual.candidate.source
         shown, base = parsed(source), without_variants(source)
@@ -34,7 +41,8 @@ class Surroundings:
             points[frozenset(base.params.items())] = individual
         if all(one.id == individual.id for one in points.values()):
             return None
-        return cls(individual=individual, shown=shown, base=base, points=points)
+        dims = {one.label: one.dims for one in workloads}
+        return cls(individual=individual, shown=shown, base=base, points=points, dims=dims)
 
     @property
     def best(self) -> Individual | None:
@@ -42,10 +50,13 @@ class Surroundings:
         passed = [one for one in self.points.values() if one.evaluation.passed]
         return max(passed, key=lambda one: (speed(one), one.id), default=None)
 
-    def own(self, dims: Mapping[str, int]) -> Point | None:
-        """The point that the kernel shown is on a shape; None: its conditions can't be told."""
+    def own(self, label: str) -> Point | None:
+        """The point that the kernel shown is on a shape; None: that can't be told."""
+        if not self.shown.variants:
+            return frozenset(self.base.params.items())
         try:
-            return frozenset(self.shown.params_for(dims).items())
+            dims = self.dims.get(label)
+            return None if dims is None else frozenset(self.shown.params_for(dims).items())
         except Rejected:
             return None
 
@@ -72,11 +83,11 @@ def without_variants(text: str) -> KernelSource | None:
 
 
 def _points(base: KernelSource, known: Iterable[Individual]) -> dict[Point, Individual]:
-    """Of the structure and within its space."""
+    """Of the structure and within its space. A structure with variants is another one."""
     found: dict[Point, Individual] = {}
     for one in known:
         other = parsed(one.candidate.source)
-        if other is None or other.variants or other.structure != base.structure:
+        if other is None or other.structure != base.structure:
             continue
         if all(
             value in base.space.get(name, ()) or value == base.params[name]

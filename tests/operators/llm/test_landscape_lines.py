@@ -148,7 +148,7 @@ def test_where_shapes_want_different_points_both_are_named() -> None:
     assert second.startswith(f"b: ROWS=1 V=8 ({LARGE.id}): +10% (")
     *_, told = landscape_lines(LARGE, [EVEN, SMALL, LARGE], SPREAD)
     assert told.startswith(f"best by shape: a: ROWS=8 V=4 ({SMALL.id}): +47.4% (")
-    assert told.endswith("; this one on the others")
+    assert told.endswith("; on the others none is shown to be faster")
 
 
 def test_one_best_point_or_noise_is_not_told_by_shape() -> None:
@@ -161,14 +161,16 @@ def test_one_best_point_or_noise_is_not_told_by_shape() -> None:
 
 def test_a_kernel_with_variants_is_told_of_the_points_without() -> None:
     one = shaped(varied(1, 4), {"a": 1.0, "b": 30.0})
-    rows, v, summary, told = landscape_lines(one, [one, EVEN, SMALL, LARGE], SPREAD)
+    start, rows, v, summary, told = landscape_lines(one, [one, EVEN, SMALL, LARGE], SPREAD)
+    assert start == f"values are told from {EVEN.id}, which is this kernel without its variants"
     assert rows.startswith("ROWS 1 -> 8: ") and v.startswith("V 4 -> 8: ")
     # Like with like: the point at ROWS=1 V=4 stands beside others, not the kernel with variants.
     ratio = math.sqrt(1.4 * 0.8) - 1
     assert f"ROWS 1 -> 8: {100 * ratio:+.2f}% (" in rows
-    assert summary.startswith("3 points of 8 tried, best ROWS=8 V=4 (")
+    assert summary.startswith("3 points of 8 tried without variants, best ROWS=8 V=4 (")
+    assert summary.endswith(") beside this one")
     assert told.startswith(f"best by shape: a: ROWS=8 V=4 ({SMALL.id}): +38.6% (")
-    assert told.endswith("; this one on the others")
+    assert told.endswith("; on the others none is shown to be faster")
     # It is no point itself, where others are shown.
     assert one.id not in " ".join(landscape_lines(EVEN, [one, EVEN, SMALL], SPREAD))
 
@@ -178,6 +180,7 @@ def test_without_its_own_point_nothing_is_compared_with_a_kernel_of_variants() -
     lines = landscape_lines(
         one, [one, SMALL, LARGE, shaped(at(2, 8), {"a": 3.0, "b": 4.0})], SPREAD
     )
+    assert lines[0].startswith("this kernel without its variants has no times")
     assert any(line.startswith("ROWS 1 -> 2 at V=8: +") for line in lines)
     assert not any(line.startswith("V ") for line in lines)
     assert landscape_lines(one, [one], SPREAD) == []
@@ -196,4 +199,5 @@ def test_of_many_shapes_those_are_named_on_which_most_is_to_be_gained() -> None:
     third = shaped(at(1, 8), {**dict.fromkeys(labels, -5.0), labels[1]: 50.0})
     *_, told = landscape_lines(even, [even, other, third], SPREAD)
     assert told.startswith(f"best by shape: {labels[19]}: ROWS=8 V=4 ")
-    assert told.endswith("; 13 more shapes; this one on the others") and len(told) < 500
+    assert told.endswith("; 13 more shapes; on the others none is shown to be faster")
+    assert told.count("ROWS=8 V=4") == 1 and told.count(other.id) == 6 and len(told) < 500
