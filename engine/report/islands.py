@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from engine.history.history import History
 from engine.report.plots import SERIES, Plot, counting_axis, log_axis, plot
 from engine.report.texts import count
-from engine.store.events import Added, CycleFinished, Migrated
+from engine.store.events import Added, CycleFinished, CycleStarted, Migrated
 from engine.store.replay import Replay
 
 MOST_LINES = 8
@@ -19,8 +19,9 @@ MOST_LINES = 8
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Island:
     """verdicts: that it was told; joined: of these, how many its population took in; received:
-    elites of other islands; best: the speedup of the fastest kernel among all these as it was
-    first measured, 0.0: none; rises: the number of its verdicts, and the best from then on."""
+    elites of other islands; restarts: how often its population began again; best: the speedup of
+    the fastest kernel among all these as it was first measured, 0.0: none; rises: the number of
+    its verdicts, and the best from then on."""
 
     index: int
     kind: str
@@ -29,6 +30,7 @@ class Island:
     passed: int
     joined: int
     received: int
+    restarts: int
     best: float
     best_id: str
     rises: tuple[tuple[int, float], ...]
@@ -51,12 +53,14 @@ def _kind(config: Mapping[str, Any], index: int) -> str:
 
 
 def _island(replay: Replay, index: int, kind: str) -> Island:
-    cycles = verdicts = passed = joined = received = 0
+    cycles = verdicts = passed = joined = received = restarts = 0
     best, best_id = 0.0, ""
     rises: list[tuple[int, float]] = []
     for event, individuals in replay.history(index):
         if isinstance(event, CycleFinished):
             cycles += 1
+        elif isinstance(event, CycleStarted):
+            restarts += event.restarted
         elif isinstance(event, Added):
             verdicts += 1
             passed += sum(one.evaluation.passed for one in individuals)
@@ -76,6 +80,7 @@ def _island(replay: Replay, index: int, kind: str) -> Island:
         passed=passed,
         joined=joined,
         received=received,
+        restarts=restarts,
         best=best,
         best_id=best_id,
         rises=(*rises, (verdicts, best)) if rises else (),

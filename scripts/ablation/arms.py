@@ -40,6 +40,7 @@ ARMS: Mapping[str, Arm] = {
         about="the catalogue's experiments on the naive seed alone",
         mix={"kind": "catalog", **SEED_ALONE},
     ),
+    "no-tuning": Arm(about="the catalogue without tuning", mix={"kind": "catalog", "tuning": 0}),
     "no-migration": Arm(
         about="the catalogue without migration", mix={"kind": "catalog"}, changes=NO_MIGRATION
     ),

@@ -129,6 +129,7 @@ def test_an_arm_is_what_its_name_says(arm: str, tmp_path: Path) -> None:
     assert config.asks_models == arm.startswith("llm")
     assert mix.evolves != arm.endswith("best-of-n")
     assert (mix.crossover == 0) == arm.endswith(("no-crossover", "best-of-n"))
+    assert (mix.tuning == 0) == (arm == "no-tuning")
     assert (config.migration.elites == 0) == arm.endswith("no-migration")
     assert (config.islands.memory == "own") == arm.endswith("no-shared-memory")
     assert (mix.kind == "random") == (arm == "random")

@@ -12,10 +12,11 @@ import pytest
 
 from engine.history.campaigns import State
 from engine.history.history import read_history
+from engine.report.islands import islands_of
 from engine.report.report import write_report
 from engine.searching import EXHAUSTED_SPACE
 from engine.store.contests import Contested, FinalMeasurement
-from engine.store.events import Added, Drafted, Evaluated, Event, Migrated
+from engine.store.events import Added, CycleStarted, Drafted, Evaluated, Event, Migrated
 from engine.store.sessions import (
     CampaignStarted,
     DevicesWatched,
@@ -149,6 +150,21 @@ def test_islands_verdicts_and_what_devices_waited_for(tmp_path: Path, write: Wri
     assert "WRONG 1" in page.text and "y[3] is 4, not 5" in page.text
     assert "they worked 60%" in page.text
     assert "idle: waiting for models 4 s 40%" in page.text
+
+
+def test_how_often_an_island_began_again(tmp_path: Path, write: Write) -> None:
+    *events, last = campaign(tmp_path)
+    again = [
+        CycleStarted(island=1, cycle=cycle, operator="e", tournament=("seed",), restarted=restarted)
+        for cycle, restarted in ((7, True), (8, False), (9, True))
+    ]
+    write([*events, *again, last])
+    islands = islands_of(read_history(tmp_path / "runs" / "short" / "store.sqlite").replay)
+    assert [one.restarts for one in islands] == [0, 2]
+    page = (tmp_path / "runs" / "short" / "report.html").read_text()
+    header, *rows = re.findall(r"<tr>.*?</tr>", page.split('id="islands"')[1], re.DOTALL)[:3]
+    column = re.findall(r'scope="col".*?>(.*?)<', header).index("began again")
+    assert [re.findall(r"<t[hd].*?>(.*?)</t", row)[column] for row in rows] == ["", "2"]
 
 
 @pytest.mark.parametrize(
