@@ -189,6 +189,13 @@ def _scalar(loader: _Loader | None, node: yaml.Node, line: int) -> str | int | f
     return value
 
 
+def plain(value: Any) -> Any:
+    """The same without lines, as dict and list, which other libraries know how to write."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
+
+
 class Reader(ABC):
     """Checks a loaded tree part by part; every complaint names a line."""
 

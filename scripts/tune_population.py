@@ -26,6 +26,7 @@ from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.tasks.task import TaskError
 from evaluators.tasks.task_file import load_task
 from operators.llm.question import ModelUnavailable
+from scripts.ablation.figures import beside
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.on_roles import roles_of
 from scripts.population.outcome import (
@@ -120,7 +121,7 @@ def told(result: Mapping[str, Any]) -> list[str]:
     for name, found in result["beside_default"].items():
         if name == "tasks":
             over = found["arms"]["tuned"]["over_tasks"]
-            lines.append(f"real campaigns, tuned beside default: {json.dumps(over)}")
+            lines.append(f"real campaigns on unseen seeds, beside the default: {beside(over)}")
             continue
         if name == "situations":
             for role, arms in found.items():

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from engine.config_errors import ConfigError, first_problem
 from engine.config_sections import Section
-from evaluators.lined_yaml import YamlError, load
+from evaluators.lined_yaml import YamlError, load, plain
 
 SEED_OF_FINALISTS = 1000
 SEED_OF_UNSEEN = 2000
@@ -130,6 +130,6 @@ def read_plan(path: Path) -> Plan:
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: a plan is a mapping of keys to values")
     try:
-        return Plan.model_validate(values)
+        return Plan.model_validate(plain(values))
     except ValidationError as error:
         raise ConfigError(f"{path}: {first_problem(error, Plan)}") from None

@@ -66,7 +66,10 @@ def default_values(plan: Plan) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for key, one in plan.search.items():
         value = _default(config, key)
-        if one.holds(value) if isinstance(one, Interval) else value in one:
+        if isinstance(one, Interval):
+            if one.holds(value):
+                found[key] = int(value) if one.whole else float(value)  # as Optuna has them
+        elif value in one:
             found[key] = value
     return found
 

@@ -16,6 +16,7 @@ import yaml
 from engine.config import parse_config
 from engine.config_errors import ConfigError
 from engine.config_file import load_config
+from scripts import tune_population
 from scripts.population import outcome, trials
 from scripts.population.plan import Interval, Plan, read_plan
 from scripts.population.settings import (
@@ -107,6 +108,15 @@ def test_a_study_ends_with_a_configuration_plots_and_a_comparison(
     assert "unseen tables, unseen: area " in said.err
 
 
+def test_what_all_trials_have_is_in_the_configuration_too(tmp_path: Path) -> None:
+    common = {"final": {"seconds": 7}, "operators": [{"kind": "catalog"}, {"kind": "random"}]}
+    plan = read_plan(write(tmp_path, campaign=common))
+    file = outcome.write_tuned(plan, {"islands.count": 3, "operators.tuning": 5}, tmp_path)
+    ready = load_config(file, ["tracking=none"])
+    assert (ready.final.seconds, ready.islands.count, ready.budgets.evaluations) == (7, 3, 20)
+    assert [(mix.kind, mix.tuning) for mix in ready.operators] == [("catalog", 5), ("random", 5)]
+
+
 def test_the_same_command_goes_on_and_runs_no_trial_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
     plan = plan_of(tmp_path, trials=3)
@@ -124,6 +134,7 @@ def test_the_first_trial_is_the_default(tmp_path: Path) -> None:
     study = run_trials(plan_of(tmp_path, trials=1), tmp_path / "out")
     (first,) = finished(study)
     config = parse_config({"task": "sgemm"}, where="test")
+    assert json.dumps(first.params) == json.dumps(default_values(plan_of(tmp_path)))
     assert first.params["islands.count"] == config.islands.count
     assert first.params["operators.tuning"] == config.operators[0].weights["tuning"]
     assert first.params["migration.every"] == config.migration.every
@@ -269,6 +280,10 @@ def test_real_campaigns_are_run_scored_and_compared(tmp_path: Path) -> None:
     assert told["reference"] == "default" and set(told["arms"]) == {"default", "tuned"}
     assert told["arms"]["tuned"]["campaigns"] == 2
     assert {one["seed"] for one in ran[1:]} == {2000, 2001}
+    words = {"tuned": {"islands.count": 3}, "beside_default": {"tasks": told}}
+    assert tune_population.told(words)[1] == (
+        "real campaigns on unseen seeds, beside the default: 1.00x (1.00 to 1.00), too few seeds to show it"
+    )
     assert sorted(one["islands"]["count"] if "islands" in one else 0 for one in ran[1:]) == [
         0,
         0,
