@@ -13,6 +13,9 @@ from evaluators.kernel.columns import Column, Mask, holds_at
 MOST_POINTS = 1 << 20
 """Of a grid that is looked at as a whole."""
 
+MOST_PLACES = 1 << 62
+"""Points of a grid in which each has a place."""
+
 AT_ONCE = 1 << 16
 
 MOST_ASKED = 256
@@ -30,7 +33,9 @@ class Grid:
         values: Mapping[str, Sequence[int]],
         constraints: Sequence[Expression],
         rest: Mapping[str, int],
+        listed: Rows | None = None,
     ) -> None:
+        """listed: places of the only feasible points; see restrict_to()."""
         self.values = {name: tuple(one) for name, one in values.items()}
         self.names = tuple(self.values)
         self.rest = dict(rest)
@@ -39,19 +44,37 @@ class Grid:
         self.size = math.prod(self.shape)
         """How many points there are if every constraint holds."""
         self._asked = 0
+        self._listed = listed
         self._places = [{v: place for place, v in enumerate(one)} for one in self.values.values()]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Grid, (self.values, self._constraints, self.rest)
+        return Grid, (self.values, self._constraints, self.rest, self._listed)
+
+    def restrict_to(self, rows: Rows) -> None:
+        """These of its points are feasible and no others, whatever its constraints say: those that
+        were recorded of a kernel whose constraints nobody told.
+
+        Raises ValueError where there are none, one lies beside it, or it is too large for places.
+        """
+        if not len(rows) or self.size > MOST_PLACES:
+            raise ValueError(f"{len(rows)} points of a grid of {self.size}")
+        index, known = self._indices(rows)
+        if not known.all():
+            raise ValueError(f"{(~known).sum()} of {len(rows)} points lie beside the grid")
+        self._listed = np.unique(index)
+        self.__dict__.pop("_all_rows", None)
 
     @property
     def small(self) -> bool:
         """Whether it is looked at as a whole."""
-        return self.size <= MOST_POINTS
+        return self._listed is not None or self.size <= MOST_POINTS
 
     def holds(self, params: Mapping[str, int]) -> bool:
         """Whether every constraint holds for all these parameters. An expression that can't be
         evaluated does not."""
+        if self._listed is not None:
+            index = self._index(params)
+            return index is not None and bool(self._among_listed(np.array([index]))[0])
         if not self._constraints:
             return True
         self._asked += 1
@@ -68,19 +91,25 @@ class Grid:
         """Those of the rows that are points of it for which every constraint holds."""
         if self.small:
             index, known = self._indices(rows)
-            return rows[known & self._feasible[index]]
+            listed = self._listed is not None
+            return rows[known & (self._among_listed(index) if listed else self._feasible[index])]
         for constraint in self._constraints:
             if not len(rows):
                 break
             rows = rows[holds_at(constraint, self._columns(rows))]
         return rows
 
-    @cached_property
+    @property
     def rows(self) -> Rows:
         """Every feasible point. Raises ValueError where the grid is not small."""
         if not self.small:
             raise ValueError(f"a grid of {self.size} points is not looked at as a whole")
-        return self._rows(np.flatnonzero(self._feasible))
+        return self._all_rows
+
+    @cached_property
+    def _all_rows(self) -> Rows:
+        places = self._listed
+        return self._rows(np.flatnonzero(self._feasible) if places is None else places)
 
     def params(self, row: int) -> dict[str, int]:
         """Those of one of the rows, the fixed ones left out."""
@@ -98,6 +127,12 @@ class Grid:
                 true &= holds_at(constraint, columns)
             found[places] = true
         return found
+
+    def _among_listed(self, index: Rows) -> Mask:
+        """By place in the grid."""
+        assert self._listed is not None
+        at = np.minimum(np.searchsorted(self._listed, index), len(self._listed) - 1)
+        return np.asarray(self._listed[at] == index)
 
     def _rows(self, places: Rows) -> Rows:
         axes = np.unravel_index(places, self.shape) if self.names else ()

@@ -45,6 +45,7 @@ def shares(problem: Problem, strategy: str, *, evaluations: int, seed: int) -> l
     np.random.seed(seed)
     with TemporaryDirectory() as folder, _in(Path(folder)):
         names = source.grid.names
+        listed = set(map(tuple, source.grid.rows.tolist()))
         cache = Path(folder) / "cache.json"
         cache.write_text(json.dumps(_cache(problem)))
         with contextlib.redirect_stdout(io.StringIO()):
@@ -54,7 +55,7 @@ def shares(problem: Problem, strategy: str, *, evaluations: int, seed: int) -> l
                 1,
                 [],
                 {name: list(values) for name, values in source.grid.values.items()},
-                restrictions=[one.text for one in source.constraints],
+                restrictions=lambda one: tuple(one[name] for name in names) in listed,
                 strategy=strategy,
                 strategy_options={"max_fevals": evaluations},
                 simulation_mode=True,

@@ -2,6 +2,7 @@
 
 import math
 import tempfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,6 @@ from evaluators.tasks.task_file import load_task
 from operators.catalog.families import Families, families, remember
 from operators.catalog.landscape import parsed
 from operators.individual import Candidate
-from scripts.search.restrictions import RestrictionError, constraints_of
 from scripts.search.table import TIME, Row, Table, TableError, Value
 
 TASK = """
@@ -35,12 +35,14 @@ REFERENCE = 'def reference(x, N):\n    return {"y": x + 1}\n'
 KERNEL = """/*---
 params: PARAMS
 space: SPACE
-constraints: [CONSTRAINTS]
 launches: [{kernel: k, grid: [1], block: [64], args: [x, y]}]
 ---*/
 __global__ void k(const float* x, float* y) { y[0] = x[0] + 1.0f; }
 """
 """What stands for a kernel of which only the space is known."""
+
+TABLE = "TABLE"
+"""A parameter of that kernel with one value, by which the spaces of two tables are two."""
 
 BACKENDS = ("cpu", "cuda", "hip")
 
@@ -203,11 +205,12 @@ def _foreign(path: Path, table: Table) -> Problem:
         {names[name]: codes[name][row.configuration[name]] for name in values} for row in table.rows
     ]
     space = {names[name]: sorted(codes[name].values()) for name in values}
+    start = next(point for point, row in zip(encoded, table.rows, strict=True) if row.times_ms)
+    own = {TABLE: zlib.crc32(str(path.resolve()).encode()) >> 1}
     try:
-        constraints = constraints_of(space, encoded)
-        start = next(point for point, row in zip(encoded, table.rows, strict=True) if row.times_ms)
-        source = _stand_in(start, space, constraints)
-    except (RestrictionError, Rejected) as error:
+        source = _stand_in({**start, **own}, space)
+        source.grid.restrict_to(np.array([[*point.values()] for point in encoded]))
+    except (Rejected, ValueError) as error:
         raise TableError(f"{path}: its space can't be written as a kernel's: {error}") from None
     with tempfile.TemporaryDirectory() as folder:
         task = _task(Path(folder) / "table", source)
@@ -215,7 +218,7 @@ def _foreign(path: Path, table: Table) -> Problem:
     times = [row.times_ms.get(TIME) for row in table.rows]
     worst = max(time for time in times if time is not None)
     points = {
-        _point(point): _known(row, {label: worst * 1e3}, {label: TIME})
+        _point({**point, **own}): _known(row, {label: worst * 1e3}, {label: TIME})
         for point, row in zip(encoded, table.rows, strict=True)
     }
     task = replace(task, hash=f"{task.hash}-{path.name}")
@@ -273,15 +276,14 @@ def _code(value: Value, seen: Sequence[Value]) -> int:
     return seen.index(value)
 
 
-def _stand_in(
-    params: Mapping[str, int], space: Mapping[str, Sequence[int]], constraints: Sequence[str]
-) -> KernelSource:
+def _stand_in(params: Mapping[str, int], space: Mapping[str, Sequence[int]]) -> KernelSource:
     def flow(one: Mapping[str, Any]) -> str:
         return ", ".join(f"{name}: {value}" for name, value in one.items())
 
     text = KERNEL.replace("PARAMS", f"{{{flow(params)}}}")
-    text = text.replace("SPACE", f"{{{flow({name: list(one) for name, one in space.items()})}}}")
-    return parse_kernel(text.replace("CONSTRAINTS", ", ".join(f'"{one}"' for one in constraints)))
+    return parse_kernel(
+        text.replace("SPACE", f"{{{flow({name: list(one) for name, one in space.items()})}}}")
+    )
 
 
 def _task(folder: Path, source: KernelSource) -> Task:

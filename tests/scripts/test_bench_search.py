@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluators.kernel.source import parse_kernel
 from scripts import bench_search, record_table
 from scripts.search.problem import problem_of
-from scripts.search.restrictions import constraints_of
 from scripts.search.scores import Mean, over_random
 from scripts.search.simulation import simulate
 from scripts.search.table import Table, TableError
@@ -53,7 +51,8 @@ def test_a_foreign_table_becomes_a_space_of_its_points_and_no_others(table: Path
     problem = problem_of(table)
     (source,) = problem.sources.values()
     (points,) = problem.points.values()
-    listed = {tuple(value for _, value in point) for point in points}
+    names = source.grid.names
+    listed = {tuple(dict(point)[name] for name in names) for point in points}
     assert {tuple(row) for row in source.grid.rows.tolist()} == listed
     assert len(listed) == len(results())
     assert sum(one.gains is None for one in points.values()) == sum(
@@ -121,23 +120,46 @@ def test_a_file_that_is_no_table_gets_one_sentence(
     assert "is missing" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_constraints_hold_for_exactly_the_listed_points(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    values = {"P0": [1, 2, 4, 8, 16], "P1": [8, 16, 24, 32, 64], "P2": [0, 1], "P3": [3, 5, 7]}
-    grid = [dict(zip(values, point, strict=True)) for point in itertools.product(*values.values())]
-    limit = int(rng.integers(60, 400))
-    listed = [one for one in grid if one["P0"] * one["P1"] <= limit or one["P2"] > one["P3"] - 4]
-    constraints = constraints_of(values, listed)
-    params = ", ".join(f"{name}: {listed[0][name]}" for name in values)
-    space = ", ".join(f"{name}: {list(one)}" for name, one in values.items())
-    kernel = parse_kernel(
-        f"/*---\nparams: {{{params}}}\nspace: {{{space}}}\nconstraints: {json.dumps(constraints)}\n"
-        "launches: [{kernel: k, grid: [1], block: [64], args: [x]}]\n---*/\n"
-        "__global__ void k(float* x) {}\n"
-    )
-    found = {tuple(row) for row in kernel.grid.rows.tolist()}
-    assert found == {tuple(one.values()) for one in listed}
+def test_points_that_no_rule_tells_from_the_rest_are_searched(tmp_path: Path) -> None:
+    """Words, fractions and a listing by lot, in a grid of a billion points."""
+    rng = np.random.default_rng(0)
+    values: dict[str, list[Any]] = {f"n{place}": list(range(40)) for place in range(5)}
+    values |= {"how": ["rows", "columns", "tiles"], "part": [0.25, 0.5, 1.0], "fast": [True, False]}
+    path = tmp_path / "sparse.T4.json"
+    listed = {
+        tuple(one[int(rng.integers(len(one)))] for one in values.values()) for _ in range(600)
+    }
+    rows = [
+        {
+            "configuration": dict(zip(values, point, strict=True)),
+            "invalidity": "correct" if point[0] else "runtime",
+            "measurements": [{"name": "time", "value": 1.0 + abs(point[1] - 20) + point[2] / 50}],
+        }
+        for point in sorted(listed, key=str)
+    ]
+    path.write_text(json.dumps({"results": rows}))
+    problem = problem_of(path)
+    trace = simulate(problem, {}, evaluations=150, seed=0)
+    assert len(trace.shares) == 150 and trace.unknown == 0
+    assert trace.curve(150)[-1] > problem.random_curve(150)[-1]
+    assert len(simulate(problem, {}, evaluations=1000, seed=0).shares) == len(rows)
+    (source,) = problem.sources.values()
+    beside = {name: one[0] for name, one in source.space.items()}
+    assert not source.feasible(beside) and source.feasible(source.params)
+
+
+def test_two_tables_of_one_space_keep_their_points_apart(table: Path, tmp_path: Path) -> None:
+    other = tmp_path / "part.T4.json"
+    # All values of all parameters, and fewer points.
+    kept = [one for place, one in enumerate(results()) if place % 3 or place < 40]
+    other.write_text(json.dumps({"results": kept}))
+    first, second = problem_of(table), problem_of(other)
+    spaces = [next(iter(one.sources.values())).space for one in (first, second)]
+    assert spaces[0] == spaces[1]
+    for problem, rows in ((first, results()), (second, kept)):
+        (source,) = problem.sources.values()
+        assert len(source.grid.rows) == len(rows)
+        assert simulate(problem, {}, evaluations=60, seed=0).unknown == 0
 
 
 def test_scores_mean_what_they_say() -> None:

@@ -98,6 +98,16 @@ SOFTMAX = (
         innovation=35,
     ),
     Technique(
+        name="row in registers",
+        sources=frozenset({"softmax_block"}),
+        free=("THREADS", "KEEP"),
+        avenue="Read each element once, and keep it in a register until it is written.",
+        rubric="Choose THREADS and KEEP so that KEEP * THREADS is about a row.",
+        cpu=(-40, 20),
+        gpu=(0, 60),
+        innovation=55,
+    ),
+    Technique(
         name="more rows a thread",
         sources=frozenset({"softmax_rows"}),
         steps={"ROWS": 1},

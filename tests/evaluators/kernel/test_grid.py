@@ -1,6 +1,7 @@
 """Tests of a space as a whole: constraints over many points say what they say of each."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,3 +118,29 @@ def test_variants_and_space_are_replaced_and_the_rest_stays() -> None:
     assert kernel.with_variants(()) is kernel
     smaller = kernel.with_space({"ROWS": (4, 8)})
     assert smaller.space == {"ROWS": (4, 8)} and smaller.id == kernel.id
+
+
+def test_a_grid_is_restricted_to_points_that_no_constraint_tells() -> None:
+    values = {"A": (8, 1, 4), "B": tuple(range(4000)), "C": tuple(range(4000))}
+    grid = Grid(values, [parse_expression("A > 4")], {"D": 7})
+    assert not grid.small
+    listed = np.array([[1, 3999, 0], [8, 0, 17], [1, 3999, 0], [4, 5, 6]])
+    grid.restrict_to(listed)
+    assert grid.small
+    for one in (grid, pickle.loads(pickle.dumps(grid))):
+        assert sorted(map(tuple, one.rows.tolist())) == [(1, 3999, 0), (4, 5, 6), (8, 0, 17)]
+        asked = np.array([[4, 5, 6], [4, 5, 7], [2, 5, 6], [8, 0, 17]])
+        assert one.feasible(asked).tolist() == [[4, 5, 6], [8, 0, 17]]
+        assert one.holds({"A": 1, "B": 3999, "C": 0, "D": 7})
+        assert not one.holds({"A": 8, "B": 1, "C": 1, "D": 7})
+        assert not one.holds({"A": 1, "B": 3999, "C": 0, "D": 8})
+    small = Grid({"A": (1, 2)}, [], {})
+    assert len(small.rows) == 2
+    small.restrict_to(np.array([[2]]))
+    assert small.rows.tolist() == [[2]]
+
+
+@pytest.mark.parametrize("rows", [np.zeros((0, 1), np.int64), np.array([[1], [3]])])
+def test_it_is_not_restricted_to_points_beside_it(rows: np.ndarray[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="points"):
+        Grid({"A": (1, 2)}, [], {}).restrict_to(rows)
