@@ -26,7 +26,7 @@ from evaluators.measuring.intervals import speedup
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
-from evaluators.tasks.task import Suite, Task, TaskError
+from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 
 BACKEND = "cuda"
@@ -87,7 +87,7 @@ def measure(file: Path, task_name: str, blocks: int) -> dict[str, Any]:
         )
         shapes = {}
         ratios: dict[str, list[float]] = {}
-        for workload in task.workloads(Suite.BENCHMARKS, BACKEND):
+        for workload in task.workloads("benchmarks", BACKEND):
             with Lane(device, task, [workload], kernel, compiled, POLICY) as lane:
                 sides = on_torch(torch, lane, task, workload)
                 shapes[workload.label], ratios[workload.label] = paired(sides, blocks)

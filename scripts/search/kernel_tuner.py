@@ -9,7 +9,7 @@ import io
 import json
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from scripts.search.problem import Problem
+from scripts.search.table import TableError
 
 STRATEGIES = (
     "random_sample",
@@ -28,6 +29,8 @@ STRATEGIES = (
     "adaptive_tabu_greywolf",
 )
 FAILED = "RuntimeFailedConfig"
+MOST_POINTS = 1 << 23
+"""Of a grid that it goes through point by point, listed or not, before it searches."""
 
 
 def installed() -> bool:
@@ -35,10 +38,18 @@ def installed() -> bool:
 
 
 def shares(problem: Problem, strategy: str, *, evaluations: int, seed: int) -> list[float]:
-    """The optimum's share by distinct evaluation, in their order, as Trace has it."""
+    """The optimum's share by distinct evaluation, in their order, as Trace has it.
+
+    Raises TableError.
+    """
     import kernel_tuner
 
     ((_, source),) = problem.sources.items()
+    if source.grid.size > MOST_POINTS:
+        raise TableError(
+            f"{problem.name}: Kernel Tuner would go through {source.grid.size} points before it "
+            "searches; leave it out with --no-kernel-tuner"
+        )
     points = problem.points[source.code]
     (label,) = problem.base_us
     random.seed(seed)
@@ -46,6 +57,10 @@ def shares(problem: Problem, strategy: str, *, evaluations: int, seed: int) -> l
     with TemporaryDirectory() as folder, _in(Path(folder)):
         names = source.grid.names
         listed = set(map(tuple, source.grid.rows.tolist()))
+
+        def is_listed(point: Mapping[str, int]) -> bool:  # of a lambda it would compile the text
+            return tuple(point[name] for name in names) in listed
+
         cache = Path(folder) / "cache.json"
         cache.write_text(json.dumps(_cache(problem)))
         with contextlib.redirect_stdout(io.StringIO()):
@@ -55,7 +70,7 @@ def shares(problem: Problem, strategy: str, *, evaluations: int, seed: int) -> l
                 1,
                 [],
                 {name: list(values) for name, values in source.grid.values.items()},
-                restrictions=lambda one: tuple(one[name] for name in names) in listed,
+                restrictions=is_listed,
                 strategy=strategy,
                 strategy_options={"max_fevals": evaluations},
                 simulation_mode=True,
