@@ -25,7 +25,8 @@ from threadpoolctl import threadpool_limits
 from engine.config_errors import ConfigError
 from scripts.search import kernel_tuner
 from scripts.search.plot import draw
-from scripts.search.problem import Problem, problem_of
+from scripts.search.problem import Problem
+from scripts.search.reading import problem_of
 from scripts.search.scores import Curves, over_tables, paired, summary
 from scripts.search.simulation import Settings, simulate
 from scripts.search.table import TableError

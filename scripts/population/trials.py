@@ -16,7 +16,8 @@ from scripts.population.mlflow_runs import adopt, experiment_of, tracking_uri
 from scripts.population.on_roles import OnRole, roles_of
 from scripts.population.plan import Plan
 from scripts.population.settings import Values, campaign_of, settings_of
-from scripts.search.problem import Problem, problem_of
+from scripts.search.problem import Problem
+from scripts.search.reading import problem_of
 from scripts.search.simulation import simulate
 
 if TYPE_CHECKING:

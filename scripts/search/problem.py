@@ -1,48 +1,21 @@
 """Problem: tables as a task and kernels, whose measurements are looked up."""
 
 import math
-import tempfile
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation, Rejected, Status
-from evaluators.kernel.source import KernelSource, parse_kernel
-from evaluators.tasks.arguments import Workload
-from evaluators.tasks.task import Task, TaskError
-from evaluators.tasks.task_file import load_task
-from operators.catalog.families import Families, families, remember
+from evaluators.evaluation import Evaluation, Status
+from evaluators.kernel.source import KernelSource
+from evaluators.tasks.task import Task
 from operators.catalog.landscape import parsed
 from operators.individual import Candidate
-from scripts.search.table import TIME, Row, Table, TableError, Value
-
-TASK = """
-description: A recorded table; nothing is computed.
-dims: [N]
-arguments:
-  - {name: x, dtype: float32, shape: [N], role: in}
-  - {name: y, dtype: float32, shape: [N], role: out, rtol: 0, atol: 0}
-tests: [{N: 2}]
-benchmarks: [{N: 1}]
-"""
-REFERENCE = 'def reference(x, N):\n    return {"y": x + 1}\n'
-KERNEL = """/*---
-params: PARAMS
-space: SPACE
-launches: [{kernel: k, grid: [1], block: [64], args: [x, y]}]
----*/
-__global__ void k(const float* x, float* y) { y[0] = x[0] + 1.0f; }
-"""
-"""What stands for a kernel of which only the space is known."""
-
-TABLE = "TABLE"
-"""A parameter of that kernel with one value, by which the spaces of two tables are two."""
+from scripts.search.table import Row, TableError
 
 BACKENDS = ("cpu", "cuda", "hip")
 
@@ -72,6 +45,36 @@ class Problem:
     best: Mapping[str, float]
     starts_at_random: bool
 
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        task: Task,
+        info: DeviceInfo,
+        sources: Mapping[str, KernelSource],
+        points: Mapping[str, Mapping[Point, Known]],
+        base_us: Mapping[str, float],
+        *,
+        starts_at_random: bool,
+    ) -> Self:
+        """What a file, or a folder, holds. base_us: of the naive seed, by shape.
+
+        Raises TableError.
+        """
+        passed = [one.gains for known in points.values() for one in known.values() if one.gains]
+        if not passed:
+            raise TableError(f"{path} has no point with a time on every shape")
+        return cls(
+            name=path.name.removesuffix(".gz").removesuffix(".json").removesuffix(".T4"),
+            task=task,
+            info=info,
+            sources=sources,
+            points=points,
+            base_us=base_us,
+            best={label: max(gains[label] for gains in passed) for label in base_us},
+            starts_at_random=starts_at_random,
+        )
+
     def task_of(self, seed: int) -> Task:
         """Its naive seed is the recorded one, or, where there is none, a valid point by lot."""
         if not self.starts_at_random:
@@ -91,7 +94,7 @@ class Problem:
         elif kernel.variants:
             one = self._by_shape(kernel, known)
         else:
-            one = known.get(_point(kernel.params))
+            one = known.get(point_of(kernel.params))
         status = Status.UNSUPPORTED if one is None else one.status
         if one is None or one.gains is None:
             reason = "the table has no such point" if one is None else "so it is recorded"
@@ -143,7 +146,7 @@ class Problem:
     def _by_shape(self, kernel: KernelSource, known: Mapping[Point, Known]) -> Known | None:
         gains, times = {}, {}
         for workload in self.task.workloads("benchmarks", self.info.backend):
-            one = known.get(_point(kernel.params_for(workload.dims)))
+            one = known.get(point_of(kernel.params_for(workload.dims)))
             if one is None or one.gains is None:
                 return one
             gains[workload.label] = one.gains[workload.label]
@@ -151,159 +154,8 @@ class Problem:
         return Known(status=Status.PASSED, gains=gains, times_us=times)
 
 
-def problem_of(path: Path) -> Problem:
-    """A T4 file, or a folder of those that were recorded of one task on one device.
-
-    Raises TableError.
-    """
-    if not path.is_dir():
-        table = Table.read(path)
-        return _recorded(path, [table]) if "kernel" in table.metadata else _foreign(path, table)
-    files = sorted((*path.glob("*.T4.json"), *path.glob("*.T4.json.gz")))
-    if not files:
-        raise TableError(f"{path} holds no table (*.T4.json, *.T4.json.gz)")
-    tables = [Table.read(file) for file in files]
-    if any("kernel" not in table.metadata for table in tables):
-        raise TableError(f"{path}: only tables of scripts/record_table.py are searched together")
-    return _recorded(path, tables)
-
-
-def _recorded(path: Path, tables: Sequence[Table]) -> Problem:
-    metadata = tables[0].metadata
-    try:
-        task = load_task(str(metadata["task"]))
-        shapes = [dict(one) for one in metadata["shapes"]]
-        base_us = {str(label): float(value) for label, value in metadata["naive_us"].items()}
-        info = _device(str(metadata["backend"]), str(metadata["device"]))
-        sources = {
-            str(one.metadata["family"]): parse_kernel(one.metadata["kernel"]) for one in tables
-        }
-    except (KeyError, TypeError, ValueError, AttributeError, Rejected, TaskError) as error:
-        raise TableError(
-            f"{path}: its metadata (kernel, task, shapes, device, backend, family, naive_us) can't "
-            f"be used ({error}); record it with scripts/record_table.py"
-        ) from None
-    for other in tables[1:]:
-        if any(other.metadata.get(key) != metadata[key] for key in ("task", "shapes", "device")):
-            raise TableError(f"{path}: {other.name} is of another task, device or other shapes")
-    workloads = tuple(Workload(dims=dims, suite="benchmarks") for dims in shapes)
-    suites = {**task.suites, "benchmarks": {info.backend: workloads, "default": workloads}}
-    task = replace(task, suites=suites, hash=f"{task.hash}-{path.name}")
-    remember(task, Families(kind=families(task).kind, sources=sources))
-    points = {
-        source.code: _points(table, base_us, source)
-        for table, source in zip(tables, sources.values(), strict=True)
-    }
-    return _problem(path, task, info, sources, points, base_us, starts_at_random=False)
-
-
-def _foreign(path: Path, table: Table) -> Problem:
-    values = _values(path, table)
-    names = {name: f"P{number}" for number, name in enumerate(values)}
-    codes = {name: {value: _code(value, seen) for value in seen} for name, seen in values.items()}
-    encoded = [
-        {names[name]: codes[name][row.configuration[name]] for name in values} for row in table.rows
-    ]
-    space = {names[name]: sorted(codes[name].values()) for name in values}
-    start = next(point for point, row in zip(encoded, table.rows, strict=True) if row.times_ms)
-    own = {TABLE: zlib.crc32(str(path.resolve()).encode()) >> 1}
-    try:
-        source = _stand_in({**start, **own}, space)
-        source.grid.restrict_to(np.array([[*point.values()] for point in encoded]))
-    except (Rejected, ValueError) as error:
-        raise TableError(f"{path}: its space can't be written as a kernel's: {error}") from None
-    with tempfile.TemporaryDirectory() as folder:
-        task = _task(Path(folder) / "table", source)
-    (label,) = (one.label for one in task.workloads("benchmarks", "cuda"))
-    times = [row.times_ms.get(TIME) for row in table.rows]
-    worst = max(time for time in times if time is not None)
-    points = {
-        _point({**point, **own}): _known(row, {label: worst * 1e3}, {label: TIME})
-        for point, row in zip(encoded, table.rows, strict=True)
-    }
-    task = replace(task, hash=f"{task.hash}-{path.name}")
-    return _problem(
-        path,
-        task,
-        _device("cuda", table.name),
-        {"the kernel": source},
-        {source.code: points},
-        {label: worst * 1e3},
-        starts_at_random=True,
-    )
-
-
-def _problem(
-    path: Path,
-    task: Task,
-    info: DeviceInfo,
-    sources: Mapping[str, KernelSource],
-    points: Mapping[str, Mapping[Point, Known]],
-    base_us: Mapping[str, float],
-    *,
-    starts_at_random: bool,
-) -> Problem:
-    passed = [one.gains for known in points.values() for one in known.values() if one.gains]
-    name = path.name.removesuffix(".gz").removesuffix(".json").removesuffix(".T4")
-    return Problem(
-        name=name,
-        task=task,
-        info=info,
-        sources=sources,
-        points=points,
-        base_us=base_us,
-        best={label: max(gains[label] for gains in passed) for label in base_us},
-        starts_at_random=starts_at_random,
-    )
-
-
-def _values(path: Path, table: Table) -> dict[str, list[Value]]:
-    """Of each parameter that varies."""
-    found: dict[str, list[Value]] = {}
-    for name in table.rows[0].configuration:
-        seen = {row.configuration[name] for row in table.rows}
-        if len(seen) > 1:
-            found[name] = sorted(seen, key=lambda value: (isinstance(value, str), value))
-    if not found:
-        raise TableError(f"{path}: no parameter varies")
-    return found
-
-
-def _code(value: Value, seen: Sequence[Value]) -> int:
-    """Whole numbers stay what they are; of others the place among the parameter's values counts."""
-    if all(isinstance(one, int | float) and float(one).is_integer() for one in seen):
-        return int(value)
-    return seen.index(value)
-
-
-def _stand_in(params: Mapping[str, int], space: Mapping[str, Sequence[int]]) -> KernelSource:
-    def flow(one: Mapping[str, Any]) -> str:
-        return ", ".join(f"{name}: {value}" for name, value in one.items())
-
-    text = KERNEL.replace("PARAMS", f"{{{flow(params)}}}")
-    return parse_kernel(
-        text.replace("SPACE", f"{{{flow({name: list(one) for name, one in space.items()})}}}")
-    )
-
-
-def _task(folder: Path, source: KernelSource) -> Task:
-    (folder / "seeds").mkdir(parents=True)
-    (folder / "task.yaml").write_text(TASK)
-    (folder / "reference.py").write_text(REFERENCE)
-    (folder / "seeds" / "naive.hip").write_text(source.text)
-    return load_task(folder)
-
-
-def _points(table: Table, base_us: Mapping[str, float], source: KernelSource) -> dict[Point, Known]:
-    found = {}
-    for row in table.rows:
-        params = {**source.params, **{name: int(v) for name, v in row.configuration.items()}}
-        found[_point(params)] = _known(row, base_us, {label: label for label in base_us})
-    return found
-
-
-def _known(row: Row, base_us: Mapping[str, float], names: Mapping[str, str]) -> Known:
-    """names: of the measurement of each shape."""
+def known_of(row: Row, base_us: Mapping[str, float], names: Mapping[str, str]) -> Known:
+    """A table's row. names: of the measurement of each shape."""
     if not all(name in row.times_ms for name in names.values()):
         status = Status.CRASHED if row.status is Status.PASSED else row.status
         return Known(status=status, gains=None, times_us={})
@@ -312,11 +164,12 @@ def _known(row: Row, base_us: Mapping[str, float], names: Mapping[str, str]) -> 
     return Known(status=Status.PASSED, gains=gains, times_us=times_us)
 
 
-def _point(params: Mapping[str, int]) -> Point:
+def point_of(params: Mapping[str, int]) -> Point:
     return tuple(sorted(params.items()))
 
 
-def _device(backend: str, name: str) -> DeviceInfo:
+def stand_in_device(backend: str, name: str) -> DeviceInfo:
+    """What operators are told of the device, of which a table has the name alone."""
     on_cpu = backend == "cpu"
     return DeviceInfo(
         backend=backend if backend in BACKENDS else "cuda",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from scripts import bench_search, record_table
-from scripts.search.problem import problem_of
+from scripts.search.reading import problem_of
 from scripts.search.scores import Mean, over_random
 from scripts.search.simulation import simulate
 from scripts.search.table import Table, TableError
