@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from evaluators.evaluation import Evaluation
 from evaluators.spelling import storable
 
-Origin = Literal["seed", "experiment", "crossover", "mutation", "repair", "random"]
+Origin = Literal["seed", "initial", "experiment", "crossover", "mutation", "repair", "random"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -286,7 +286,7 @@ class Asker:
             async def draw(context: Context) -> Draft:
                 return initial.draft(first + slot)
 
-            return Ask(slot=slot, draw=draw, origin="random")
+            return Ask(slot=slot, draw=draw, origin="initial")
 
         initial = self.operators.initial
         return [ask(slot, initial) for slot in range(count)] if initial else []

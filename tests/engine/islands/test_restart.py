@@ -44,7 +44,7 @@ def test_an_island_begins_with_points_of_every_family() -> None:
     drafted = [one for one in world.of(Drafted) if 0 < one.cycle <= len(first)]
     found = [known.of(parse_kernel(one.candidate.source)) for one in drafted]
     assert {name: found.count(name) for name in known.sources} == dict.fromkeys(known.sources, 2)
-    assert {one.origin for one in drafted} == {"random"}
+    assert {one.origin for one in drafted} == {"initial"}
     assert {one.operator for one in world.of(CycleStarted)[len(first) :]} - {"initial"}
 
 
