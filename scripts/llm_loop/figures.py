@@ -205,7 +205,11 @@ def waits(log: Log) -> dict[str, Any]:
     behind: list[float] = []
     for at, drafted in log.of(Drafted):
         verdict = log.evaluated.get(drafted.kernel_id)
-        if drafted.origin in ("mutation", "initial", "random", "seed") or verdict is None or verdict[0] < at:
+        if (
+            drafted.origin in ("mutation", "initial", "random", "seed")
+            or verdict is None
+            or verdict[0] < at
+        ):
             continue
         seconds = verdict[1].evaluation.seconds
         queued = at + seconds.get("compile", 0.0), verdict[0] - seconds.get("device", 0.0)
