@@ -105,6 +105,8 @@ def test_new_bests_are_profiled_and_prompts_show_it(
     double.setenv("KEY_OF_THIS_TEST", "sk-of-this-test")
     with serving(Script(latency_s=0.02, key="sk-of-this-test")) as server:
         settings = values(tmp_path, server.base_url)
+        # Everything that an island has stands in each of its tournaments.
+        settings["islands"] |= {"capacity": 60, "tournament": 60}
         events, whole = run(settings)
         profiled = of(events, Profiled)
         assert 1 <= len(profiled) <= 2
