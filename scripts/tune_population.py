@@ -27,6 +27,7 @@ from evaluators.tasks.task import TaskError
 from evaluators.tasks.task_file import load_task
 from operators.llm.question import ModelUnavailable
 from scripts.ablation.figures import beside
+from scripts.population.cores import sets_of
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.on_roles import roles_of
 from scripts.population.outcome import (
@@ -145,6 +146,7 @@ def told(result: Mapping[str, Any]) -> list[str]:
 def _require(plan: Plan) -> None:
     """What the study would meet late. Raises ConfigError, TableError, TaskError."""
     require_settings(plan)
+    sets_of(plan)
     for table in (*plan.seen.tables, *plan.unseen.tables):
         problem(table)
     for files in (plan.seen.situations, plan.unseen.situations):

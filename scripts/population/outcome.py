@@ -1,7 +1,9 @@
 """Outcome: the best configuration of a study, why it is, and whether it is better than default."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from engine.compare.folders import read_folders
 from scripts.ablation.campaigns import Run, in_a_process
 from scripts.ablation.figures import compared, figures
 from scripts.bench_search import bench
+from scripts.population.cores import on_sets, sets_of
 from scripts.population.on_roles import OnRole, roles_of
 from scripts.population.plan import SEED_OF_FINALISTS, SEED_OF_UNSEEN, Plan
 from scripts.population.settings import Values, default_values, settings_of
@@ -27,34 +30,56 @@ SHOWN = 6
 """Keys whose slices are drawn, the most important ones."""
 
 
-def finalists(plan: Plan, study: "Study", out: Path) -> list[dict[str, Any]]:
+def finalists(
+    plan: Plan, study: "Study", out: Path, run: Run = in_a_process
+) -> list[dict[str, Any]]:
     """The best trials and the default, each with its score on seeds of its own, best first."""
+    chosen = _chosen(plan, study)
     seeds = range(SEED_OF_FINALISTS, SEED_OF_FINALISTS + max(2, plan.seen.seeds))
-    chosen: dict[str, tuple[str, dict[str, Any]]] = {}
-    for one in whole(study):
-        chosen.setdefault(json.dumps(one.params), (f"trial {one.number}", dict(one.params)))
-        if len(chosen) == plan.finalists:
-            break
-    default = default_values(plan)
-    known = {text: name for text, (name, _) in chosen.items()}
-    chosen.setdefault(json.dumps(default), ("default", default))
+    asked = {
+        name: instances(plan, out / f"finalist-{name.replace(' ', '-')}", seeds, run)
+        for name in chosen
+    }
+    # They take turns, so that none always meets the cooler machine.
+    turns = [
+        (name, one)
+        for ones in zip(*asked.values(), strict=True)
+        for name, one in zip(asked, ones, strict=True)
+    ]
+    sets = sets_of(plan) if plan.seen.tasks else []  # others are this process's own work
+    scores = on_sets(lambda turn: turn[1].score(plan, chosen[turn[0]]), turns, sets)
     found = []
-    for text, (name, values) in chosen.items():
-        folder = out / f"finalist-{name.replace(' ', '-')}"
-        asked = instances(plan, folder, seeds)
-        scores = [one.score(plan, values) for one in asked]
-        is_default = values == default
+    for name, values in chosen.items():
+        own = {
+            one.name: score
+            for (whose, one), score in zip(turns, scores, strict=True)
+            if whose == name
+        }
         found.append(
             {
-                "name": "default" if is_default else known.get(text, name),
+                "name": name,
                 "values": values,
-                "score": round(float(np.mean(scores)), 4),
-                "scores": {
-                    one.name: round(score, 4) for one, score in zip(asked, scores, strict=True)
-                },
+                "score": round(float(np.mean([*own.values()])), 4),
+                "scores": {key: round(score, 4) for key, score in own.items()},
             }
         )
     return sorted(found, key=lambda one: -one["score"])
+
+
+def _chosen(plan: Plan, study: "Study") -> dict[str, dict[str, Any]]:
+    """By name: the best trials, no two alike, and the default."""
+    default = default_values(plan)
+    best: dict[str, tuple[str, dict[str, Any]]] = {}
+    for one in whole(study):
+        best.setdefault(_text(one.params), (f"trial {one.number}", dict(one.params)))
+        if len(best) == plan.finalists:
+            break
+    best[_text(default)] = ("default", default)
+    return dict(best.values())
+
+
+def _text(values: Values) -> str:
+    return json.dumps(values, sort_keys=True)
 
 
 def write_tuned(plan: Plan, values: Values, out: Path) -> Path:
@@ -175,23 +200,21 @@ def _roles(plan: Plan, values: Values) -> dict[str, Any]:
 def _campaigns(plan: Plan, values: Values, out: Path, run: Run) -> dict[str, Any]:
     """Real ones, as scripts/ablate.py compares arms; these take turns at being first."""
     arms: dict[str, Values] = {"default": {}, "tuned": values}
-    folders: list[Path] = []
-    arm_of: dict[str, str] = {}
-    for seed in range(SEED_OF_UNSEEN, SEED_OF_UNSEEN + plan.unseen.seeds):
-        for number, task in enumerate(plan.unseen.tasks):
-            names = ["default", "tuned"][:: 1 if (seed + number) % 2 else -1]
-            for name in names:
-                folder = out / "unseen" / name
-                one = OnTask(task=task, seed=seed, folder=folder, run=run)
-                folders.append(one.campaign(plan, arms[name]))
-                arm_of[str(folders[-1])] = name
+    digest = hashlib.sha256(_text(values).encode()).hexdigest()[:8]
+    places = {"default": "default", "tuned": f"tuned-{digest}"}  # a later sitting may find others
+    turns = [
+        (name, OnTask(task=task, seed=seed, folder=out / "unseen" / places[name], run=run))
+        for seed in range(SEED_OF_UNSEEN, SEED_OF_UNSEEN + plan.unseen.seeds)
+        for number, task in enumerate(plan.unseen.tasks)
+        for name in ["default", "tuned"][:: 1 if (seed + number) % 2 else -1]
+    ]
+    folders = on_sets(lambda turn: turn[1].campaign(plan, arms[turn[0]]), turns, sets_of(plan))
+    arm_of = {str(one): name for one, (name, _) in zip(folders, turns, strict=True)}
     campaigns = _read(folders, arm_of)
     return figures(compared(campaigns, {one.name: one.name.partition("/")[0] for one in campaigns}))
 
 
 def _read(folders: Sequence[Path], arm_of: Mapping[str, str]) -> list[Campaign]:
-    from dataclasses import replace
-
     found = []
     for folder in sorted(folders, key=lambda one: arm_of[str(one)]):
         (one,) = read_folders([folder])

@@ -91,8 +91,11 @@ class Plan(Section):
     trials: int = Field(default=100, ge=1)
     """Of the whole study, over all sittings."""
     workers: int = Field(default=1, ge=1)
-    """Trials at once, each in a process of its own. Real campaigns at once need a Ray cluster that
-    they share: `campaign: {ray: {address: ...}}`."""
+    """Trials at once, each in a process of its own. Real campaigns at once need `cores`, or a Ray
+    cluster that they share: `campaign: {ray: {address: ...}}`."""
+    cores: int | None = Field(default=None, ge=1)
+    """Cores of each worker, on disjoint sets: real campaigns at once on one machine without a
+    cluster. Finalists and the comparison run side by side on them too. null: all."""
     seed: int = Field(default=0, ge=0)
     sampler: Literal["tpe", "random", "gp", "cmaes"] = "tpe"
     """Optuna's: how values are chosen."""

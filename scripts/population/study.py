@@ -1,6 +1,7 @@
 """Study: trials of Optuna's, kept in a file of its own that any sitting goes on with."""
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
+from scripts.population.cores import sets_of, settle
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.plan import Plan
 from scripts.population.settings import default_values, distributions
@@ -28,7 +30,10 @@ JOURNAL = "study.log"
 PLAN = "plan"
 """The user attribute that holds what the study was begun with."""
 
-MAY_CHANGE = {"trials", "workers", "unseen", "finalists", "tracking"}
+CORES = "cores"
+"""The user attribute of a trial that holds the cores it ran on."""
+
+MAY_CHANGE = {"trials", "workers", "cores", "unseen", "finalists", "tracking"}
 """Keys of a plan that a later sitting may have otherwise."""
 
 
@@ -83,11 +88,15 @@ def run_trials(plan: Plan, out: Path) -> "Study":
     study = open_study(plan, out)
     _forget_killed(study)
     runs = StudyRuns.of(plan, out)
-    if plan.workers == 1:
+    sets = sets_of(plan)
+    if plan.workers == 1 and not sets:
         _work(plan, out, 0)
     else:
         with ProcessPoolExecutor(plan.workers, get_context("spawn")) as pool:
-            ran = [pool.submit(_work, plan, out, number) for number in range(plan.workers)]
+            ran = [
+                pool.submit(_work, plan, out, number, sets[number] if sets else None)
+                for number in range(plan.workers)
+            ]
             wait(ran)
             for one in ran:
                 one.result()
@@ -95,15 +104,17 @@ def run_trials(plan: Plan, out: Path) -> "Study":
     return study
 
 
-def _work(plan: Plan, out: Path, worker: int) -> None:
-    """One trial after another, beside other workers'."""
+def _work(plan: Plan, out: Path, worker: int, cores: frozenset[int] | None = None) -> None:
+    """One trial after another, beside other workers'; on those cores, in a process of its own."""
     from optuna import TrialPruned
     from optuna.trial import TrialState
 
+    settle(cores)
     study = open_study(plan, out, worker=worker)
     runs = StudyRuns.of(plan, out)
     while _begun(study) < plan.trials:
         trial = study.ask(distributions(plan))
+        trial.set_user_attr(CORES, sorted(os.sched_getaffinity(0)))
         began = time.monotonic()
         with _failing(study, trial.number), runs.trial(trial.number, trial.params) as run:
             try:

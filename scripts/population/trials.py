@@ -109,8 +109,10 @@ class OnTask:
         return found.trajectory.log_area("evaluations", plan.evaluations)
 
 
-def instances(plan: Plan, folder: Path, seeds: Sequence[int]) -> list[Instance]:
-    """What trials run on; real campaigns in that folder."""
+def instances(
+    plan: Plan, folder: Path, seeds: Sequence[int], run: Run = in_a_process
+) -> list[Instance]:
+    """What trials run on; real campaigns in that folder, and run so."""
     if plan.seen.tables:
         return [OnTable(table=table, seed=seed) for seed in seeds for table in plan.seen.tables]
     if files := plan.seen.situations:
@@ -118,7 +120,9 @@ def instances(plan: Plan, folder: Path, seeds: Sequence[int]) -> list[Instance]:
             OnRole(role=role, files=files, seed=seed) for seed in seeds for role in roles_of(files)
         ]
     return [
-        OnTask(task=task, seed=seed, folder=folder) for seed in seeds for task in plan.seen.tasks
+        OnTask(task=task, seed=seed, folder=folder, run=run)
+        for seed in seeds
+        for task in plan.seen.tasks
     ]
 
 
