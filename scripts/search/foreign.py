@@ -1,7 +1,6 @@
 """A table of others: a kernel of which only the space is known stands for it."""
 
 import tempfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from evaluators.evaluation import Rejected
+from evaluators.kernel.reader import MAX_SPACE_VALUES
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from scripts.search.problem import Problem, known_of, point_of, stand_in_device
+from scripts.search.problem import Problem, known_of, mark_of, point_of, stand_in_device
 from scripts.search.table import TIME, Table, TableError, Value
 
 TASK = """
@@ -38,6 +38,9 @@ __global__ void k(const float* x, float* y) { y[0] = x[0] + 1.0f; }
 TABLE = "TABLE"
 """A parameter of that kernel with one value, by which the spaces of two tables are two."""
 
+MOST = 1 << 31
+"""Whole numbers below it are parameters' values."""
+
 
 def foreign(path: Path, table: Table) -> Problem:
     """One file. Raises TableError."""
@@ -49,7 +52,7 @@ def foreign(path: Path, table: Table) -> Problem:
     ]
     space = {names[name]: sorted(codes[name].values()) for name in values}
     start = next(point for point, row in zip(encoded, table.rows, strict=True) if row.times_ms)
-    own = {TABLE: zlib.crc32(str(path.resolve()).encode()) >> 1}
+    own = {TABLE: mark_of(path)}
     try:
         source = _stand_in({**start, **own}, space)
         source.grid.restrict_to(np.array([[*point.values()] for point in encoded]))
@@ -64,7 +67,7 @@ def foreign(path: Path, table: Table) -> Problem:
         point_of({**point, **own}): known_of(row, {label: worst * 1e3}, {label: TIME})
         for point, row in zip(encoded, table.rows, strict=True)
     }
-    task = replace(task, hash=f"{task.hash}-{path.name}")
+    task = replace(task, hash=f"{task.hash}-{mark_of(path)}")
     return Problem.of(
         path,
         task,
@@ -81,6 +84,11 @@ def _values(path: Path, table: Table) -> dict[str, list[Value]]:
     found: dict[str, list[Value]] = {}
     for name in table.rows[0].configuration:
         seen = {row.configuration[name] for row in table.rows}
+        if len(seen) > MAX_SPACE_VALUES:
+            raise TableError(
+                f"{path}: {name!r} has {len(seen)} values, and a kernel's parameter at most "
+                f"{MAX_SPACE_VALUES}"
+            )
         if len(seen) > 1:
             found[name] = sorted(seen, key=lambda value: (isinstance(value, str), value))
     if not found:
@@ -90,9 +98,14 @@ def _values(path: Path, table: Table) -> dict[str, list[Value]]:
 
 def _code(value: Value, seen: Sequence[Value]) -> int:
     """Whole numbers stay what they are; of others the place among the parameter's values counts."""
-    if all(isinstance(one, int | float) and float(one).is_integer() for one in seen):
+    if all(_is_whole(one) for one in seen):
         return int(value)
     return seen.index(value)
+
+
+def _is_whole(value: Value) -> bool:
+    """One that a kernel's parameter can have."""
+    return not isinstance(value, str) and abs(value) < MOST and int(value) == value
 
 
 def _stand_in(params: Mapping[str, int], space: Mapping[str, Sequence[int]]) -> KernelSource:

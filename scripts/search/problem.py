@@ -1,6 +1,7 @@
 """Problem: tables as a task and kernels, whose measurements are looked up."""
 
 import math
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
 from operators.catalog.landscape import parsed
 from operators.individual import Candidate
-from scripts.search.table import Row, TableError
+from scripts.search.table import Row, TableError, stem
 
 BACKENDS = ("cpu", "cuda", "hip")
 
@@ -34,7 +35,8 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """points: by the family's code, then by parameters. best: the greatest gain by shape."""
+    """points: by the family's code, then by parameters. best: the greatest gain by shape, the
+    naive seed's, 0, among them where that was recorded."""
 
     name: str
     task: Task
@@ -64,14 +66,15 @@ class Problem:
         passed = [one.gains for known in points.values() for one in known.values() if one.gains]
         if not passed:
             raise TableError(f"{path} has no point with a time on every shape")
+        naive = [] if starts_at_random else [0.0]
         return cls(
-            name=path.name.removesuffix(".gz").removesuffix(".json").removesuffix(".T4"),
+            name=stem(path.resolve()),
             task=task,
             info=info,
             sources=sources,
             points=points,
             base_us=base_us,
-            best={label: max(gains[label] for gains in passed) for label in base_us},
+            best={label: max(naive + [gains[label] for gains in passed]) for label in base_us},
             starts_at_random=starts_at_random,
         )
 
@@ -123,7 +126,8 @@ class Problem:
         return math.exp(-behind)
 
     def random_curve(self, count: int) -> list[float]:
-        """Expected share of the optimum after 1 .. count distinct points at random."""
+        """Expected share of the optimum after 1 .. count distinct points at random, of which a
+        recorded naive seed is the first, as it is of every search."""
         shares = sorted(
             (
                 math.exp(fmean(one.gains[label] - self.best[label] for label in self.best))
@@ -134,7 +138,11 @@ class Problem:
             ),
             reverse=True,
         )
-        return _expected_best(np.array(shares), count)
+        if self.starts_at_random:
+            return _expected_best(np.array(shares), count)
+        naive = math.exp(-fmean(self.best.values()))
+        better = np.maximum(np.array(shares), naive)
+        return [naive, *_expected_best(better, count - 1)][:count]
 
     def _of_seed(self, kernel: KernelSource) -> Known | None:
         if kernel.code != parsed(self.task.naive).code:
@@ -168,6 +176,11 @@ def point_of(params: Mapping[str, int]) -> Point:
     return tuple(sorted(params.items()))
 
 
+def mark_of(path: Path) -> int:
+    """Tells tables of one name apart."""
+    return zlib.crc32(str(path.resolve()).encode(errors="surrogateescape")) >> 1
+
+
 def stand_in_device(backend: str, name: str) -> DeviceInfo:
     """What operators are told of the device, of which a table has the name alone."""
     on_cpu = backend == "cpu"
@@ -197,4 +210,4 @@ def _expected_best(shares: np.ndarray[Any, np.dtype[np.float64]], count: int) ->
         # left[i] = C(n - i, k) / C(n, k): none of the first i is drawn
         chance = left - np.append(left[1:], 0.0)
         found.append(float(chance @ shares))
-    return found + [found[-1]] * (count - len(found))
+    return found + found[-1:] * (count - len(found))

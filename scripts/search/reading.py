@@ -1,8 +1,10 @@
 """Problems read from tables: one file, or a folder of one task."""
 
+import os
 from pathlib import Path
 
 from scripts.search.foreign import foreign
+from scripts.search.outputs import reason_of
 from scripts.search.problem import Problem
 from scripts.search.recorded import recorded
 from scripts.search.table import Table, TableError
@@ -13,10 +15,14 @@ def problem_of(path: Path) -> Problem:
 
     Raises TableError.
     """
-    if not path.is_dir():
+    if not os.path.isdir(path):
         table = Table.read(path)
         return recorded(path, [table]) if "kernel" in table.metadata else foreign(path, table)
-    files = sorted((*path.glob("*.T4.json"), *path.glob("*.T4.json.gz")))
+    try:
+        names = sorted(os.listdir(path))
+    except OSError as error:
+        raise TableError(f"{path} can't be read: {reason_of(error)}") from None
+    files = [path / name for name in names if name.endswith((".T4.json", ".T4.json.gz"))]
     if not files:
         raise TableError(f"{path} holds no table (*.T4.json, *.T4.json.gz)")
     tables = [Table.read(file) for file in files]

@@ -6,68 +6,19 @@ T4 is described by the FAIR Benchmark Hub for Auto-Tuning (DOI 10.5281/zenodo.15
 import gzip
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from evaluators.evaluation import Status
+from evaluators.spelling import shortened
+from scripts.search.outputs import reason_of
+from scripts.search.row import TIME, Row, TableError, Value, row_of
+
+__all__ = ["TIME", "Row", "Table", "TableError", "Value", "stem"]
 
 SCHEMA = "1.0.0"
-TIME = "time"
-"""The measurement that others' tables have: the mean, in milliseconds. Tables that were recorded
-here have one for each shape besides, named by its label."""
-
-INVALIDITY: Mapping[Status, str] = {
-    Status.PASSED: "correct",
-    Status.STOPPED_EARLY: "timeout",
-    Status.INVALID: "constraints",
-    Status.UNSUPPORTED: "compile",
-    Status.COMPILE_ERROR: "compile",
-    Status.LAUNCH_ERROR: "runtime",
-    Status.WRONG: "correctness",
-    Status.FORBIDDEN: "runtime",
-    Status.CRASHED: "runtime",
-    Status.TIMEOUT: "timeout",
-}
-STATUS: Mapping[str, Status] = {
-    "correct": Status.PASSED,
-    "compile": Status.COMPILE_ERROR,
-    "runtime": Status.LAUNCH_ERROR,
-    "correctness": Status.WRONG,
-    "timeout": Status.TIMEOUT,
-}
-"""Of a point; one that broke a restriction ("constraints") is no point of the space."""
-
-Value = int | float | str | bool
-
-
-class TableError(Exception):
-    """A table can't be used. One sentence: which file, what is wrong, what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One configuration. times_ms: by measurement's name; empty where it did not pass. reason: why
-    it did not, where that was recorded."""
-
-    configuration: Mapping[str, Value]
-    status: Status
-    times_ms: Mapping[str, float] = field(default_factory=dict)
-    compile_ms: float | None = None
-    reason: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "configuration": dict(self.configuration),
-            "invalidity": INVALIDITY[self.status],
-            "measurements": [
-                {"name": name, "value": value, "unit": "ms"}
-                for name, value in self.times_ms.items()
-            ],
-            "times": {} if self.compile_ms is None else {"compilation": self.compile_ms},
-            **({"reason": self.reason} if self.reason else {}),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,29 +31,21 @@ class Table:
     metadata: Mapping[str, Any]
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Raises TableError."""
-        try:
-            raw = path.read_bytes()
-            tree = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
-        except FileNotFoundError:
-            raise TableError(f"{path} is missing: name a T4 file (*.json or *.json.gz)") from None
-        except (OSError, ValueError, EOFError) as error:
-            raise TableError(f"{path} is not JSON: {error}; name a T4 file") from None
+    def read(cls, path: Path, *, begun: bool = False) -> Self:
+        """Rows of the same parameters that differ in a value, one with a time at least where the
+        recording is not merely begun. Raises TableError."""
+        tree = _tree(path)
         if not isinstance(tree, dict) or not isinstance(tree.get("results"), list):
             raise TableError(f"{path} has no list 'results': it is no T4 file")
-        rows = [one for one in (_row(path, number, raw) for number, raw in _numbered(tree)) if one]
-        if not any(row.times_ms for row in rows):
+        metadata = tree.get("metadata") or {}
+        if not isinstance(metadata, dict):
+            raise TableError(f"{path}: its 'metadata' is no mapping")
+        numbered = enumerate(tree["results"], start=1)
+        rows = [row for number, raw in numbered if (row := row_of(str(path), number, raw))]
+        if not begun and not any(row.times_ms for row in rows):
             raise TableError(f"{path} has no point with a time")
-        names = {tuple(sorted(row.configuration)) for row in rows}
-        if len(names) > 1:
-            raise TableError(f"{path}: its points differ in the names of their parameters")
-        metadata = tree.get("metadata")
-        return cls(
-            name=path.name.removesuffix(".gz").removesuffix(".json").removesuffix(".T4"),
-            rows=rows,
-            metadata=metadata if isinstance(metadata, dict) else {},
-        )
+        _require_points(path, rows)
+        return cls(name=stem(path), rows=rows, metadata=metadata)
 
     def write(self, path: Path) -> None:
         """In one step; compressed where the name ends in .gz."""
@@ -120,38 +63,50 @@ class Table:
         os.replace(partial, path)
 
 
-def _numbered(tree: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    return enumerate(tree["results"], start=1)
+def stem(path: Path) -> str:
+    """Its name without what all tables' names end in."""
+    return path.name.removesuffix(".gz").removesuffix(".json").removesuffix(".T4")
 
 
-def _row(path: Path, number: int, raw: Any) -> Row | None:
-    """None: it broke a restriction."""
+def _tree(path: Path) -> Any:
+    """What the file holds, as JSON. Raises TableError."""
     try:
-        configuration = dict(raw["configuration"])
-        invalidity = str(raw.get("invalidity", "correct"))
-        measured = {str(one["name"]): one["value"] for one in raw.get("measurements") or ()}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise TableError(
-            f"{path}: result {number} lacks 'configuration', or 'measurements' with name and value"
-        ) from None
-    if invalidity == "constraints":
-        return None
-    times = {
-        name: float(value)
-        for name, value in measured.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e30
-    }
-    passed = invalidity == "correct" and TIME in times
-    compile_ms = (raw.get("times") or {}).get("compilation")
-    return Row(
-        configuration=configuration,
-        status=Status.PASSED if passed else _failure(invalidity),
-        times_ms=times if passed else {},
-        compile_ms=float(compile_ms) if isinstance(compile_ms, int | float) else None,
-        reason=str(raw.get("reason", "")),
-    )
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise TableError(f"{path} is missing: name a T4 file (*.json or *.json.gz)") from None
+    except OSError as error:
+        raise TableError(f"{path} can't be read: {reason_of(error)}") from None
+    try:
+        return json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw)
+    except gzip.BadGzipFile:
+        raise TableError(f"{path} is named *.gz and is not gzip, or is damaged") from None
+    except (EOFError, zlib.error):
+        raise TableError(f"{path} is damaged: it can't be decompressed; copy it again") from None
+    except UnicodeDecodeError:
+        raise TableError(f"{path} is not UTF-8 text; name a T4 file (*.json, *.json.gz)") from None
+    except RecursionError:
+        raise TableError(f"{path} is nested too deeply: it is no T4 file") from None
+    except ValueError as error:
+        raise TableError(f"{path} is not JSON: {error}; name a T4 file") from None
 
 
-def _failure(invalidity: str) -> Status:
-    status = STATUS.get(invalidity, Status.CRASHED)
-    return Status.CRASHED if status is Status.PASSED else status
+def _require_points(path: Path, rows: Sequence[Row]) -> None:
+    """Raises TableError."""
+    names = rows[0].configuration.keys() if rows else ()
+    first: dict[tuple[Value, ...], int] = {}
+    for row in rows:
+        if row.configuration.keys() != names:
+            raise TableError(
+                f"{path}: its points differ in the names of their parameters: results "
+                f"{rows[0].number} and {row.number}"
+            )
+        point = tuple(row.configuration[name] for name in names)
+        if point in first:
+            raise TableError(
+                f"{path}: results {first[point]} and {row.number} are of one configuration, "
+                f"{shortened(str(dict(row.configuration)), 100)}: keep one"
+            )
+        first[point] = row.number
+    for name in names:
+        if len({isinstance(row.configuration[name], bool) for row in rows}) > 1:
+            raise TableError(f"{path}: {name!r} is true or false in some results, not in others")
