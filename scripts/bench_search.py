@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
@@ -19,11 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from threadpoolctl import threadpool_limits
 
 from engine.config_errors import ConfigError
 from scripts.search import kernel_tuner
+from scripts.search.arms import ARMS, arm_of, settings_by_name
+from scripts.search.naming import names_of
+from scripts.search.outputs import output, picture, reason_of
 from scripts.search.plot import draw
 from scripts.search.problem import Problem
 from scripts.search.reading import problem_of
@@ -32,17 +35,6 @@ from scripts.search.simulation import Settings, simulate
 from scripts.search.table import TableError
 
 AT = (25, 50, 100, 150, 200, 400)
-
-ARMS: Mapping[str, Settings] = {
-    "campaign": {},
-    "tuner": {
-        "islands": {"count": 1},
-        "operators": [{"experiment": 0, "crossover": 0, "mutation": 0, "tuning": 1}],
-    },
-    "catalogue": {"operators": [{"tuning": 0}]},
-    "random": {"operators": [{"kind": "random"}]},
-}
-"""campaign: as it is configured by default; tuner: nothing but tuning; catalogue: without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +97,7 @@ def bench(
     first_seed: int = 0,
 ) -> dict[str, Any]:
     """What the JSON says, the curves under "curves". Raises TableError, ConfigError."""
+    names = names_of(tables)
     problems = {table: _problem(table) for table in tables}
     runs = [
         Run(table=table, arm=arm, settings=settings, seed=seed, evaluations=evaluations)
@@ -115,7 +108,7 @@ def bench(
         )
         for seed in range(first_seed, first_seed + seeds)
     ]
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(workers, len(runs)), get_context("spawn")) as pool:
         ran = list(pool.map(perform, runs, chunksize=max(1, min(seeds, 5))))
     at = [k for k in AT if k <= evaluations] or [evaluations]
     told = []
@@ -127,8 +120,9 @@ def bench(
             for arm in dict.fromkeys(one.run.arm for one in mine)
         }
         for arm, values in curves.items():
-            found.setdefault(arm, {})[problem.name] = values
-        told.append(_of_table(problem, curves, mine, at, evaluations, next(iter(arms))))
+            found.setdefault(arm, {})[names[table]] = values
+        of_table = _of_table(problem, curves, mine, at, evaluations, next(iter(arms)))
+        told.append({"table": names[table], **of_table})
     return {
         "seeds": seeds,
         "evaluations": evaluations,
@@ -153,7 +147,6 @@ def _of_table(
         arm: paired(curves[first], values, at) for arm, values in curves.items() if arm != first
     }
     return {
-        "table": problem.name,
         "points": sum(len(known) for known in problem.points.values()),
         "shapes": list(problem.base_us),
         "random": {str(k): round(random[k - 1], 4) for k in at},
@@ -175,48 +168,53 @@ def _rate(ran: Sequence[Ran], arm: str) -> float:
     return round(sum(one.count for one in mine) / max(1e-9, sum(one.cpu_s for one in mine)), 1)
 
 
-def _arm(text: str) -> tuple[str, Settings]:
-    """NAME, or NAME=FILE."""
-    name, _, file = text.partition("=")
-    if not file:
-        if name not in ARMS:
-            raise argparse.ArgumentTypeError(
-                f"{name!r} is none of {', '.join(ARMS)}; write NAME=FILE for a configuration"
-            )
-        return name, ARMS[name]
-    try:
-        values = yaml.safe_load(Path(file).read_text())
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise argparse.ArgumentTypeError(f"{file} can't be read: {error}") from None
-    if not isinstance(values, dict):
-        raise argparse.ArgumentTypeError(f"{file} is no mapping of a campaign's keys")
-    kept = ("islands", "migration", "operators")
-    return name, {key: values[key] for key in kept if key in values}
-
-
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bench_search", description=__doc__)
     parser.add_argument("tables", nargs="+", type=Path, metavar="TABLE")
-    parser.add_argument("--arm", type=_arm, action="append", metavar="NAME[=FILE]")
+    parser.add_argument("--arm", type=arm_of, action="append", metavar="NAME[=FILE]")
     parser.add_argument("--seeds", type=_positive, default=20)
     parser.add_argument("--evaluations", type=_positive, default=400)
     parser.add_argument("--workers", type=_positive, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--no-kernel-tuner", action="store_true")
-    parser.add_argument("--out", type=Path, help="where the JSON goes; default: standard output")
-    parser.add_argument("--plot", type=Path, metavar="PNG")
+    parser.add_argument("--out", type=output, help="where the JSON goes; default: standard output")
+    parser.add_argument("--plot", type=picture, metavar="PNG")
+    return parser
+
+
+def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Ends with 2 where they can't be used together."""
+    parser = _parser()
     given = parser.parse_args(arguments)
+    written = [path.resolve() for path in (given.out, given.plot) if path]
+    if len(set(written)) < len(written):
+        parser.error(f"--out and --plot are both {given.out}: name two files")
+    for path in written:
+        if path in {table.resolve() for table in given.tables}:
+            parser.error(f"{path} is a table: write to another file")
+    try:
+        given.settings = settings_by_name(given.arm) if given.arm else dict(ARMS)
+    except ConfigError as error:
+        parser.error(str(error))
+    for one in given.arm or ():
+        if one.ignored:
+            told = ", ".join(one.ignored)
+            print(f"bench_search: {one.file}: no part on tables: {told}", file=sys.stderr)
+    return given
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _given(arguments)
     use = kernel_tuner.installed() and not given.no_kernel_tuner
     try:
         found = bench(
             given.tables,
-            dict(given.arm or ARMS.items()),
+            given.settings,
             strategies=kernel_tuner.STRATEGIES if use else (),
             seeds=given.seeds,
             evaluations=given.evaluations,
@@ -225,14 +223,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TableError, ConfigError) as error:
         print(f"bench_search: {error}", file=sys.stderr)
         return 1
-    if given.plot:
-        draw(found, given.plot)
-    text = json.dumps(found, indent=1)
-    if given.out:
-        given.out.write_text(text + "\n")
-    else:
-        print(text)
-    return 0
+    except BrokenProcessPool:
+        print("bench_search: a process was killed: use fewer --workers", file=sys.stderr)
+        return 1
+    return write(found, given.out, given.plot)
+
+
+def write(found: Mapping[str, Any], out: Path | None, plot: Path | None) -> int:
+    """What to end with. JSON that its file does not take goes to standard output."""
+    text, failed, done = json.dumps(found, indent=1), [], False
+    try:
+        if out:
+            out.write_text(text + "\n")
+            done = True
+    except OSError as error:
+        failed.append(f"{out} can't be written: {reason_of(error)}; standard output has it")
+    try:
+        if not done:
+            print(text, flush=True)
+    except OSError as error:
+        failed.append(f"standard output can't be written: {reason_of(error)}; name a file by --out")
+    try:
+        if plot:
+            draw(found, plot)
+    except OSError as error:
+        failed.append(f"{plot} can't be written: {reason_of(error)}")
+    for told in failed:
+        print(f"bench_search: {told}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
