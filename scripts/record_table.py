@@ -13,15 +13,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from statistics import fmean
 
-import numpy as np
 import yaml
 
 from engine.dispatch.workbench import BackendWorkbench, Broken, Built, raising_broken
@@ -34,45 +32,17 @@ from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import families
 from scripts.lib.bare_loop import begin_compiling, compile_in_process
-from scripts.search.table import TIME, Row, Table, TableError
+from scripts.search.outputs import output, reason_of
+from scripts.search.recording import Recorder, Recording
+from scripts.search.table import TIME, TableError
 
 AHEAD = 3
 """Kernels compiled, or being compiled, for each compile process."""
 
 SAVE_EVERY_S = 20.0
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
-    """What is recorded, and how. named: the task as it was given; task: with the shapes."""
-
-    named: str
-    task: Task
-    backend: str
-    device: int
-    family: str
-    kernel: KernelSource
-    seed: int
-
-    def points(self) -> list[dict[str, int]]:
-        """All feasible points in their order."""
-        grid = self.kernel.grid
-        order = np.random.default_rng(self.seed).permutation(len(grid.rows))
-        return [grid.params(int(row)) for row in order]
-
-    def metadata(self, info_name: str, naive_us: Mapping[str, float]) -> dict[str, object]:
-        return {
-            "task": self.named,
-            "backend": self.backend,
-            "device": info_name,
-            "date": datetime.now(UTC).date().isoformat(),
-            "family": self.family,
-            "kernel": self.kernel.text,
-            "shapes": [dict(one.dims) for one in self.task.workloads("benchmarks", self.backend)],
-            "naive_us": dict(naive_us),
-            "points": len(self.kernel.grid.rows),
-            "seed": self.seed,
-        }
+MOST = 1 << 31
+"""Values of a kernel's parameters are below it."""
 
 
 def with_shapes(named: str, shapes: Sequence[Mapping[str, int]], folder: Path) -> Task:
@@ -107,66 +77,9 @@ def with_values(kernel: KernelSource, values: Mapping[str, Sequence[int]]) -> Ke
     return kernel.with_params(grid.params(0)).with_space(space)
 
 
-class _Recorder:
-    """The file that is written, and what is in it."""
-
-    def __init__(self, path: Path, recording: Recording) -> None:
-        self._path, self._recording = path, recording
-        self.rows: list[Row] = []
-        self.naive_us: dict[str, float] = {}
-        self._device = ""
-        if path.exists():
-            self._take_up(Table.read(path))
-
-    def _take_up(self, table: Table) -> None:
-        wanted = self._recording.metadata("", {})
-        for key in ("task", "backend", "kernel", "shapes", "seed"):
-            if table.metadata.get(key) != wanted[key]:
-                raise TableError(
-                    f"{self._path} was recorded with other {key!r}: name another file with --out"
-                )
-        self.rows = list(table.rows)
-        self.naive_us = dict(table.metadata["naive_us"])
-        self._device = str(table.metadata["device"])
-
-    def left(self) -> list[dict[str, int]]:
-        known = {tuple(sorted(row.configuration.items())) for row in self.rows}
-        points = self._recording.points()
-        return [one for one in points if tuple(sorted(one.items())) not in known]
-
-    def begin(self, device: str, naive_us: Mapping[str, float]) -> None:
-        """Raises TableError where it was begun on another device."""
-        if self._device not in ("", device):
-            raise TableError(f"{self._path} was recorded on {self._device}, and this is {device}")
-        self._device = device
-        self.naive_us = self.naive_us or dict(naive_us)
-
-    def add(self, point: Mapping[str, int], evaluation: Evaluation) -> None:
-        """Times as paired with the naive seed's: the machine's moods cancel."""
-        times = {
-            label: self.naive_us[label] / 1e3 / float(np.exp(gain))
-            for label, gain in evaluation.gains.items()
-        }
-        if times:
-            times = {TIME: float(np.exp(fmean(map(np.log, times.values())))), **times}
-        self.rows.append(
-            Row(
-                configuration=dict(point),
-                status=evaluation.status,
-                times_ms={name: float(f"{value:.6g}") for name, value in times.items()},
-                compile_ms=round(1e3 * evaluation.seconds.get("compile", 0.0), 1),
-                reason=evaluation.reason,
-            )
-        )
-
-    def save(self) -> None:
-        metadata = self._recording.metadata(self._device, self.naive_us)
-        Table(name="", rows=self.rows, metadata=metadata).write(self._path)
-
-
-def record(recording: Recording, path: Path, *, workers: int, seconds: float) -> _Recorder:
+def record(recording: Recording, path: Path, *, workers: int, seconds: float) -> Recorder:
     """Until all points are measured, or the seconds are over. Raises TableError, Broken."""
-    recorder = _Recorder(path, recording)
+    recorder = Recorder(path, recording)
     left = recorder.left()
     workbench = BackendWorkbench(
         task=str(recording.task.folder),
@@ -227,7 +140,7 @@ def _compiled(
         yield point, future.result()
 
 
-def _tell(recorder: _Recorder, points: int) -> None:
+def _tell(recorder: Recorder, points: int) -> None:
     passed = sum(row.status is Status.PASSED for row in recorder.rows)
     text = f"{len(recorder.rows)} points, {passed} passed"
     print(text, file=sys.stderr, flush=True)
@@ -236,25 +149,62 @@ def _tell(recorder: _Recorder, points: int) -> None:
 def _numbers(text: str) -> tuple[str, tuple[int, ...]]:
     name, _, values = text.partition("=")
     try:
-        return name, tuple(int(one) for one in values.split(","))
+        found = tuple(int(one) for one in values.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"write NAME=1,2,4 and not {text!r}") from None
+    if len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"{text!r} has a value twice")
+    if max(map(abs, found)) >= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r}: a parameter's value is below {MOST}")
+    return name, found
 
 
 def _shape(text: str) -> dict[str, int]:
     pairs = [one.partition("=") for one in text.replace(" ", ",").split(",") if one]
     try:
-        return {name: int(value) for name, _, value in pairs}
+        found = {name: int(value) for name, _, value in pairs}
     except ValueError:
-        raise argparse.ArgumentTypeError(f"write M=256,N=256 and not {text!r}") from None
+        found = {}
+    if not found or len(found) < len(pairs):
+        raise argparse.ArgumentTypeError(f"write M=256,N=256, each once, and not {text!r}")
+    if min(found.values()) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: a dimension is 1 or more")
+    return found
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
+        return int(text)
+
+    return whole
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0")
+    return seconds
+
+
+def _table(text: str) -> Path:
+    if not text.endswith((".T4.json", ".T4.json.gz")):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in .T4.json or .T4.json.gz")
+    return output(text)
 
 
 def _kernel(task: Task, family: str, file: Path | None) -> tuple[str, KernelSource]:
     if file is not None:
         try:
-            return file.stem, parse_kernel(file.read_text())
-        except OSError as error:
-            raise TableError(f"{file} can't be read: {error.strerror}") from None
+            return file.stem, parse_kernel(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise TableError(f"{file} can't be read: {reason_of(error)}") from None
+        except Rejected as error:
+            raise TableError(f"{file}: {error}") from None
     known = families(task).sources
     if family not in known:
         names = ", ".join(known) or "none"
@@ -262,20 +212,34 @@ def _kernel(task: Task, family: str, file: Path | None) -> tuple[str, KernelSour
     return family, known[family]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Ends with 2 where they can't be used together."""
+    parser = argparse.ArgumentParser(prog="record_table", description=__doc__)
     parser.add_argument("--task", required=True, help="a shipped task's name, or a folder")
     parser.add_argument("--backend", choices=known_backends(), default="cpu")
-    parser.add_argument("--device", type=int, default=0)
+    parser.add_argument("--device", type=_whole(0), default=0)
     parser.add_argument("--family", default="")
     parser.add_argument("--kernel", type=Path)
     parser.add_argument("--shape", type=_shape, action="append", default=[], metavar="M=64,N=64")
     parser.add_argument("--values", type=_numbers, action="append", default=[], metavar="TM=1,2,4")
-    parser.add_argument("--workers", type=int, default=max(1, len(os.sched_getaffinity(0)) - 1))
-    parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, required=True, help="*.T4.json.gz")
+    cores = max(1, len(os.sched_getaffinity(0)) - 1)
+    parser.add_argument("--workers", type=_whole(1), default=cores)
+    parser.add_argument("--seconds", type=_seconds, default=float("inf"))
+    parser.add_argument("--seed", type=_whole(0), default=0)
+    parser.add_argument("--out", type=_table, required=True, help="*.T4.json.gz")
     given = parser.parse_args(arguments)
+    if given.family and given.kernel:
+        parser.error("name --family or --kernel, not both")
+    named = [name for name, _ in given.values]
+    if twice := [name for name in named if named.count(name) > 1]:
+        parser.error(f"--values {twice[0]} is there twice")
+    if any(given.shape.count(shape) > 1 for shape in given.shape):
+        parser.error("a --shape is there twice")
+    return given
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _given(arguments)
     try:
         with tempfile.TemporaryDirectory() as folder:
             task = with_shapes(given.task, given.shape, Path(folder) / "task")
@@ -292,6 +256,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             recorder = record(recording, given.out, workers=given.workers, seconds=given.seconds)
     except (BackendMissing, Broken, Rejected, TableError, TaskError) as error:
         print(f"record_table: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"record_table: {where}{reason_of(error)}", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print(
+            "record_table: the memory does not hold it: choose a smaller --shape", file=sys.stderr
+        )
+        return 1
+    except BrokenProcessPool:
+        print("record_table: a process was killed: use fewer --workers", file=sys.stderr)
         return 1
     rows = recorder.rows
     by_status = Counter(row.status.value for row in rows)
