@@ -28,6 +28,7 @@ from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
+from scripts.search.outputs import reason_of
 
 BACKEND = "cuda"
 DEADLINE_S = 10.0
@@ -63,11 +64,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(argv)
     try:
         found = measure(asked.kernel, asked.task, asked.blocks)
-    except (BackendMissing, DeviceFault, OSError, Rejected, TaskError, UnicodeDecodeError) as error:
-        print(f"beside_torch: {asked.kernel}: {error}", file=sys.stderr)
-        return 2
-    print(json.dumps(found, indent=1))
-    return 0
+    except (OSError, UnicodeDecodeError) as error:
+        told = f"can't be read: {reason_of(error)}"
+    except (BackendMissing, DeviceFault, Rejected, TaskError) as error:
+        told = str(error)
+    else:
+        print(json.dumps(found, indent=1))
+        return 0
+    print(f"beside_torch: {asked.kernel}: {told}", file=sys.stderr)
+    return 2
 
 
 def measure(file: Path, task_name: str, blocks: int) -> dict[str, Any]:
@@ -77,6 +82,11 @@ def measure(file: Path, task_name: str, blocks: int) -> dict[str, Any]:
         known = ", ".join(OPERATIONS)
         raise TaskError(
             f"of task {task.name} no operation of PyTorch is known here, but of {known}"
+        )
+    if _layout(task) != _layout(load_task(task.name)):
+        raise TaskError(
+            f"{task_name} has other arguments than the shipped task {task.name}, whose operation "
+            "of PyTorch is known here"
         )
     source = file.read_text(encoding="utf-8")
     torch = _torch()
@@ -102,6 +112,14 @@ def measure(file: Path, task_name: str, blocks: int) -> dict[str, Any]:
         }
     finally:
         device.close()
+
+
+def _layout(task: Task) -> list[tuple[str, ...]]:
+    """What an operation relies on."""
+    return [
+        (one.name, one.dtype, one.role, *(size.text for size in one.dimensions))
+        for one in task.arguments
+    ]
 
 
 def paired(sides: Sides, blocks: int) -> tuple[dict[str, Any], list[float]]:
@@ -169,10 +187,11 @@ def on_torch(torch: Any, lane: Lane, task: Task, workload: Workload) -> Sides:
     for own in sets:
         operation(torch, own)
     torch.cuda.synchronize()
-    difference = max(
+    differences = [
         float((ours[name] - sets[0][name]).abs().max() / sets[0][name].abs().max())
         for name in outputs
-    )
+    ]
+    difference = math.nan if any(map(math.isnan, differences)) else max(differences)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         for own in sets:

@@ -1,6 +1,7 @@
 """A kernel beside PyTorch's operation: by turns, with an interval, and refused with a sentence."""
 
 import math
+import shutil
 import sys
 from pathlib import Path
 
@@ -53,7 +54,10 @@ def test_who_does_something_else_is_not_compared(difference: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["none.hip", "--task", "sgemm"], "none.hip"),
+        (["none.hip", "--task", "sgemm"], "none.hip: can't be read: no such file or directory"),
+        (["{tmp}", "--task", "sgemm"], "can't be read: is a directory"),
+        (["{tmp}/bytes.hip", "--task", "sgemm"], "can't be read: it is not UTF-8 text"),
+        (["{seed}", "--task", "{tmp}/sgemm"], "other arguments than the shipped task sgemm"),
         (["{seed}", "--task", "sgem"], "no task 'sgem' (did you mean sgemm?)"),
         (["{seed}", "--task", "{other}"], "no operation of PyTorch is known here, but of sgemm, "),
         (["{seed}", "--task", "softmax"], "PyTorch"),
@@ -82,7 +86,9 @@ def test_what_cannot_be_compared_is_told_in_a_sentence(
     (other / "reference.py").write_text(
         "import numpy as np\n\n\ndef reference(N):\n    return {'y': np.ones(N, np.float32)}\n"
     )
-    given = [one.format(seed=seed, other=other) for one in arguments]
+    shutil.copytree(other, tmp_path / "sgemm")
+    (tmp_path / "bytes.hip").write_bytes(b"\xff\xfe")
+    given = [one.format(seed=seed, other=other, tmp=tmp_path) for one in arguments]
     assert main(given) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith("beside_torch: ") and told in line
