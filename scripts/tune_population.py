@@ -10,11 +10,14 @@ default on tables, tasks and seeds that no trial saw.
 """
 
 import json
+import signal
 import sys
 import time
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from engine.compare.campaign import CompareError
@@ -27,6 +30,7 @@ from evaluators.tasks.task import TaskError
 from evaluators.tasks.task_file import load_task
 from operators.llm.question import ModelUnavailable
 from scripts.ablation.figures import beside
+from scripts.population.contents import require_unlike
 from scripts.population.cores import sets_of
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.on_roles import roles_of
@@ -39,7 +43,9 @@ from scripts.population.outcome import (
     write_tuned,
 )
 from scripts.population.plan import Plan, read_plan
+from scripts.population.sampling import require_libraries
 from scripts.population.settings import require_settings
+from scripts.population.sitting import sitting
 from scripts.population.study import finished, run_trials, whole
 from scripts.population.trials import problem
 from scripts.roles.situations import SituationError
@@ -53,17 +59,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         changes = {"trials": asked.trials, "workers": asked.workers}
         plan = plan.model_copy(update={key: one for key, one in changes.items() if one})
         _require(plan)
-        result = tune(plan, asked.out)
+        with sitting(asked.out):
+            result = tune(plan, asked.out)
     except KeyboardInterrupt:
         print(
             "tune_population: interrupted; the same command goes on where this ended",
             file=sys.stderr,
         )
         return 130
-    except ImportError as error:
-        if error.name != "optuna":
-            raise
-        print("tune_population: Optuna is missing: pip install optuna", file=sys.stderr)
+    except BrokenProcessPool:
+        print(
+            "tune_population: a process of its own was killed; the same command goes on where this "
+            "ended",
+            file=sys.stderr,
+        )
         return 2
     except (
         BackendMissing,
@@ -87,6 +96,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def tune(plan: Plan, out: Path) -> dict[str, Any]:
     """The study and all that it ends with; returns what result.json holds."""
+    runs = StudyRuns.of(plan, out)
+    with runs.sitting(out):
+        return _tuned(plan, out, runs)
+
+
+def _tuned(plan: Plan, out: Path, runs: StudyRuns) -> dict[str, Any]:
     began = time.monotonic()
     study = run_trials(plan, out)
     searched_s = time.monotonic() - began
@@ -110,7 +125,7 @@ def tune(plan: Plan, out: Path) -> dict[str, Any]:
         "beside_default": compare_unseen(plan, values, out),
     }
     (out / RESULT).write_text(json.dumps(result, indent=1) + "\n")
-    StudyRuns.of(plan, out).show([*files, out / RESULT])
+    runs.show([*files, out / RESULT])
     for line in told(result):
         print(line, file=sys.stderr)
     return result
@@ -144,7 +159,8 @@ def told(result: Mapping[str, Any]) -> list[str]:
 
 
 def _require(plan: Plan) -> None:
-    """What the study would meet late. Raises ConfigError, TableError, TaskError."""
+    """What the study would meet late. Raises ConfigError, TableError, TaskError, and more."""
+    require_libraries(plan)
     require_settings(plan)
     sets_of(plan)
     for table in (*plan.seen.tables, *plan.unseen.tables):
@@ -153,6 +169,7 @@ def _require(plan: Plan) -> None:
         roles_of(files)
     for task in (*plan.seen.tasks, *plan.unseen.tasks):
         load_task(task)
+    require_unlike(plan)
 
 
 def _parser() -> ArgumentParser:
@@ -167,11 +184,15 @@ def _parser() -> ArgumentParser:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _on_term(number: int, frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGINT)  # which asyncio knows how to end by
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _on_term)
     sys.exit(main())

@@ -12,15 +12,17 @@ import yaml
 
 from engine.compare.campaign import Campaign
 from engine.compare.folders import read_folders
-from scripts.ablation.campaigns import Run, in_a_process
+from scripts.ablation.campaigns import Run
 from scripts.ablation.figures import compared, figures
 from scripts.bench_search import bench
+from scripts.population.campaign import run_until_done
 from scripts.population.cores import on_sets, sets_of
 from scripts.population.on_roles import OnRole, roles_of
+from scripts.population.parts import simulated
 from scripts.population.plan import SEED_OF_FINALISTS, SEED_OF_UNSEEN, Plan
 from scripts.population.settings import Values, default_values, settings_of
 from scripts.population.study import finished, whole
-from scripts.population.trials import SIMULATED, OnTask, instances
+from scripts.population.trials import OnTask, instances
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -31,7 +33,7 @@ SHOWN = 6
 
 
 def finalists(
-    plan: Plan, study: "Study", out: Path, run: Run = in_a_process
+    plan: Plan, study: "Study", out: Path, run: Run = run_until_done
 ) -> list[dict[str, Any]]:
     """The best trials and the default, each with its score on seeds of its own, best first."""
     chosen = _chosen(plan, study)
@@ -153,7 +155,7 @@ def draw(study: "Study", found: Mapping[str, float], out: Path) -> list[Path]:
 
 
 def compare_unseen(
-    plan: Plan, values: Values, out: Path, run: Run = in_a_process
+    plan: Plan, values: Values, out: Path, run: Run = run_until_done
 ) -> dict[str, Any]:
     """The tuned configuration beside the default, with intervals: where no trial ran, and on what
     trials ran on with other seeds. No kernel of a trial serves it."""
@@ -163,7 +165,7 @@ def compare_unseen(
         return {"situations": _roles(plan, values)}
     settings = settings_of(plan, values)
     arms = {"tuned": settings, "default": settings_of(plan, {})}
-    kept = {name: {key: one[key] for key in SIMULATED if key in one} for name, one in arms.items()}
+    kept = {name: simulated(one) for name, one in arms.items()}
     told = {}
     for name, tables in (("unseen tables", plan.unseen.tables), ("unseen seeds", plan.seen.tables)):
         found = bench(

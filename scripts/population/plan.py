@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
 
 from engine.config_errors import ConfigError, first_problem
 from engine.config_sections import Section
@@ -18,10 +18,10 @@ SEED_OF_UNSEEN = 2000
 class Interval(Section):
     """Whole numbers where both ends are. step: between two values; log: small ones more often."""
 
-    low: float
-    high: float
+    low: float = Field(allow_inf_nan=False)
+    high: float = Field(allow_inf_nan=False)
     log: bool = False
-    step: float | None = Field(default=None, gt=0)
+    step: float | None = Field(default=None, gt=0, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _some_width(self) -> Self:
@@ -29,6 +29,8 @@ class Interval(Section):
             raise ValueError(f"low must be below high, and {self.low:g} is not below {self.high:g}")
         if self.log and (self.low <= 0 or self.step is not None):
             raise ValueError("log needs a low above 0, and no step")
+        if self.step is not None and self.step > self.high - self.low:
+            raise ValueError(f"step {self.step:g} is wider than from {self.low:g} to {self.high:g}")
         return self
 
     @property
@@ -46,8 +48,30 @@ class Interval(Section):
         return self.low <= value <= self.high and on_step
 
 
+Kind = Literal["tables", "tasks", "situations"]
+"""What trials run on."""
+
 Value = str | int | float | bool | None
-Choices = Annotated[tuple[Value, ...], Field(min_length=2)]
+
+
+def _all_unlike(choices: tuple[Value, ...]) -> tuple[Value, ...]:
+    for number, one in enumerate(choices):
+        if isinstance(one, float) and not math.isfinite(one):
+            raise ValueError(f"{one} is no value that can be tried; name finite ones")
+        if one in choices[:number]:  # also true beside 1, which Optuna takes for one
+            raise ValueError(f"{one!r} stands twice among the choices; leave one out")
+    return choices
+
+
+def _form(given: Any) -> str:
+    return "choices" if isinstance(given, list | tuple) else "range"
+
+
+Choices = Annotated[tuple[Value, ...], Field(min_length=2), AfterValidator(_all_unlike)]
+Searched = Annotated[
+    Annotated[Interval, Tag("range")] | Annotated[Choices, Tag("choices")], Discriminator(_form)
+]
+"""A problem is told of the form that is written."""
 
 
 class Where(Section):
@@ -62,7 +86,7 @@ class Where(Section):
     """Campaigns on each table or task; of situations: how often each is asked."""
 
     @property
-    def kind(self) -> Literal["tables", "tasks", "situations"]:
+    def kind(self) -> Kind:
         """Which of the three it names."""
         if self.tables:
             return "tables"
@@ -105,19 +129,15 @@ class Plan(Section):
     """Trials at random before the sampler chooses."""
     finalists: int = Field(default=5, ge=1)
     """The best trials, which run again with other seeds: the best of many is lucky too."""
-    search: dict[str, Interval | Choices] = Field(min_length=1)
+    search: dict[str, Searched] = Field(min_length=1)
     """A campaign's key, dotted, to its range or its choices. `operators.KEY` is of all islands."""
     tracking: str = "none"
     """MLflow's tracking URI, `sqlite` for `mlflow.db` in the study's folder, or `none`."""
 
     @model_validator(mode="after")
-    def _never_seen(self) -> Self:
+    def _same_kind(self) -> Self:
         if self.seen.kind != self.unseen.kind:
             raise ValueError("seen and unseen must name the same: tables, tasks or situations")
-        seen = {path.resolve() for path in (*self.seen.tables, *self.seen.situations)}
-        others = (*self.unseen.tables, *self.unseen.situations)
-        if known := [path for path in others if path.resolve() in seen]:
-            raise ValueError(f"unseen: trials run on {known[0]}; name another file")
         return self
 
 

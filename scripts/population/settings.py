@@ -1,11 +1,13 @@
 """Settings of a trial: values that Optuna suggests, as keys of a campaign's configuration."""
 
 import copy
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
+from scripts.population.parts import require_a_part
 from scripts.population.plan import Interval, Plan, Value
 
 if TYPE_CHECKING:
@@ -29,9 +31,13 @@ def distributions(plan: Plan) -> "dict[str, BaseDistribution]":
             found[key] = CategoricalDistribution(one)
         elif one.whole:
             low, high, step = int(one.low), int(one.high), int(one.step or 1)
+            high -= (high - low) % step
             found[key] = IntDistribution(low, high, log=one.log, step=step)
         else:
-            found[key] = FloatDistribution(one.low, one.high, log=one.log, step=one.step)
+            last = one.high
+            if one.step is not None:
+                last = one.low + one.step * math.floor((one.high - one.low) / one.step + 1e-9)
+            found[key] = FloatDistribution(one.low, last, log=one.log, step=one.step)
     return found
 
 
@@ -42,7 +48,7 @@ def settings_of(plan: Plan, values: Values) -> dict[str, Any]:
         section, _, rest = key.partition(".")
         if section == "operators" and rest:
             for mix in found.setdefault("operators", [{}]):
-                mix[rest] = value
+                _put(mix, rest, value)
         else:
             _put(found, key, value)
     return found
@@ -52,7 +58,12 @@ def _put(settings: dict[str, Any], key: str, value: Value) -> None:
     *path, last = key.split(".")
     place = settings
     for name in path:
-        place = place.setdefault(name, {})
+        if not isinstance(place.setdefault(name, {}), dict):
+            raise ConfigError(
+                f"search.{key}: campaign sets {name} to {place[name]!r}; write its keys there, or "
+                "leave it out"
+            )
+        place = place[name]
     place[last] = value
 
 
@@ -78,8 +89,14 @@ def _default(config: CampaignConfig, key: str) -> Any:
     section, _, rest = key.partition(".")
     if section == "operators":
         mix = config.operators[0]
-        return mix.weights.get(rest, getattr(mix, rest, None))
-    place: Any = config
+        return mix.weights[rest] if rest in mix.weights else _at(mix, rest)
+    role = key.removeprefix("llm.roles.")
+    if role != key and config.llm is not None and role not in config.llm.roles:
+        return next(iter(config.llm.models))
+    return _at(config, key)
+
+
+def _at(place: Any, key: str) -> Any:
     for name in key.split("."):
         place = place.get(name) if isinstance(place, Mapping) else getattr(place, name, None)
     return place
@@ -88,7 +105,9 @@ def _default(config: CampaignConfig, key: str) -> Any:
 def campaign_of(plan: Plan, values: Values, *, evaluations: int, **more: Any) -> CampaignConfig:
     """As a campaign of the engine's would be configured. Raises ConfigError."""
     settings = settings_of(plan, values)
-    budgets = {**settings.get("budgets", {}), "evaluations": evaluations}
+    budgets = settings.get("budgets", {})
+    if isinstance(budgets, dict):  # what else it may be, parse_config tells
+        budgets = {**budgets, "evaluations": evaluations}
     task = (*plan.seen.tasks, "table")[0]
     named = {"task": task, "tracking": "none", **settings, "budgets": budgets, **more}
     return parse_config(named, where="a trial's campaign")
@@ -96,7 +115,12 @@ def campaign_of(plan: Plan, values: Values, *, evaluations: int, **more: Any) ->
 
 def require_settings(plan: Plan) -> None:
     """Every key by itself at every choice, or at both ends. Raises ConfigError."""
-    campaign_of(plan, {}, evaluations=plan.evaluations)
+    default = campaign_of(plan, {}, evaluations=plan.evaluations)
+    for key in plan.search:
+        if _is_set(plan.campaign, key):
+            raise ConfigError(
+                f"campaign sets {key}, which search varies: leave it out of one of them"
+            )
     for key, one in plan.search.items():
         ends = (one.low, one.high) if isinstance(one, Interval) else one
         whole = isinstance(one, Interval) and one.whole
@@ -106,3 +130,16 @@ def require_settings(plan: Plan) -> None:
                 campaign_of(plan, {key: chosen}, evaluations=plan.evaluations)
             except ConfigError as error:
                 raise ConfigError(f"search.{key}: {chosen!r} can't be used: {error}") from None
+    require_a_part(plan, default)
+
+
+def _is_set(settings: Mapping[str, Any], key: str) -> bool:
+    section, _, rest = key.partition(".")
+    if section == "operators":
+        return any(_is_set(mix, rest) for mix in settings.get("operators", ()))
+    place: Any = settings
+    for name in key.split("."):
+        if not isinstance(place, Mapping) or name not in place:
+            return False
+        place = place[name]
+    return True

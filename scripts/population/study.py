@@ -4,67 +4,107 @@ import json
 import os
 import sys
 import time
-import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.config_errors import ConfigError
-from engine.ending import CampaignFailed
-from scripts.population.cores import sets_of, settle
+from scripts.population.contents import contents_of, require_unchanged
+from scripts.population.cores import sets_of
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.plan import Plan
+from scripts.population.sampling import pruner_of, sampler_of
 from scripts.population.settings import default_values, distributions
+from scripts.population.sitting import JOURNAL
 from scripts.population.trials import WHOLE, objective
+from scripts.population.workers import in_processes
 
 if TYPE_CHECKING:
     from optuna import Study
-    from optuna.pruners import BasePruner
-    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
-JOURNAL = "study.log"
-PLAN = "plan"
-"""The user attribute that holds what the study was begun with."""
+PLAN, CONTENTS = "plan", "contents"
+"""User attributes that hold what the study was begun with: its plan, and digests of what it runs
+on."""
 
 CORES = "cores"
 """The user attribute of a trial that holds the cores it ran on."""
+
+FIXED = "fixed_params"
+"""Optuna's attribute of a trial whose values were not drawn."""
+
+BAD_RECORD = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What Optuna raises at records of its file that are none of its own."""
 
 MAY_CHANGE = {"trials", "workers", "cores", "unseen", "finalists", "tracking"}
 """Keys of a plan that a later sitting may have otherwise."""
 
 
-def open_study(plan: Plan, out: Path, *, worker: int = 0) -> "Study":
-    """Begun, or gone on with. Raises ConfigError where it was begun with another plan."""
+def open_study(plan: Plan, out: Path, *, worker: int | None = None) -> "Study":
+    """Begun, or gone on with; a worker's was begun. Raises ConfigError: the file is damaged, or
+    holds a study of another plan, or of what has changed since."""
     import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     out.mkdir(parents=True, exist_ok=True)
     file = out / JOURNAL
-    study = optuna.create_study(
-        study_name=plan.name,
-        storage=JournalStorage(JournalFileBackend(str(file))),
-        direction="maximize",
-        pruner=_pruner(plan),
-        load_if_exists=True,
-    )
-    # Not the draws of a sitting before.
-    study.sampler = _sampler(plan, 100_003 * worker + len(study.get_trials(deepcopy=False)))
-    told = json.dumps(plan.model_dump(mode="json", exclude=MAY_CHANGE), sort_keys=True)
-    if PLAN not in study.user_attrs:
-        study.set_user_attr(PLAN, told)
-        study.enqueue_trial(default_values(plan))
-    elif study.user_attrs[PLAN] != told:
-        raise ConfigError(
-            f"{file} holds a study of another plan; name another folder (--out), or change only "
-            f"{', '.join(sorted(MAY_CHANGE))}"
+    try:
+        storage = _storage(file)
+        names = [one.study_name for one in storage.get_all_studies()]
+        _require_name(plan, names, file)
+        study = optuna.create_study(
+            study_name=plan.name,
+            storage=storage,
+            direction="maximize",
+            pruner=pruner_of(plan),
+            load_if_exists=True,
         )
+    except BAD_RECORD as error:
+        raise ConfigError(
+            f"{file} is damaged ({type(error).__name__}: {error}); name another folder (--out)"
+        ) from None
+    # Not the draws of a sitting before.
+    study.sampler = sampler_of(
+        plan, 100_003 * (worker or 0) + len(study.get_trials(deepcopy=False))
+    )
+    if worker is None:
+        _require_same(study, plan, file)
     return study
+
+
+def _storage(file: Path) -> "BaseStorage":
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    return JournalStorage(JournalFileBackend(str(file)))
+
+
+def _require_name(plan: Plan, names: list[str], file: Path) -> None:
+    if names and plan.name not in names:
+        raise ConfigError(
+            f"{file} holds the study {names[0]}, and this plan's name is {plan.name}: give it its "
+            "name back, or name another folder (--out)"
+        )
+
+
+def _require_same(study: "Study", plan: Plan, file: Path) -> None:
+    """As it was begun; what that was is noted."""
+    told = plan.model_dump(mode="json", exclude=MAY_CHANGE)
+    if PLAN in study.user_attrs:
+        before = json.loads(study.user_attrs[PLAN])
+        if changed := sorted(key for key in told if before.get(key) != told[key]):
+            raise ConfigError(
+                f"{file} holds a study of another plan; name another folder (--out), or put back "
+                f"{', '.join(changed)}: only {', '.join(sorted(MAY_CHANGE))} may change"
+            )
+    else:
+        study.set_user_attr(PLAN, json.dumps(told, sort_keys=True))
+    if CONTENTS in study.user_attrs:
+        require_unchanged(plan, study.user_attrs[CONTENTS], file.parent)
+    else:
+        study.set_user_attr(CONTENTS, contents_of(plan.seen))
 
 
 def finished(study: "Study") -> "list[FrozenTrial]":
@@ -87,29 +127,20 @@ def run_trials(plan: Plan, out: Path) -> "Study":
     """
     study = open_study(plan, out)
     _forget_killed(study)
-    runs = StudyRuns.of(plan, out)
+    _ask_for_default(study, plan)
     sets = sets_of(plan)
     if plan.workers == 1 and not sets:
-        _work(plan, out, 0)
+        work(plan, out, 0)
     else:
-        with ProcessPoolExecutor(plan.workers, get_context("spawn")) as pool:
-            ran = [
-                pool.submit(_work, plan, out, number, sets[number] if sets else None)
-                for number in range(plan.workers)
-            ]
-            wait(ran)
-            for one in ran:
-                one.result()
-    runs.end()
+        in_processes(plan, out, sets, work)
     return study
 
 
-def _work(plan: Plan, out: Path, worker: int, cores: frozenset[int] | None = None) -> None:
-    """One trial after another, beside other workers'; on those cores, in a process of its own."""
+def work(plan: Plan, out: Path, worker: int) -> None:
+    """One trial after another, beside other workers'."""
     from optuna import TrialPruned
     from optuna.trial import TrialState
 
-    settle(cores)
     study = open_study(plan, out, worker=worker)
     runs = StudyRuns.of(plan, out)
     while _begun(study) < plan.trials:
@@ -171,44 +202,13 @@ def _forget_killed(study: "Study") -> None:
 
     for one in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         study.tell(one.number, state=TrialState.FAIL)
-        if one.number == 0:
-            study.enqueue_trial(one.params)
 
 
-def _sampler(plan: Plan, offset: int) -> "BaseSampler":
-    """Raises CampaignFailed where a library of its own is missing."""
-    from optuna import samplers
+def _ask_for_default(study: "Study", plan: Plan) -> None:
+    """To be the first trial, and again where a kill or Ctrl-C met it."""
+    from optuna.trial import TrialState
 
-    seed = plan.seed + offset
-    try:
-        match plan.sampler:
-            case "random":
-                return samplers.RandomSampler(seed=seed)
-            case "gp":
-                return samplers.GPSampler(seed=seed, n_startup_trials=plan.startup)
-            case "cmaes":
-                return samplers.CmaEsSampler(seed=seed, n_startup_trials=plan.startup)
-            case _:
-                return samplers.TPESampler(
-                    seed=seed, n_startup_trials=plan.startup, multivariate=True
-                )
-    except ImportError as error:
-        missing = error.name or "a library"
-        raise CampaignFailed(
-            f"sampler {plan.sampler} needs {missing}: pip install {missing}, or choose tpe"
-        ) from None
-
-
-def _pruner(plan: Plan) -> "BasePruner":
-    from optuna import pruners
-    from optuna.exceptions import ExperimentalWarning
-
-    match plan.pruner:
-        case "wilcoxon":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ExperimentalWarning)
-                return pruners.WilcoxonPruner(p_threshold=0.1)
-        case "median":
-            return pruners.MedianPruner(n_startup_trials=plan.startup)
-        case _:
-            return pruners.NopPruner()
+    there = (TrialState.WAITING, TrialState.COMPLETE, TrialState.PRUNED)
+    asked: list[Any] = [one.system_attrs for one in study.get_trials(states=there)]
+    if not any(FIXED in one for one in asked):
+        study.enqueue_trial(default_values(plan))

@@ -11,9 +11,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from engine.compare.folders import read_folders
-from scripts.ablation.campaigns import Run, finish, in_a_process
+from scripts.ablation.campaigns import Run, finish
+from scripts.population.campaign import run_until_done
 from scripts.population.mlflow_runs import adopt, experiment_of, tracking_uri
 from scripts.population.on_roles import OnRole, roles_of
+from scripts.population.parts import simulated
 from scripts.population.plan import Plan
 from scripts.population.settings import Values, campaign_of, settings_of
 from scripts.search.problem import Problem
@@ -22,9 +24,6 @@ from scripts.search.simulation import simulate
 
 if TYPE_CHECKING:
     from optuna import Trial
-
-SIMULATED = ("islands", "migration", "operators")
-"""Sections that play a part on tables."""
 
 WHOLE = "whole"
 """The user attribute of trials that ran everywhere."""
@@ -62,7 +61,7 @@ class OnTable:
 
     def score(self, plan: Plan, values: Values, parent: str = "") -> float:
         settings = settings_of(plan, values)
-        kept = {key: settings[key] for key in SIMULATED if key in settings}
+        kept = simulated(settings)
         with threadpool_limits(1):
             trace = simulate(
                 problem(self.table), kept, evaluations=plan.evaluations, seed=self.seed
@@ -77,7 +76,7 @@ class OnTask:
     task: str
     seed: int
     folder: Path
-    run: Run = in_a_process
+    run: Run = run_until_done
 
     @property
     def name(self) -> str:
@@ -110,7 +109,7 @@ class OnTask:
 
 
 def instances(
-    plan: Plan, folder: Path, seeds: Sequence[int], run: Run = in_a_process
+    plan: Plan, folder: Path, seeds: Sequence[int], run: Run = run_until_done
 ) -> list[Instance]:
     """What trials run on; real campaigns in that folder, and run so."""
     if plan.seen.tables:

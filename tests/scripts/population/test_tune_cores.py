@@ -73,7 +73,7 @@ def test_finalists_run_side_by_side_on_them(tmp_path: Path) -> None:
         )
         study.add_trial(done)
     found = outcome.finalists(plan, study, tmp_path / "out", run)
-    assert {one["name"] for one in found} == {"default", "trial 1", "trial 2"}
+    assert {one["name"] for one in found} == {"default", "trial 0", "trial 1"}
     assert run.cores and all(one in SETS for one in run.cores)
     assert len(run.configs) == plan.seen.seeds * len(found)
     for one in found:

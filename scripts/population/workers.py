@@ -1,0 +1,77 @@
+"""Workers: processes that run a study's trials side by side, and end with their parent."""
+
+import ctypes
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
+from pathlib import Path
+from types import FrameType
+
+from evaluators.sandbox.confine import die_with_parent
+from scripts.population.cores import settle
+from scripts.population.plan import Plan
+
+Work = Callable[[Plan, Path, int], None]
+
+
+def in_processes(plan: Plan, out: Path, sets: Sequence[frozenset[int]], work: Work) -> None:
+    """As many as the plan says, each on its set where there are some. Ctrl-C ends them in order.
+
+    Raises BrokenProcessPool: one was killed; and what work raises.
+    """
+    with ProcessPoolExecutor(
+        plan.workers, get_context("spawn"), initializer=_born, initargs=(os.getpid(),)
+    ) as pool:
+        with _deaf():
+            ran = [
+                pool.submit(_settled, work, plan, out, number, sets[number] if sets else None)
+                for number in range(plan.workers)
+            ]
+        try:
+            wait(ran)
+            for one in ran:
+                one.result()
+        except KeyboardInterrupt:
+            for child in active_children():
+                child.terminate()
+            raise
+
+
+def _settled(work: Work, plan: Plan, out: Path, number: int, cores: frozenset[int] | None) -> None:
+    settle(cores)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        work(plan, out, number)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _born(parent: int) -> None:
+    """A terminal's Ctrl-C is for the parent, which ends its workers, and for their campaigns:
+    these do not inherit a handler, as they would a signal that is ignored."""
+    die_with_parent(ctypes.CDLL(None, use_errno=True), parent)
+    signal.signal(signal.SIGINT, _let_pass)
+
+
+def _let_pass(number: int, frame: FrameType | None) -> None:
+    pass
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, _let_pass)  # once
+    logging.getLogger("asyncio").disabled = True  # it would tell of tasks that were cut off
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started inside know nothing of Ctrl-C, also while they import."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
