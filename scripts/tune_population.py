@@ -37,11 +37,10 @@ from scripts.population.on_roles import roles_of
 from scripts.population.outcome import (
     RESULT,
     compare_unseen,
-    draw,
     finalists,
-    importances,
     write_tuned,
 )
+from scripts.population.pictures import draw, importances
 from scripts.population.plan import Plan, read_plan
 from scripts.population.sampling import require_libraries
 from scripts.population.settings import require_settings
@@ -110,7 +109,7 @@ def _tuned(plan: Plan, out: Path, runs: StudyRuns) -> dict[str, Any]:
     best = finalists(plan, study, out)
     values = best[0]["values"]
     shares = importances(study)
-    files = [write_tuned(plan, values, out), *draw(study, shares, out)]
+    files = [write_tuned(plan, values, out), *draw(plan, study, shares, out)]
     result = {
         "study": plan.name,
         "trials": len(finished(study)),
@@ -164,7 +163,11 @@ def _require(plan: Plan) -> None:
     require_settings(plan)
     sets_of(plan)
     for table in (*plan.seen.tables, *plan.unseen.tables):
-        problem(table)
+        if max(problem(table).best.values()) <= 0:
+            raise ConfigError(
+                f"{table}: nothing in it is faster than the naive seed, where all begin: every "
+                "score would be 1; name another table"
+            )
     for files in (plan.seen.situations, plan.unseen.situations):
         roles_of(files)
     for task in (*plan.seen.tasks, *plan.unseen.tasks):

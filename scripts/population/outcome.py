@@ -21,15 +21,13 @@ from scripts.population.on_roles import OnRole, roles_of
 from scripts.population.parts import simulated
 from scripts.population.plan import SEED_OF_FINALISTS, SEED_OF_UNSEEN, Plan
 from scripts.population.settings import Values, default_values, settings_of
-from scripts.population.study import finished, whole
+from scripts.population.study import whole
 from scripts.population.trials import OnTask, instances
 
 if TYPE_CHECKING:
     from optuna import Study
 
-TUNED, IMPORTANCES, SLICES, RESULT = "tuned.yaml", "importances.png", "slices.png", "result.json"
-SHOWN = 6
-"""Keys whose slices are drawn, the most important ones."""
+TUNED, RESULT = "tuned.yaml", "result.json"
 
 
 def finalists(
@@ -97,61 +95,6 @@ def write_tuned(plan: Plan, values: Values, out: Path) -> Path:
     file = out / TUNED
     file.write_text(head + text)
     return file
-
-
-def importances(study: "Study") -> dict[str, float]:
-    """Of each key, summing to 1; empty where the trials are too few or all alike."""
-    from optuna.importance import get_param_importances
-
-    if len(finished(study)) < 4 or len({one.value for one in whole(study)}) < 2:
-        return {}
-    try:
-        return {key: round(one, 4) for key, one in get_param_importances(study).items()}
-    except (RuntimeError, ValueError):
-        return {}
-
-
-def draw(study: "Study", found: Mapping[str, float], out: Path) -> list[Path]:
-    """Importances, and the score by each of the most important keys."""
-    if not found:
-        return []
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axis = pyplot.subplots(figsize=(7, 0.4 * len(found) + 1.2))
-    keys = list(found)[::-1]
-    axis.barh(keys, [found[key] for key in keys])
-    axis.set_xlabel("importance (share of the score's variance, fANOVA)")
-    figure.tight_layout()
-    figure.savefig(out / IMPORTANCES, dpi=110)
-    pyplot.close(figure)
-    trials = [one for one in whole(study) if one.value is not None]
-    shown = list(found)[:SHOWN]
-    columns = min(3, len(shown))
-    rows = -(-len(shown) // columns)
-    figure, axes = pyplot.subplots(
-        rows, columns, figsize=(4.4 * columns, 3.2 * rows), squeeze=False, sharey=True
-    )
-    for place, axis in enumerate(axes.flat):
-        if place >= len(shown):
-            axis.axis("off")
-            continue
-        key = shown[place]
-        values = [one.params[key] for one in trials]
-        if not all(isinstance(one, int | float) for one in values):
-            values = [str(one) for one in values]
-        colours = [one.number for one in trials]
-        axis.scatter(values, [one.value for one in trials], c=colours, s=14, cmap="viridis")
-        axis.set_xlabel(key)
-        axis.grid(alpha=0.3)
-    axes[0][0].set_ylabel("score of the trial")
-    figure.suptitle("Trials that ran everywhere; later ones are lighter")
-    figure.tight_layout()
-    figure.savefig(out / SLICES, dpi=110)
-    pyplot.close(figure)
-    return [out / IMPORTANCES, out / SLICES]
 
 
 def compare_unseen(

@@ -16,6 +16,7 @@ from scripts.population.settings import (
     require_settings,
     settings_of,
 )
+from scripts.search.reading import problem_of
 from scripts.tune_population import main
 from tests.scripts.population.tune_plans import ROOT, plan_of, write
 
@@ -145,6 +146,15 @@ def test_the_shipped_plan_can_be_used() -> None:
     assert set(default_values(plan)) == set(plan.search)
     for table in (*plan.seen.tables, *plan.unseen.tables):
         assert (ROOT / table).is_dir()
+        assert max(problem_of(ROOT / table).best.values()) > 0
+
+
+def test_a_table_on_which_nothing_is_to_be_found_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = ROOT / "docs" / "measured" / "tables" / "softmax_cpu"
+    assert main([str(write(tmp_path, unseen={"tables": [str(table)]}))]) == 2
+    assert "nothing in it is faster than the naive seed" in capsys.readouterr().err
 
 
 def test_a_key_of_operators_is_of_all_islands(tmp_path: Path) -> None:
