@@ -240,6 +240,11 @@ class KernelSource:
         flow = "[" + ",\n           ".join(lines) + "]"
         return parse_kernel(self._with_value("variants", flow).text)
 
+    def with_param(self, name: str, value: int) -> "KernelSource":
+        """The same file with one more parameter, that has one value."""
+        flow = ", ".join(f"{key}: {one}" for key, one in {**self.params, name: value}.items())
+        return parse_kernel(self._with_value("params", f"{{{flow}}}").text)
+
     def with_space(self, space: Mapping[str, Sequence[int]]) -> "KernelSource":
         """The same file with another space. Raises Rejected(INVALID): an unknown name."""
         lists = (f"{name}: {list(values)}" for name, values in space.items())

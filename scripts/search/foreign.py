@@ -13,7 +13,14 @@ from evaluators.kernel.reader import MAX_SPACE_VALUES
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from scripts.search.problem import Problem, known_of, mark_of, point_of, stand_in_device
+from scripts.search.problem import (
+    TABLE,
+    Problem,
+    known_of,
+    mark_of,
+    point_of,
+    stand_in_device,
+)
 from scripts.search.table import TIME, Table, TableError, Value
 
 TASK = """
@@ -34,9 +41,6 @@ launches: [{kernel: k, grid: [1], block: [64], args: [x, y]}]
 __global__ void k(const float* x, float* y) { y[0] = x[0] + 1.0f; }
 """
 """What stands for a kernel of which only the space is known."""
-
-TABLE = "TABLE"
-"""A parameter of that kernel with one value, by which the spaces of two tables are two."""
 
 MOST = 1 << 31
 """Whole numbers below it are parameters' values."""

@@ -17,6 +17,7 @@ from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import Families, families, remember
 from scripts.search.problem import (
+    TABLE,
     Known,
     Point,
     Problem,
@@ -109,8 +110,8 @@ def recorded(path: Path, tables: Sequence[Table]) -> Problem:
         source = one.source(where)
         if one.family in sources or source.code in points:
             raise TableError(f"{where}: family {one.family!r} is there twice; keep one of the two")
-        sources[one.family] = source
-        points[source.code] = points_of(where, table, first.naive_us, source)
+        known = points_of(where, table, one.naive_us, source)
+        sources[one.family], points[source.code] = restricted(source, known, mark_of(Path(where)))
     task = first.task_with_shapes(path)
     remember(task, Families(kind=families(task).kind, sources=sources))
     return Problem.of(
@@ -122,6 +123,19 @@ def recorded(path: Path, tables: Sequence[Table]) -> Problem:
         first.naive_us,
         starts_at_random=False,
     )
+
+
+def restricted(
+    source: KernelSource, known: Mapping[Point, Known], mark: int
+) -> tuple[KernelSource, Mapping[Point, Known]]:
+    """Of a table that is not complete: its recorded points are the kernel's whole space."""
+    grid = source.grid
+    if grid.small and len(known) >= len(grid.rows):
+        return source, known
+    own = source.with_param(TABLE, mark)
+    rows = [[dict(point)[name] for name in grid.names] for point in known]
+    own.grid.restrict_to(np.array(rows, dtype=np.int64))
+    return own, {point_of({**dict(point), TABLE: mark}): one for point, one in known.items()}
 
 
 def points_of(

@@ -75,15 +75,6 @@ def test_no_share_is_above_the_optimum_where_the_naive_seed_is_the_best(
     assert len(problem.random_curve(1)) == 1
 
 
-def test_the_naive_seed_counts_on_each_shape(tmp_path: Path) -> None:
-    tree = made_here(5, 20)
-    for one, name in zip(tree["results"], LABELS, strict=True):
-        next(m for m in one["measurements"] if m["name"] == name)["value"] = 0.02
-    problem = problem_of(write(tmp_path / "a.T4.json", tree))
-    assert dict(problem.best) == pytest.approx({LABELS[0]: 0.0, LABELS[1]: math.log(2)})
-    assert max(shares(problem)) < 1.0
-
-
 def test_tables_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
     files = ("a/k.T4.json", "b/k.T4.json.gz", "c/k.json", "c/k.T4.json", "b/other.T4.json", "b")
     paths = [tmp_path / file for file in files]
@@ -283,3 +274,29 @@ def test_odd_tables_are_searched_to_their_optimum(rows: list[Any], tmp_path: Pat
     assert len(trace.shares) == len(rows) and trace.unknown == 0
     assert max(trace.shares) == pytest.approx(1.0)
     assert problem.random_curve(60)[-1] == pytest.approx(1.0)
+
+
+def test_points_that_were_not_recorded_are_not_proposed(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.T4.json", made_here(4.0, 3.0, 2.0, 5.0, 6.0))
+    part = write(tmp_path / "part.T4.json", made_here(4.0, 3.0, 2.0))
+    for path, count in ((part, 3), (whole, 5)):
+        (source,) = problem_of(path).sources.values()
+        assert len(source.grid.rows) == count
+        trace = simulate(problem_of(path), {}, evaluations=4, seed=0)
+        assert trace.unknown == 0
+        assert max(trace.shares) == pytest.approx(1.0)
+
+
+def test_the_optimum_of_several_families_is_one_kernel_s(tmp_path: Path) -> None:
+    """Each family is the faster one on one shape, and no file holds both."""
+    for name, times in {"a": (1.0, 8.0), "b": (6.0, 2.0)}.items():
+        tree = made_here(9.0)
+        for label, time in zip(LABELS, times, strict=True):
+            tree["results"][0]["measurements"].append({"name": label, "value": time / 1e3})
+        tree["metadata"]["family"] = name
+        tree["metadata"]["kernel"] = KERNEL + f"// {name}\n"
+        write(tmp_path / f"{name}.T4.json", tree)
+    found = problem_of(tmp_path)
+    assert found.best == pytest.approx(
+        {LABELS[0]: math.log(10.0 / 1.0), LABELS[1]: math.log(10.0 / 8.0)}
+    )
