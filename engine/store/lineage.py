@@ -15,6 +15,9 @@ from operators.llm.prompts.steps import percent
 
 TECHNIQUE_CHARACTERS = 80
 PARAMS_SHOWN = 8
+VARIANTS_SHOWN = 4
+
+Params = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +51,23 @@ class Step:
 
     @property
     def text(self) -> str:
-        """ "register tiling: gemm_tile, TM 1 -> 4, KU = 2": technique and what it changed."""
-        before = _params(self.base.drafted) if self.base else {}
-        changed = changes(before, _params(self.drafted)).split(", ")
-        if len(changed) > PARAMS_SHOWN:
-            changed[PARAMS_SHOWN - 1 :] = [f"{len(changed) - PARAMS_SHOWN + 1} more"]
-        what = ", ".join(filter(None, (_family(self.drafted), *changed)))
-        return ": ".join(filter(None, (technique(self.drafted), what)))
+        """ "register tiling: gemm_tile, TM 1 -> 4, KU = 2; where C <= 1024: TM 4 -> 8": technique
+        and what it changed, also in variants by shape."""
+        before, before_by_shape = _params(self.base.drafted) if self.base else ({}, {})
+        after, by_shape = _params(self.drafted)
+        changed = _cut(changes(before, after).split(", "), PARAMS_SHOWN)
+        told = [", ".join(filter(None, (_family(self.drafted), *changed)))]
+        for when, own in by_shape.items():
+            was = {**after, **before_by_shape.get(when, {})}
+            if change := changes(was, {**after, **own}):
+                told.append(f"where {when}: {change}")
+        told = _cut(list(filter(None, told)), VARIANTS_SHOWN)
+        return ": ".join(filter(None, (technique(self.drafted), "; ".join(told))))
+
+
+def _cut(parts: list[str], most: int) -> list[str]:
+    more = len(parts) - most + 1
+    return parts if len(parts) <= most else [*parts[: most - 1], f"{more} more"]
 
 
 def lineage(replay: Replay, kernel_id: str) -> list[Step]:
@@ -91,11 +104,13 @@ def _family(step: Drafted) -> str:
     return str(step.experiment.params.get("family", "")) if step.experiment else ""
 
 
-def _params(step: Drafted) -> Mapping[str, int]:
+def _params(step: Drafted) -> tuple[Params, Mapping[str, Params]]:
+    """The kernel's parameters, and those of its variants by condition."""
     try:
-        return parse_kernel(step.candidate.source).params
+        kernel = parse_kernel(step.candidate.source)
     except Rejected:  # it failed, and was repaired
-        return {}
+        return {}, {}
+    return kernel.params, {one.when.text: one.params for one in kernel.variants}
 
 
 def lineage_json(replay: Replay, kernel_id: str) -> list[dict[str, Any]]:

@@ -11,6 +11,9 @@ from operators.tuning.space import Params
 Dims = Mapping[str, int]
 Gains = Mapping[str, float]
 
+Bounds = Mapping[str, int]
+"""Of dims: {"C <=": 1024}."""
+
 MOST_VARIANTS = 24
 """Conditions in one file; a file may have 32."""
 
@@ -43,7 +46,7 @@ def compose(
     for label, one in serves.items():
         if points[one][1][label] - points[first][1][label] < margin:
             serves[label] = first
-    rules = _rules([(dims, serves[label]) for label, dims in shapes.items()], ())
+    rules = _rules([(dims, serves[label]) for label, dims in shapes.items()], {})
     rules = [(when, one) for when, one in rules if one != first]
     if not rules or len(rules) > MOST_VARIANTS:
         return None
@@ -51,7 +54,11 @@ def compose(
     return Composition(
         params=params,
         variants=tuple(
-            (" and ".join(when), _changed(params, points[one][0])) for when, one in rules
+            (
+                " and ".join(f"{bound} {limit}" for bound, limit in when.items()),
+                _changed(params, points[one][0]),
+            )
+            for when, one in rules
         ),
         gain=fmean(points[one][1][label] for label, one in serves.items()),
     )
@@ -73,11 +80,10 @@ def _portfolio(gains: Sequence[Gains], labels: Sequence[str], margin: float) -> 
         have = {label: max(have[label], gains[more][label]) for label in labels}
 
 
-def _rules(
-    shapes: Sequence[tuple[Dims, int]], when: tuple[str, ...]
-) -> list[tuple[tuple[str, ...], int]]:
+def _rules(shapes: Sequence[tuple[Dims, int]], when: Bounds) -> list[tuple[Bounds, int]]:
     """Conditions that exclude each other, and what serves where they hold: a decision tree over
-    the dims, split halfway (in doublings) between shapes (Breiman et al., CART, 1984)."""
+    the dims, split halfway (in doublings) between shapes (Breiman et al., CART, 1984). A bound
+    replaces the wider one above it."""
     served = {one for _, one in shapes}
     if len(served) == 1:
         return [(when, served.pop())]
@@ -92,8 +98,8 @@ def _rules(
     low = [one for one in shapes if one[0][name] <= limit]
     high = [one for one in shapes if one[0][name] > limit]
     return [
-        *_rules(low, (*when, f"{name} <= {limit}")),
-        *_rules(high, (*when, f"{name} > {limit}")),
+        *_rules(low, {**when, f"{name} <=": limit}),
+        *_rules(high, {**when, f"{name} >": limit}),
     ]
 
 

@@ -102,6 +102,24 @@ def test_each_step_is_one_line_of_technique_and_changed_parameters(tmp_path: Pat
     assert len(lineage_text(whole, "both").splitlines()) == 6
 
 
+def test_variants_by_shape_are_told_with_what_they_change(tmp_path: Path) -> None:
+    def made(name: str, variants: str) -> Candidate:
+        source = kernel(name, T=8, V=1).source
+        return Candidate.from_source(source.replace("\n---*/", f"\nvariants: [{variants}]\n---*/"))
+
+    small, large = "{when: N <= 64, params: {T: 1}}", "{when: N > 99, params: {T: 16, V: 4}}"
+    whole = told(
+        tmp_path,
+        *step("plain", "seed", 2.0, kernel("plain", T=8, V=1), **of("experiment", experiment("t"))),
+        *step("one", "plain", 3.0, made("one", small), **of("mutation")),
+        *step("two", "one", 4.0, made("two", f"{small}, {large}"), **of("mutation")),
+    )
+    assert [one.text for one in lineage(whole, "two")][2:] == [
+        "mutation: where N <= 64: T 8 -> 1",
+        "mutation: where N > 99: T 8 -> 16, V 1 -> 4",
+    ]
+
+
 def test_a_long_way_and_many_parameters_are_cut(tmp_path: Path) -> None:
     many = {f"P{number}": number for number in range(20)}
     events: list[Event] = []

@@ -66,3 +66,17 @@ def test_the_conditions_tell_any_shapes_apart(dims: list[tuple[int, int]], seed:
     gains = {tuple(params.items()): one for params, one in points}
     reached = [gains[tuple(served(found, dims).items())][label] for label, dims in told.items()]
     assert sum(reached) / len(reached) == pytest.approx(found.gain)
+
+
+def test_conditions_hold_no_bound_that_another_implies() -> None:
+    shapes = {f"{size}": {"N": size} for size in (64, 256, 1024, 4096)}
+    points = [
+        ({"B": place}, {name: float(name == label) for name in shapes})
+        for place, label in enumerate(shapes)
+    ]
+    found = compose(points, shapes, 0.02)
+    assert found is not None
+    for when, _ in found.variants:
+        bounds = [part.rpartition(" ")[0] for part in when.split(" and ")]
+        assert len(bounds) == len(set(bounds)), when
+    assert {served(found, dims)["B"] for dims in shapes.values()} == {0, 1, 2, 3}
