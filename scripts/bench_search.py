@@ -11,11 +11,9 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from engine.config_errors import ConfigError
+from scripts.lib.pools import pool_of
 from scripts.search import kernel_tuner
 from scripts.search.arms import ARMS, arm_of, settings_by_name
 from scripts.search.naming import names_of
@@ -108,7 +107,7 @@ def bench(
         )
         for seed in range(first_seed, first_seed + seeds)
     ]
-    with ProcessPoolExecutor(min(workers, len(runs)), get_context("spawn")) as pool:
+    with pool_of(min(workers, len(runs))) as pool:
         ran = list(pool.map(perform, runs, chunksize=max(1, min(seeds, 5))))
     at = [k for k in AT if k <= evaluations] or [evaluations]
     told = []
@@ -223,6 +222,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TableError, ConfigError) as error:
         print(f"bench_search: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("bench_search: interrupted; nothing was written", file=sys.stderr)
+        return 130
     except BrokenProcessPool:
         print("bench_search: a process was killed: use fewer --workers", file=sys.stderr)
         return 1

@@ -6,7 +6,6 @@ order, so that a table that is not complete is a fair sample. Needs no Ray.
 
 import argparse
 import json
-import multiprocessing
 import os
 import shutil
 import sys
@@ -22,7 +21,13 @@ from pathlib import Path
 
 import yaml
 
-from engine.dispatch.workbench import BackendWorkbench, Broken, Built, raising_broken
+from engine.dispatch.workbench import (
+    BackendWorkbench,
+    Broken,
+    Built,
+    OpenEvaluator,
+    raising_broken,
+)
 from evaluators.device_info import BackendMissing, known_backends
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.grid import Grid
@@ -32,6 +37,7 @@ from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import families
 from scripts.lib.bare_loop import begin_compiling, compile_in_process
+from scripts.lib.pools import pool_of
 from scripts.search.outputs import output, reason_of
 from scripts.search.recording import Recorder, Recording
 from scripts.search.table import TIME, TableError
@@ -90,10 +96,9 @@ def record(recording: Recording, path: Path, *, workers: int, seconds: float) ->
         ),
     )
     until = time.monotonic() + seconds
-    context = multiprocessing.get_context("spawn")
     with raising_broken(), workbench.open(recording.device) as evaluator:
         begun = (workbench, evaluator.device.info, frozenset[int]())
-        with ProcessPoolExecutor(workers, context, begin_compiling, begun) as pool:
+        with pool_of(workers, begin_compiling, begun) as pool:
             naive = pool.submit(compile_in_process, recording.task.naive).result()
             if isinstance(naive, Evaluation):
                 raise TableError(f"the naive seed does not compile: {naive.reason}")
@@ -102,23 +107,27 @@ def record(recording: Recording, path: Path, *, workers: int, seconds: float) ->
                 raise TableError(f"the naive seed is {first.status}: {first.reason}")
             recorder.begin(evaluator.device.info.name, first.times_us)
             anchor = Anchor(kernel_id=naive.kernel_id, kernel=naive.kernel, compiled=naive.compiled)
+            compiled = _compiled(pool, recording.kernel, left, AHEAD * workers)
             saved = time.monotonic()
-            for point, built in _compiled(pool, recording.kernel, left, AHEAD * workers):
-                recorder.add(
-                    point,
-                    evaluator.measure(built.kernel, built.compiled, anchor)
-                    if isinstance(built, Built)
-                    else built,
-                )
-                if time.monotonic() - saved > SAVE_EVERY_S:
-                    recorder.save()
-                    saved = time.monotonic()
-                    _tell(recorder, len(left))
-                if time.monotonic() > until:
-                    break
+            try:
+                for point, built in compiled:
+                    recorder.add(point, _verdict(evaluator, built, anchor))
+                    if time.monotonic() - saved > SAVE_EVERY_S:
+                        recorder.save()
+                        saved = time.monotonic()
+                        _tell(recorder, len(left))
+                    if time.monotonic() > until:
+                        break
+            finally:
+                recorder.save()
             pool.shutdown(cancel_futures=True)
-    recorder.save()
     return recorder
+
+
+def _verdict(evaluator: OpenEvaluator, built: Built | Evaluation, anchor: Anchor) -> Evaluation:
+    if isinstance(built, Evaluation):
+        return built
+    return evaluator.measure(built.kernel, built.compiled, anchor)
 
 
 def _compiled(
@@ -261,6 +270,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"record_table: {where}{reason_of(error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print(
+            f"record_table: interrupted; {given.out} has what was measured, and the same command "
+            "goes on",
+            file=sys.stderr,
+        )
+        return 130
     except MemoryError:
         print(
             "record_table: the memory does not hold it: choose a smaller --shape", file=sys.stderr

@@ -1,0 +1,36 @@
+"""Pools of processes that a terminal's Ctrl-C, or the end of their parent, leaves no part of."""
+
+import ctypes
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
+from typing import Any
+
+from evaluators.sandbox.confine import die_with_parent
+
+
+@contextmanager
+def pool_of(
+    workers: int, begin: Callable[..., None] | None = None, begun_with: tuple[Any, ...] = ()
+) -> Iterator[ProcessPoolExecutor]:
+    """begin: called first in each process. What interrupts the caller ends them at once."""
+    given = (os.getpid(), begin, begun_with)
+    with ProcessPoolExecutor(workers, get_context("spawn"), _born, given) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():
+                child.terminate()
+            raise
+
+
+def _born(parent: int, begin: Callable[..., None] | None, begun_with: tuple[Any, ...]) -> None:
+    """Ctrl-C is for the parent, which ends its processes."""
+    die_with_parent(ctypes.CDLL(None, use_errno=True), parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if begin:
+        begin(*begun_with)

@@ -1,0 +1,80 @@
+"""Tests of Ctrl-C and kills of programs with pools of processes: a sentence, nothing left."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scripts.search.table import Table
+
+TABLE = "docs/measured/tables/sgemm_h200/gemm_lds.T4.json.gz"
+PATIENCE_S = 120.0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def children(pid: int) -> list[int]:
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    return [int(one) for one in text.split()]
+
+
+def gone(pid: int) -> bool:
+    """Also one that nobody has waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def searching(tmp_path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "scripts.bench_search", TABLE, "--workers", "2"]
+    command += ["--seeds", "200", "--no-kernel-tuner", "--out", str(tmp_path / "found.json")]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
+def test_a_search_leaves_no_process(kill: signal.Signals, tmp_path: Path) -> None:
+    with searching(tmp_path) as process:
+        until(lambda: len(children(process.pid)) >= 3)  # two, and multiprocessing's tracker
+        born = children(process.pid)
+        if kill is signal.SIGINT:
+            os.killpg(process.pid, kill)  # as a terminal does
+        else:
+            process.kill()
+        told = process.communicate(timeout=PATIENCE_S)[1]
+    if kill is signal.SIGINT:
+        assert process.returncode == 130
+        assert told.splitlines() == ["bench_search: interrupted; nothing was written"]
+    until(lambda: all(gone(one) for one in born))
+
+
+@pytest.mark.long
+def test_an_interrupted_recording_keeps_what_was_measured(tmp_path: Path) -> None:
+    out = tmp_path / "part.T4.json"
+    command = [sys.executable, "-m", "scripts.record_table", "--task", "softmax", "--out", str(out)]
+    command += ["--family", "softmax_block", "--shape", "R=16,C=32", "--workers", "1"]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        until(lambda: out.exists() or process.poll() is not None)  # every 20 s
+        os.killpg(process.pid, signal.SIGINT)
+        told = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    assert told.splitlines()[-1].startswith(f"record_table: interrupted; {out} has")
+    assert len(Table.read(out).rows) > 0
+    assert json.loads(out.read_text())["metadata"]["points"] > len(Table.read(out).rows)
