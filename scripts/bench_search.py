@@ -108,7 +108,8 @@ def bench(
         for seed in range(first_seed, first_seed + seeds)
     ]
     with pool_of(min(workers, len(runs))) as pool:
-        ran = list(pool.map(perform, runs, chunksize=max(1, min(seeds, 5))))
+        begun = [pool.submit(perform, run) for run in runs]  # map() would cancel them
+        ran = [one.result() for one in begun]
     at = [k for k in AT if k <= evaluations] or [evaluations]
     told = []
     found: dict[str, dict[str, Curves]] = {}

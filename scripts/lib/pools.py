@@ -16,16 +16,33 @@ from evaluators.sandbox.confine import die_with_parent
 def pool_of(
     workers: int, begin: Callable[..., None] | None = None, begun_with: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """begin: called first in each process. What interrupts the caller ends them at once."""
+    """begin: called first in each process. What interrupts the caller ends them at once; it may
+    have cancelled no future by then, on which Python 3.11's pools stumble."""
     given = (os.getpid(), begin, begun_with)
     with ProcessPoolExecutor(workers, get_context("spawn"), _born, given) as pool:
+        with deaf():
+            for _ in range(workers):
+                pool.submit(_ready)  # each begins a process
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             for child in active_children():
                 child.terminate()
             raise
+
+
+@contextmanager
+def deaf() -> Iterator[None]:
+    """Processes that are started inside know nothing of Ctrl-C, also while they import."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _ready() -> None:
+    """Nothing to do."""
 
 
 def _born(parent: int, begin: Callable[..., None] | None, begun_with: tuple[Any, ...]) -> None:

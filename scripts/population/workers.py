@@ -4,14 +4,14 @@ import ctypes
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
 
 from evaluators.sandbox.confine import die_with_parent
+from scripts.lib.pools import deaf
 from scripts.population.cores import settle
 from scripts.population.plan import Plan
 
@@ -26,7 +26,7 @@ def in_processes(plan: Plan, out: Path, sets: Sequence[frozenset[int]], work: Wo
     with ProcessPoolExecutor(
         plan.workers, get_context("spawn"), initializer=_born, initargs=(os.getpid(),)
     ) as pool:
-        with _deaf():
+        with deaf():
             ran = [
                 pool.submit(_settled, work, plan, out, number, sets[number] if sets else None)
                 for number in range(plan.workers)
@@ -65,13 +65,3 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, _let_pass)  # once
     logging.getLogger("asyncio").disabled = True  # it would tell of tasks that were cut off
     raise KeyboardInterrupt
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Processes that are started inside know nothing of Ctrl-C, also while they import."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
