@@ -6,7 +6,8 @@ import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, resource_tracker
+from types import FrameType
 from typing import Any
 
 from evaluators.sandbox.confine import die_with_parent
@@ -33,12 +34,20 @@ def pool_of(
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Processes that are started inside know nothing of Ctrl-C, also while they import."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Processes that are started inside begin deaf to Ctrl-C, also while they import, until they
+    listen(). The caller hears of it afterwards."""
+    resource_tracker.ensure_running()  # multiprocessing's own; it would lift the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def listen(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:
+    """To Ctrl-C, in a process that was begun deaf."""
+    signal.signal(signal.SIGINT, handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _ready() -> None:
@@ -48,6 +57,6 @@ def _ready() -> None:
 def _born(parent: int, begin: Callable[..., None] | None, begun_with: tuple[Any, ...]) -> None:
     """Ctrl-C is for the parent, which ends its processes."""
     die_with_parent(ctypes.CDLL(None, use_errno=True), parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    listen(signal.SIG_IGN)
     if begin:
         begin(*begun_with)

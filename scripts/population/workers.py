@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from evaluators.sandbox.confine import die_with_parent
-from scripts.lib.pools import deaf
+from scripts.lib.pools import deaf, listen
 from scripts.population.cores import settle
 from scripts.population.plan import Plan
 
@@ -54,7 +54,7 @@ def _born(parent: int) -> None:
     """A terminal's Ctrl-C is for the parent, which ends its workers, and for their campaigns:
     these do not inherit a handler, as they would a signal that is ignored."""
     die_with_parent(ctypes.CDLL(None, use_errno=True), parent)
-    signal.signal(signal.SIGINT, _let_pass)
+    listen(_let_pass)
 
 
 def _let_pass(number: int, frame: FrameType | None) -> None:

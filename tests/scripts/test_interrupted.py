@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,16 +41,27 @@ def gone(pid: int) -> bool:
         return True
 
 
-def searching(tmp_path: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "scripts.bench_search", TABLE, "--workers", "2"]
-    command += ["--seeds", "200", "--no-kernel-tuner", "--out", str(tmp_path / "found.json")]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+@contextmanager
+def started(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """In a session of its own, which ends with the test."""
+    command = [sys.executable, "-m", module, *words]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
-def test_a_search_leaves_no_process(kill: signal.Signals, tmp_path: Path) -> None:
-    with searching(tmp_path) as process:
-        until(lambda: len(children(process.pid)) >= 3)  # two, and multiprocessing's tracker
+@pytest.mark.parametrize("least", [1, 2, 3])  # multiprocessing's tracker, then the two
+def test_a_search_leaves_no_process(kill: signal.Signals, least: int, tmp_path: Path) -> None:
+    out = str(tmp_path / "found.json")
+    words = ["--workers", "2", "--seeds", "200", "--no-kernel-tuner", "--out", out]
+    with started("scripts.bench_search", TABLE, *words) as process:
+        until(lambda: len(children(process.pid)) >= least)
         born = children(process.pid)
         if kill is signal.SIGINT:
             os.killpg(process.pid, kill)  # as a terminal does
@@ -65,11 +77,9 @@ def test_a_search_leaves_no_process(kill: signal.Signals, tmp_path: Path) -> Non
 @pytest.mark.long
 def test_an_interrupted_recording_keeps_what_was_measured(tmp_path: Path) -> None:
     out = tmp_path / "part.T4.json"
-    command = [sys.executable, "-m", "scripts.record_table", "--task", "softmax", "--out", str(out)]
-    command += ["--family", "softmax_block", "--shape", "R=16,C=32", "--workers", "1"]
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    words = ["--task", "softmax", "--out", str(out), "--family", "softmax_block"]
+    words += ["--shape", "R=16,C=32", "--workers", "1"]
+    with started("scripts.record_table", *words) as process:
         until(lambda: out.exists() or process.poll() is not None)  # every 20 s
         os.killpg(process.pid, signal.SIGINT)
         told = process.communicate(timeout=PATIENCE_S)[1]
