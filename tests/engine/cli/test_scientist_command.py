@@ -94,7 +94,9 @@ def test_a_budget_in_dollars_ends_with_a_clear_last_line_that_says_how_to_go_on(
         resumed = capsys.readouterr()
         after = spent(run_dir)
         assert BUDGET_DOLLARS < after["dollars"] <= 2 * BUDGET_DOLLARS
-        assert after["calls"] == server.calls
+        # One that is cut off may not have reached the server; it counts all the same.
+        cut_off = after["failures"].get("cancelled", 0)
+        assert after["calls"] - cut_off <= server.calls <= after["calls"]
         assert f"budgets.dollars={4 * BUDGET_DOLLARS}" in resumed.out.splitlines()[-1]
 
 

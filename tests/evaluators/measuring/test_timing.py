@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from evaluators.measuring.intervals import no_memory
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wanted, balanced
 from evaluators.measuring.race import Race
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import FRONT, PREPARED, kernel, write_task
@@ -245,6 +247,29 @@ def test_new_data_are_made_before_known_ones_are_timed_beside_them(
         judge.made.clear()
         race.check_memory()
     assert len(judge.made) >= 6 and all(judge.made)
+
+
+class Timed(Race):
+    """ratios: what new data cost more than known, pair after pair."""
+
+    ratios: Iterator[float]
+
+    def _known_and_new_us(self, workload: Workload) -> tuple[float, float]:
+        return 10.0, 10.0 * next(self.ratios)
+
+
+@pytest.mark.parametrize(("second", "right"), [(1.0, True), (2.0, False)])
+def test_a_kernel_that_remembers_does_so_in_two_series(
+    second: float, right: bool, task: Task, device: Device
+) -> None:
+    workloads = task.workloads("benchmarks", "cpu")[:1]
+    pool, rng = InputPool(task, secret=1), np.random.default_rng(0)
+    with lane(kernel(), task, device) as only:
+        race = Timed([only], workloads, pool, POLICY, rng, expected_us=[{}])
+        race.ratios = iter([2.0] * 20 + [second] * 20)
+        with nullcontext() if right else pytest.raises(Rejected, match=r"keeps results"):
+            race.check_memory()
+        assert len(list(race.ratios)) == (17 if right else 0)
 
 
 def test_an_application_needs_a_binding(task: Task, device: Device) -> None:
