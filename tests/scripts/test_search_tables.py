@@ -54,7 +54,7 @@ def made_here(*times_us: float) -> dict[str, Any]:
 
 def write(path: Path, tree: Any) -> Path:
     text = json.dumps(tree).encode()
-    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     return path
 
 
@@ -132,7 +132,7 @@ def test_rows_that_cannot_be_used_are_named(rows: list[Any], told: str, tmp_path
     assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
-GZIP = gzip.compress(json.dumps({"results": [row({"a": 1}), row({"a": 2})]}).encode())
+GZIP = gzip.compress(json.dumps({"results": [row({"a": 1}), row({"a": 2})]}).encode(), mtime=0)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,7 @@ GZIP = gzip.compress(json.dumps({"results": [row({"a": 1}), row({"a": 2})]}).enc
         ("a.json.gz", GZIP[:-12], "is damaged"),
         ("a.json.gz", GZIP[:10] + b"\xff" * 20, "is damaged"),
     ],
+    ids=["deep", "latin-1", "metadata", "empty", "no gzip", "cut", "garbage"],
 )
 def test_files_that_cannot_be_read_get_the_cause(
     name: str, content: bytes, told: str, tmp_path: Path
