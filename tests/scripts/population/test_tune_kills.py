@@ -145,9 +145,7 @@ def test_one_whose_worker_is_gone_does_not_begin(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
 
 
-@pytest.mark.parametrize(
-    ("workers", "name"), [(1, signal.SIGINT), (2, signal.SIGINT), (1, signal.SIGTERM)]
-)
+@pytest.mark.parametrize(("workers", "name"), [(1, signal.SIGINT), (2, signal.SIGINT)])
 def test_ctrl_c_ends_all_at_once_and_in_order(
     tmp_path: Path, workers: int, name: signal.Signals
 ) -> None:
