@@ -6,7 +6,7 @@ A plan (scripts/population/plan.py names every key) lists keys of a campaign's c
 ranges or choices, and what trials run on. A trial's score is the mean over its evaluations of the
 best so far. The same command goes on where an earlier one ended. In the end the folder holds
 tuned.yaml, importances.png, slices.png and result.json, with the tuned configuration beside the
-default on tables, tasks and seeds that no trial saw.
+default on tables, tasks and seeds that no trial saw, unless the default itself is the best.
 """
 
 import json
@@ -35,6 +35,7 @@ from scripts.population.cores import sets_of
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.on_roles import roles_of
 from scripts.population.outcome import (
+    DEFAULT,
     RESULT,
     compare_unseen,
     finalists,
@@ -107,7 +108,7 @@ def _tuned(plan: Plan, out: Path, runs: StudyRuns) -> dict[str, Any]:
     if not whole(study):
         raise ConfigError(f"{out}: no trial ran to its end, so there is nothing to choose from")
     best = finalists(plan, study, out)
-    values = best[0]["values"]
+    values, is_default = best[0]["values"], best[0]["name"] == DEFAULT
     shares = importances(study)
     files = [write_tuned(plan, values, out), *draw(plan, study, shares, out)]
     result = {
@@ -121,7 +122,7 @@ def _tuned(plan: Plan, out: Path, runs: StudyRuns) -> dict[str, Any]:
         "tuned": values,
         "finalists": best,
         "importances": shares,
-        "beside_default": compare_unseen(plan, values, out),
+        "beside_default": {} if is_default else compare_unseen(plan, values, out),
     }
     (out / RESULT).write_text(json.dumps(result, indent=1) + "\n")
     runs.show([*files, out / RESULT])
@@ -133,6 +134,8 @@ def _tuned(plan: Plan, out: Path, runs: StudyRuns) -> dict[str, Any]:
 def told(result: Mapping[str, Any]) -> list[str]:
     """What a person reads at the end."""
     lines = [f"tuned: {', '.join(f'{key} = {one}' for key, one in result['tuned'].items())}"]
+    if not result["beside_default"]:
+        lines.append("the default itself won among the finalists: nothing is left to compare")
     for name, found in result["beside_default"].items():
         if name == "tasks":
             over = found["arms"]["tuned"]["over_tasks"]

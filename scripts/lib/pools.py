@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import active_children, get_context, resource_tracker
 from types import FrameType
 from typing import Any
@@ -20,11 +20,13 @@ def pool_of(
     """begin: called first in each process. What interrupts the caller ends them at once; it may
     have cancelled no future by then, on which Python 3.11's pools stumble."""
     given = (os.getpid(), begin, begun_with)
-    with ProcessPoolExecutor(workers, get_context("spawn"), _born, given) as pool:
-        with deaf():
-            for _ in range(workers):
-                pool.submit(_ready)  # each begins a process
+    with ExitStack() as ends:
         try:
+            with deaf():
+                pool = ProcessPoolExecutor(workers, get_context("spawn"), _born, given)
+                ends.enter_context(pool)
+                for _ in range(workers):
+                    pool.submit(_ready)  # each begins a process
             yield pool
         except BaseException:
             for child in active_children():
@@ -35,13 +37,19 @@ def pool_of(
 @contextmanager
 def deaf() -> Iterator[None]:
     """Processes that are started inside begin deaf to Ctrl-C, also while they import, until they
-    listen(). The caller hears of it afterwards."""
+    listen(). The caller, a main thread, hears of it afterwards: a process that is half begun would
+    tell of it by a traceback."""
     resource_tracker.ensure_running()  # multiprocessing's own; it would lift the mask
+    heard: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        yield  # a library's thread without the mask, as numpy's, may take the signal
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+    if heard:
+        signal.raise_signal(signal.SIGINT)
 
 
 def listen(handler: Callable[[int, FrameType | None], object] | signal.Handlers) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 TUNED, RESULT = "tuned.yaml", "result.json"
 
+DEFAULT = "default"
+"""The name of the finalist that is no trial."""
+
 
 def finalists(
     plan: Plan, study: "Study", out: Path, run: Run = run_until_done
@@ -74,7 +77,7 @@ def _chosen(plan: Plan, study: "Study") -> dict[str, dict[str, Any]]:
         best.setdefault(_text(one.params), (f"trial {one.number}", dict(one.params)))
         if len(best) == plan.finalists:
             break
-    best[_text(default)] = ("default", default)
+    best[_text(default)] = (DEFAULT, default)
     return dict(best.values())
 
 

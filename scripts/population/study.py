@@ -78,7 +78,9 @@ def _storage(file: Path) -> "BaseStorage":
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    return JournalStorage(JournalFileBackend(str(file)))
+    from scripts.population.journal_lock import JournalLock
+
+    return JournalStorage(JournalFileBackend(str(file), JournalLock(file)))
 
 
 def _require_name(plan: Plan, names: list[str], file: Path) -> None:

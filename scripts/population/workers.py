@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import ExitStack
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
@@ -23,15 +24,17 @@ def in_processes(plan: Plan, out: Path, sets: Sequence[frozenset[int]], work: Wo
 
     Raises BrokenProcessPool: one was killed; and what work raises.
     """
-    with ProcessPoolExecutor(
-        plan.workers, get_context("spawn"), initializer=_born, initargs=(os.getpid(),)
-    ) as pool:
-        with deaf():
-            ran = [
-                pool.submit(_settled, work, plan, out, number, sets[number] if sets else None)
-                for number in range(plan.workers)
-            ]
+    with ExitStack() as ends:
         try:
+            with deaf():
+                pool = ProcessPoolExecutor(
+                    plan.workers, get_context("spawn"), _born, (os.getpid(),)
+                )
+                ends.enter_context(pool)
+                ran = [
+                    pool.submit(_settled, work, plan, out, number, sets[number] if sets else None)
+                    for number in range(plan.workers)
+                ]
             wait(ran)
             for one in ran:
                 one.result()

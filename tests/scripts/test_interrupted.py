@@ -56,7 +56,7 @@ def started(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("least", [3])  # the two, and multiprocessing's tracker
+@pytest.mark.parametrize("least", [1, 2, 3])  # the two, and multiprocessing's tracker
 def test_a_search_leaves_no_process(kill: signal.Signals, least: int, tmp_path: Path) -> None:
     out = str(tmp_path / "found.json")
     words = ["--workers", "2", "--seeds", "200", "--no-kernel-tuner", "--out", out]

@@ -16,6 +16,7 @@ import pytest
 
 from engine.config_errors import ConfigError
 from scripts.population.campaign import ENDS_WITH_PARENT
+from scripts.population.journal_lock import JournalLock
 from scripts.population.mlflow_runs import StudyRuns
 from scripts.population.sitting import JOURNAL, LOCK, sitting
 from scripts.population.study import FIXED, finished, open_study, run_trials
@@ -145,7 +146,9 @@ def test_one_whose_worker_is_gone_does_not_begin(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
 
 
-@pytest.mark.parametrize(("workers", "name"), [(1, signal.SIGINT), (2, signal.SIGINT)])
+@pytest.mark.parametrize(
+    ("workers", "name"), [(1, signal.SIGINT), (1, signal.SIGTERM), (2, signal.SIGINT)]
+)
 def test_ctrl_c_ends_all_at_once_and_in_order(
     tmp_path: Path, workers: int, name: signal.Signals
 ) -> None:
@@ -192,6 +195,32 @@ def test_the_default_runs_again_however_often_it_is_killed(tmp_path: Path) -> No
     assert FIXED in done.system_attrs
 
 
+@pytest.mark.parametrize("moment", ["acquire", "release"])
+def test_ctrl_c_at_the_journals_lock_is_ctrl_c_and_leaves_it_free(
+    tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = JournalLock(tmp_path / JOURNAL)
+    whole = fcntl.flock
+
+    def interrupted(file: Any, how: int) -> None:
+        whole(file, how)
+        raise KeyboardInterrupt
+
+    if moment == "acquire":
+        monkeypatch.setattr(fcntl, "flock", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            lock.acquire()
+        monkeypatch.undo()
+    else:
+        lock.acquire()  # and Ctrl-C comes before release()
+    assert lock.acquire()
+    other = JournalLock(tmp_path / JOURNAL)
+    with (tmp_path / f"{JOURNAL}.lock").open() as file, pytest.raises(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    lock.release()
+    assert other.acquire()
+
+
 # --- the study's file ---------------------------------------------------------------------------
 
 
@@ -203,7 +232,6 @@ def test_a_line_that_a_kill_left_half_written_is_taken_off(tmp_path: Path) -> No
         (out / JOURNAL).write_bytes(whole + left)
         with sitting(out):
             assert (out / JOURNAL).read_bytes() == whole
-    (out / f"{JOURNAL}.lock").symlink_to(out / JOURNAL)  # Optuna's, which it waits 30 s for
     with sitting(out):
         study = run_trials(plan.model_copy(update={"trials": 3}), out)
     assert [one.params for one in finished(study)][:2] == first and len(finished(study)) == 3

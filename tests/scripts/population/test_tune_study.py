@@ -49,6 +49,22 @@ def test_a_study_ends_with_a_configuration_plots_and_a_comparison(
     assert "unseen tables, unseen: area " in said.err
 
 
+def test_where_the_default_wins_it_is_not_compared_with_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    # The first trial is the default.
+    assert main([str(write(tmp_path)), "--out", str(out), "--trials", "1"]) == 0
+    said = capsys.readouterr()
+    result = json.loads(said.out)
+    assert [one["name"] for one in result["finalists"]] == ["default"]
+    assert result["beside_default"] == {}
+    assert result == json.loads((out / "result.json").read_text())
+    assert said.err.endswith(
+        "the default itself won among the finalists: nothing is left to compare\n"
+    )
+
+
 def test_what_all_trials_have_is_in_the_configuration_too(tmp_path: Path) -> None:
     common = {"final": {"seconds": 7}, "operators": [{"kind": "catalog"}, {"kind": "random"}]}
     plan = read_plan(write(tmp_path, campaign=common))
