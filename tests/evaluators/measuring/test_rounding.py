@@ -64,7 +64,7 @@ def verdict(task: Task, text: str, device: Device) -> Verdict:
 def test_a_silent_task_is_tried_with_what_its_seed_bears(tmp_path: Path, device: Device) -> None:
     far = verdict(write_task(tmp_path / "a"), NOT_FAR, device)
     assert far.status is Status.WRONG
-    assert "is nan, expected 0 (" in far.reason
+    assert "is nan, expected " in far.reason  # 0, or next to it
     assert " inputs on N=" in far.reason  # large, or with spikes
     bears_less = write_task(tmp_path / "b", naive=NOT_FAR)
     assert verdict(bears_less, NOT_FAR, device).passed
