@@ -47,6 +47,14 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+def test_what_others_say_of_a_table_does_not_make_it_ours(table: Path) -> None:
+    tree = json.loads(gzip.decompress(table.read_bytes()))
+    tree["metadata"] = {"kernel": "convolution", "task": "tuning", "device": 7, "shapes": "one"}
+    table.write_bytes(gzip.compress(json.dumps(tree).encode(), mtime=0))
+    (points,) = problem_of(table).points.values()
+    assert len(points) == len(results())
+
+
 def test_a_foreign_table_becomes_a_space_of_its_points_and_no_others(table: Path) -> None:
     problem = problem_of(table)
     (source,) = problem.sources.values()
