@@ -12,6 +12,7 @@ from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.gain import CPU_RACE, gain, race_spread
 from operators.catalog.technique import changes
 from operators.llm.prompts.steps import percent
+from operators.tuning.initial import family_of
 
 TECHNIQUE_CHARACTERS = 80
 PARAMS_SHOWN = 8
@@ -101,7 +102,9 @@ def what_made(step: Drafted) -> str:
 
 def _family(step: Drafted) -> str:
     """Of the catalogue's kernels."""
-    return str(step.experiment.params.get("family", "")) if step.experiment else ""
+    if step.experiment:
+        return str(step.experiment.params.get("family", ""))
+    return family_of(step.report) if step.origin == "initial" else ""
 
 
 def _params(step: Drafted) -> tuple[Params, Mapping[str, Params]]:

@@ -16,6 +16,13 @@ from operators.tuning.space import Floats, Space, space_of
 CANDIDATES = 32
 """Points at random that each further one is chosen from."""
 
+REPORT = "initial design: "
+
+
+def family_of(report: str) -> str:
+    """Of the kernel that a point of the design was reported with; "" of any other."""
+    return report.removeprefix(REPORT).partition(",")[0] if report.startswith(REPORT) else ""
+
 
 class InitialDesign:
     """One island's part of a design that all islands share: they begin in different places.
@@ -51,7 +58,7 @@ class InitialDesign:
         values = ", ".join(f"{key} = {value}" for key, value in kernel.params.items())
         return Draft(
             candidate=Candidate.from_source(kernel.text),
-            report=f"initial design: {name}, {values}",
+            report=f"{REPORT}{name}, {values}",
         )
 
     def _of(self, name: str) -> list[dict[str, int]]:

@@ -9,12 +9,15 @@ from typing import Any
 
 from engine.cli.result import STEPS_SHOWN, result_lines
 from engine.store.events import Drafted, Event
-from engine.store.lineage import lineage, lineage_text
+from engine.store.lineage import lineage, lineage_text, what_made
 from engine.store.replay import Replay, replay
 from engine.store.store import Store
 from engine.store.summary import summarise
+from operators.catalog.families import families
 from operators.individual import Candidate, Experiment, Origin
+from operators.tuning.initial import InitialDesign
 from tests.engine import campaign_log as log
+from tests.operators.examples import SGEMM
 
 REPORT = "I staged the tile through LDS.\n\nThen I padded it.\n" + "And more. " * 200
 
@@ -100,6 +103,21 @@ def test_each_step_is_one_line_of_technique_and_changed_parameters(tmp_path: Pat
     ]
     assert "I staged" not in "\n".join(lines) + lineage_text(whole, "both")
     assert len(lineage_text(whole, "both").splitlines()) == 6
+
+
+def test_a_point_of_the_initial_design_is_told_with_its_family(tmp_path: Path) -> None:
+    drafted, *others = step("first", "seed", 2.0, kernel("first", T=8))
+    assert isinstance(drafted, Drafted)
+    design = InitialDesign(SGEMM, 0, per_family=1, most=9, place=0, islands=1)
+    report = design.draft(1).report
+    family = report.removeprefix("initial design: ").partition(",")[0]
+    assert family in families(SGEMM).sources
+    first = replace(drafted, origin="initial", experiment=None, report=report)
+    found = told(tmp_path, first, *others)
+    assert lineage(found, "first")[-1].text == f"initial: {family}, T = 8"
+    assert what_made(first) == f"initial: {family}"
+    other = replace(first, report="initial design of my own")
+    assert what_made(other) == "initial"
 
 
 def test_variants_by_shape_are_told_with_what_they_change(tmp_path: Path) -> None:
