@@ -21,6 +21,22 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What a campaign has learned, a sentence each; the most worth knowing first.
+
+    measured: answers of probes on this class of device. findings: rules that results bear out.
+    calibration: to a designer, how its predictions came out; empty while that is not known.
+    """
+
+    measured: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    calibration: str = ""
+
+
+NOTHING_LEARNED = Knowledge()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What every operator is told besides its parents.
 
@@ -43,7 +59,7 @@ class Context:
     cycle: int
     key: str
     individuals: Mapping[str, Individual] = field(default_factory=dict)  # the island's, by id
-    knowledge: str = ""
+    knowledge: Knowledge = NOTHING_LEARNED
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
     repeated: tuple[Repeat, ...] = ()

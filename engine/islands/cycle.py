@@ -22,6 +22,7 @@ from operators.operator import (
     Design,
     Draft,
     Initial,
+    Knowledge,
     Mutation,
     Operators,
     Repeat,
@@ -70,7 +71,8 @@ class Cycle:
     """Everything that decides what a cycle does, besides the random key.
 
     individuals: what operators may look up, as it was when the cycle started; all of the
-    tournament is in it. profiles: what profilers said by then, by kernel id. tuned: see Context.
+    tournament is in it. profiles: what profilers said by then, by kernel id. knowledge, tuned: see
+    Context.
     pending: what the island waited for. way: how it asks.
     """
 
@@ -79,6 +81,7 @@ class Cycle:
     tournament: tuple[Individual, ...]
     individuals: Mapping[str, Individual]
     profiles: Mapping[str, tuple[str, ...]]
+    knowledge: Knowledge
     tuned: Mapping[str, Individual] | None
     pending: tuple[Candidate, ...]
     way: Way

@@ -171,6 +171,7 @@ class Island:
             tournament=tournament,
             individuals=self._memory.shown(tournament),
             profiles=dict(self._memory.profiles),
+            knowledge=self._memory.knowledge,
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             pending=tuple(one.candidate for one in self._candidates.unfinished()),
             way=self._setbacks.begin(number, operator),

@@ -10,6 +10,7 @@ from engine.islands.population import AddStatus, Population
 from engine.islands.restart import diverse
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
+from operators.operator import NOTHING_LEARNED
 
 REMEMBERED = 1000
 """Individuals that an island can show to its operators, besides its population; and as many
@@ -35,6 +36,7 @@ class Memory:
         self.tuned: dict[str, Individual] = {}
         self.known: set[str] = set()
         self.profiles: dict[str, tuple[str, ...]] = {}
+        self.knowledge = NOTHING_LEARNED
         self.revised: dict[str, tuple[int, Evaluation]] = {}
         self._heard: list[Individual] = []  # since a cycle last began
         self._best = 0.0  # of the population, since it last began

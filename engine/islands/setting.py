@@ -87,6 +87,7 @@ class Setting:
             key=f"i{island}/c{cycle.number}/{name}",
             individuals=cycle.individuals,
             profiles=cycle.profiles,
+            knowledge=cycle.knowledge,
             tuned=cycle.tuned,
             pending=cycle.pending,
             trouble=cycle.way.trouble,

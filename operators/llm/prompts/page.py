@@ -1,7 +1,7 @@
 """Page: one prompt in the making; what never changes stands first, and its budget is kept."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from operators.llm.prompts.tables import Listing, clip, listing
 from operators.llm.prompts.task_text import exactness, right_when, roofs, work
 from operators.llm.prompts.templates import render, templates_hash
 from operators.llm.question import Message, Prompt, Role
+from operators.operator import Knowledge
 
 PERSONAS: Mapping[Role, str] = {
     "selector": "Selector",
@@ -40,8 +41,9 @@ CPU_DIRECTIONS = (
     "order of loops, data layout, tiling, vector types, accumulators, instruction choice, work of "
     "a thread, algorithm, shape by shape"
 )
-KNOWLEDGE_SHARE = 0.3
+KNOWLEDGE_SHARE = 0.2
 """Of the budget. Shares of the budget alone are the same in all prompts of a campaign."""
+MEASURED_SHARE, FINDINGS_SHARE = 0.06, 0.1
 REFERENCE_SHARE = 0.1
 DESCRIPTION_SHARE = 0.2
 FRAME_CHARACTERS = 1_500
@@ -68,11 +70,11 @@ class Page:
         device: DeviceInfo,
         *,
         tokens: int,
-        findings: str,
+        knowledge: Knowledge,
         profiles: Mapping[str, tuple[str, ...]],
         said: Mapping[str, Any],
     ) -> None:
-        """tokens: the budget; findings: the campaign's own; said: for the system message."""
+        """tokens: the budget; knowledge: the campaign's own; said: for the system message."""
         self._role, self._device, self._profiles = role, device, profiles
         self._left_out: list[str] = []
         self._characters = int(tokens * CHARACTERS_A_TOKEN)
@@ -86,16 +88,14 @@ class Page:
             long_lines=LONG_LINES,
             **said,
         )
-        self._stable = self._told_always(task, device, findings)
+        self._stable = self._told_always(task, device, knowledge)
         self.room = Room(tokens, len(self._system) + len(self._stable) + FRAME_CHARACTERS)
 
     @property
     def _writes(self) -> bool:
         return self._role not in ("selector", "designer")
 
-    def _told_always(self, task: Task, device: DeviceInfo, findings: str) -> str:
-        known = "" if self._role == "selector" else findings  # it has numbers to judge by
-        digest = "\n\n".join(filter(None, (knowledge_of(device, self._role), known)))
+    def _told_always(self, task: Task, device: DeviceInfo, knowledge: Knowledge) -> str:
         benchmarks = task.workloads("benchmarks", device.backend)
         reference = self._share(task.reference_text.strip(), REFERENCE_SHARE)
         return render(
@@ -111,8 +111,17 @@ class Page:
             benchmarks=[w.label for w in benchmarks],
             tests=[w.label for w in task.workloads("tests", device.backend)],
             reference_text=reference if self._writes else "",
-            knowledge=self._share(digest, KNOWLEDGE_SHARE),
+            knowledge=self._share(knowledge_of(device, self._role), KNOWLEDGE_SHARE),
+            measured=self._lines(knowledge.measured, MEASURED_SHARE),
+            findings=self._lines(knowledge.findings, FINDINGS_SHARE),
         )
+
+    def _lines(self, lines: Sequence[str], share: float) -> list[str]:
+        """Whole lines, the first ones; the last says how many were left out."""
+        room = Room(0, 0)
+        room.characters = int(self._characters * share)
+        kept, dropped = room.first_lines(lines)
+        return [*kept, f"({dropped} further ones are left out.)"] if dropped else kept
 
     def _share(self, text: str, share: float) -> str:
         return clip(text, int(self._characters * share))

@@ -18,7 +18,7 @@ from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import clip, profile_lines, table, verdict
 from operators.llm.prompts.templates import render
 from operators.llm.question import Failure, Malformed, Message, Prompt, Role
-from operators.operator import Context, Repeat
+from operators.operator import NOTHING_LEARNED, Context, Knowledge, Repeat
 
 LOG_CHARACTERS = 4_000
 QUOTED_CHARACTERS = 12_000  # of a rejected reply
@@ -32,7 +32,7 @@ RECORD_SHARE = 0.25
 class Scene:
     """What every prompt of a campaign shares. tokens: the budget of this one.
 
-    knowledge: the campaign's own findings, after what the package knows. profiles: a
+    knowledge: what the campaign has learned, beside what the package knows. profiles: a
     profiler's advice by kernel id, of those that it looked at. rationale: why a model chose
     the Base and the Reference. tuned: see Context.
     """
@@ -40,7 +40,7 @@ class Scene:
     task: Task
     device: DeviceInfo
     tokens: int = PROMPT_TOKENS["writer"]
-    knowledge: str = ""
+    knowledge: Knowledge = NOTHING_LEARNED
     profiles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
     island: int = 0
@@ -78,7 +78,7 @@ class Scene:
             self.task,
             self.device,
             tokens=self.tokens,
-            findings=self.knowledge,
+            knowledge=self.knowledge,
             profiles=self.profiles,
             said={**said, "tunes": self.tuned is not None},
         )

@@ -27,6 +27,7 @@ from operators.llm.prompts.render import (
 )
 from operators.llm.prompts.room import DROPPED_TOGETHER, PROMPT_TOKENS, Room
 from operators.llm.question import ROLES, Prompt, Role
+from operators.operator import Knowledge
 from tests.operators.people import DEVICE, EXPERIMENT, SEED, SGEMM, TILE, failure, individual
 
 GPU = replace(DEVICE, backend="hip", arch="gfx942", judges_on_device=True)
@@ -93,6 +94,12 @@ LARGEST = max(
 )
 
 
+LEARNED = Knowledge(
+    measured=("A barrier of a block of 256 threads costs 40 ns. " * 4,) * 60,
+    findings=("win: 8x4 outputs a thread, 2.1x (1.9 to 2.3), kernel 0123456789ab. " * 3,) * 100,
+)
+
+
 @pytest.fixture(scope="module")
 def two_hundred() -> list[Individual]:
     return crowd(LARGEST, 200)
@@ -108,12 +115,21 @@ def test_every_role_keeps_its_budget_among_two_hundred(
         task=LARGEST,
         device=device,
         tokens=0,
-        knowledge="A finding. " * 3000,
+        knowledge=LEARNED,
         profiles=wordy,
         rationale="It wins on the long rows. " * 500,
     )
     for role, prompt in prompts(scene, people).items():
         assert estimated_tokens(prompt.messages) <= PROMPT_TOKENS[role], role
+
+
+def test_it_is_said_how_much_of_what_was_learned_is_left_out(two_hundred: list[Individual]) -> None:
+    scene = Scene(task=LARGEST, device=DEVICE, tokens=0, knowledge=LEARNED)
+    for role, prompt in prompts(scene, two_hundred).items():
+        lines = [line for line in text_of(prompt).splitlines() if line.startswith("- win: 8x4")]
+        left_out = re.findall(r"- \((\d+) further ones are left out\.\)", text_of(prompt))
+        assert lines, role
+        assert len(lines) + int(left_out[-1]) == 100, role
 
 
 def test_a_task_told_at_length_keeps_the_budget_too(two_hundred: list[Individual]) -> None:
