@@ -1,36 +1,62 @@
-"""Which of the knowledge texts a role is given for a device."""
+"""What a role is told of the device at hand: the sections that matter for the task."""
 
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
 
 from evaluators.device_info import DeviceInfo
+from evaluators.tasks.task import Task
+from operators.llm.knowledge.sections import (
+    PORTABLE,
+    TOPICS,
+    Reader,
+    Section,
+    Topic,
+    sections_for,
+)
+from operators.llm.knowledge.traits import traits_of
 from operators.llm.question import Role
 
-TEXTS = Path(__file__).parent
-FOLDERS = {"designer": "designer", "writer": "writer", "crossover": "writer", "repair": "writer"}
+READERS: Mapping[Role, Reader] = {
+    "designer": "designer",
+    "writer": "writer",
+    "crossover": "writer",
+    "repair": "writer",
+}
 
 
-def knowledge_of(device: DeviceInfo, role: Role) -> str:
-    """Strategy for the Designer, rules and idioms for those who write; the Selector has numbers.
+def knowledge_of(task: Task, device: DeviceInfo, role: Role, characters: int) -> str:
+    """Whole sections, what is worth most first, in so many characters; a last line names the rest.
 
-    Of the device's own kind and architecture alone: what pays on a GPU costs on a CPU.
+    Strategy for the Designer, rules and idioms for those who write; the Selector has numbers.
+    It depends on nothing else: the same in all prompts of a campaign.
     """
-    folder = FOLDERS.get(role)
-    if folder is None:
+    reader = READERS.get(role)
+    if reader is None:
         return ""
-    return "\n\n".join(_text(folder, name) for name in _names(device))
+    ranked = [section for section in chosen(task, device) if section.text(reader)]
+    for count in range(len(ranked), -1, -1):
+        told = [section.text(reader) for section in ranked[:count]]
+        if dropped := ranked[count:]:
+            titles = "; ".join(section.title for section in dropped)
+            told.append(f"(Left out for want of room: {titles}.)")
+        text = "\n\n".join(told)
+        if len(text) <= characters:
+            return text
+    return ""
 
 
-def _names(device: DeviceInfo) -> tuple[str, ...]:
-    if not device.judges_on_device:
-        return ("cpu",)
-    if device.arch.startswith("gfx94"):
-        return ("gpu", "cdna3")
-    if device.arch.startswith("sm_9"):
-        return ("gpu", "hopper")
-    return ("gpu",)
-
-
-@cache
-def _text(folder: str, name: str) -> str:
-    return (TEXTS / folder / f"{name}.md").read_text(encoding="utf-8").strip()
+def chosen(task: Task, device: DeviceInfo) -> list[Section]:
+    """Those that matter for the task on the device: the topic that is worth most first, and of a
+    topic what holds for any GPU before the device's own."""
+    traits = traits_of(task, device.backend)
+    fit = [section for section in sections_for(device) if section.worth(traits)]
+    worth: dict[Topic, int] = {}
+    for one in fit:
+        worth[one.front.topic] = max(one.worth(traits), worth.get(one.front.topic, 0))
+    return sorted(
+        fit,
+        key=lambda one: (
+            -worth[one.front.topic],
+            TOPICS.index(one.front.topic),
+            one.kind != PORTABLE,
+        ),
+    )

@@ -111,7 +111,7 @@ class Page:
             benchmarks=[w.label for w in benchmarks],
             tests=[w.label for w in task.workloads("tests", device.backend)],
             reference_text=reference if self._writes else "",
-            knowledge=self._share(knowledge_of(device, self._role), KNOWLEDGE_SHARE),
+            knowledge=knowledge_of(task, device, self._role, self._room_for(KNOWLEDGE_SHARE)),
             measured=self._lines(knowledge.measured, MEASURED_SHARE),
             findings=self._lines(knowledge.findings, FINDINGS_SHARE),
         )
@@ -119,12 +119,16 @@ class Page:
     def _lines(self, lines: Sequence[str], share: float) -> list[str]:
         """Whole lines, the first ones; the last says how many were left out."""
         room = Room(0, 0)
-        room.characters = int(self._characters * share)
+        room.characters = self._room_for(share)
         kept, dropped = room.first_lines(lines)
         return [*kept, f"({dropped} further ones are left out.)"] if dropped else kept
 
     def _share(self, text: str, share: float) -> str:
-        return clip(text, int(self._characters * share))
+        return clip(text, self._room_for(share))
+
+    def _room_for(self, share: float) -> int:
+        """Characters of a share of the budget."""
+        return int(self._characters * share)
 
     def listing(self, one: Individual, known: Mapping[str, Individual]) -> Listing:
         """The kernel that all else is about: it goes first, and is never left out."""

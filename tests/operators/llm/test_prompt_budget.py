@@ -14,7 +14,6 @@ from evaluators.tasks.task_file import load_task, shipped_tasks
 from operators.catalog import random_candidate
 from operators.individual import Individual
 from operators.llm.call import estimated_tokens
-from operators.llm.knowledge.digest import knowledge_of
 from operators.llm.preview import preview
 from operators.llm.prompts.page import difference
 from operators.llm.prompts.render import (
@@ -180,34 +179,13 @@ def test_lines_are_dropped_together_so_that_beginnings_last() -> None:
     assert kept == lines[dropped:] and dropped % DROPPED_TOGETHER == 0
 
 
-# --- knowledge --------------------------------------------------------------------------------
-
-GPU_LORE = ("occupancy", "MFMA", "bank", "split-K", "__launch_bounds__", "XCD", "_sync")
-
-
-@pytest.mark.parametrize("role", ["designer", "writer", "crossover", "repair"])
-def test_a_device_is_told_of_alone(role: Role) -> None:
-    cpu, gpu = knowledge_of(DEVICE, role), knowledge_of(GPU, role)
-    assert not [word for word in GPU_LORE if word in cpu]
-    assert "processor" in cpu and "processor" not in gpu
-    nvidia = knowledge_of(replace(GPU, backend="cuda", arch="sm_90"), role)
-    assert "MFMA 32x32" not in nvidia and "CDNA3" not in nvidia and "Hopper" in nvidia
-    unknown = knowledge_of(replace(GPU, arch="gfx1100"), role)
-    assert unknown and "CDNA3" not in unknown
+# --- the device ------------------------------------------------------------------------------
 
 
 def test_no_prompt_for_a_processor_speaks_of_gpus() -> None:
     for role in ROLES:
         told = text_of(preview(role, SGEMM, DEVICE))
         assert not [word for word in ("GPU", "occupancy", "MFMA", "split-K") if word in told]
-
-
-def test_a_designer_is_told_strategy_and_a_writer_idioms() -> None:
-    assert "__shfl_xor" in knowledge_of(GPU, "writer")
-    assert "__shfl_xor" not in knowledge_of(GPU, "designer")
-    assert "vector_size" in knowledge_of(DEVICE, "writer")
-    assert "vector_size" not in knowledge_of(DEVICE, "designer")
-    assert knowledge_of(GPU, "selector") == knowledge_of(DEVICE, "selector") == ""
 
 
 def test_what_a_device_says_of_itself_is_told_to_those_who_think_of_code() -> None:
