@@ -12,7 +12,7 @@ from operators.llm.knowledge.sections import (
     Topic,
     sections_for,
 )
-from operators.llm.knowledge.traits import traits_of
+from operators.llm.knowledge.traits import Trait, traits_of
 from operators.llm.question import Role
 
 READERS: Mapping[Role, Reader] = {
@@ -32,22 +32,21 @@ def knowledge_of(task: Task, device: DeviceInfo, role: Role, characters: int) ->
     reader = READERS.get(role)
     if reader is None:
         return ""
-    ranked = [section for section in chosen(task, device) if section.text(reader)]
+    traits = traits_of(task, device.backend)
+    told = [(one.title, one.text(reader, traits)) for one in chosen(device, traits)]
+    ranked = [(title, text) for title, text in told if text]
     for count in range(len(ranked), -1, -1):
-        told = [section.text(reader) for section in ranked[:count]]
-        if dropped := ranked[count:]:
-            titles = "; ".join(section.title for section in dropped)
-            told.append(f"(Left out for want of room: {titles}.)")
-        text = "\n\n".join(told)
-        if len(text) <= characters:
-            return text
+        shown = [text for _, text in ranked[:count]]
+        if dropped := [title for title, _ in ranked[count:]]:
+            shown.append(f"(Left out for want of room: {'; '.join(dropped)}.)")
+        if len(whole := "\n\n".join(shown)) <= characters:
+            return whole
     return ""
 
 
-def chosen(task: Task, device: DeviceInfo) -> list[Section]:
-    """Those that matter for the task on the device: the topic that is worth most first, and of a
+def chosen(device: DeviceInfo, traits: frozenset[Trait]) -> list[Section]:
+    """Those that matter for a task on the device: the topic that is worth most first, and of a
     topic what holds for any GPU before the device's own."""
-    traits = traits_of(task, device.backend)
     fit = [section for section in sections_for(device) if section.worth(traits)]
     worth: dict[Topic, int] = {}
     for one in fit:

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evaluators.device_info import DeviceInfo
-from operators.llm.knowledge.traits import Trait
+from operators.llm.knowledge.traits import TRAITS, Trait
 
 FOLDER = Path(__file__).parent / "sections"
 
@@ -47,6 +47,7 @@ TOPICS: tuple[Topic, ...] = get_args(Topic)
 
 _FILE = re.compile(r"---\n(.*?)\n---\n(.*)", re.DOTALL)
 _PART = re.compile(r"^## (designer|writer)\n", re.MULTILINE)
+_ONLY = re.compile(r"( *- )\{([\w ]+)\} ")
 
 
 class Front(BaseModel):
@@ -62,7 +63,8 @@ class Front(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """kind: of device. parts: what everybody is told (""), and what one role is."""
+    """kind: of device. parts: what everybody is told (""), and what one role is. A line that begins
+    with "- {fp8 special} " is only told of tasks with one of these traits."""
 
     kind: Kind
     front: Front
@@ -76,12 +78,20 @@ class Section:
         """To a task with these traits; 0: nothing."""
         return max((worth for one, worth in self.front.when.items() if one in traits), default=0)
 
-    def text(self, reader: Reader) -> str:
-        """As it stands in a prompt; empty where the reader is not told of it."""
-        if reader not in self.front.roles:
+    def text(self, reader: Reader, traits: frozenset[Trait]) -> str:
+        """As it stands in a prompt; empty where the reader is told nothing by it."""
+        parts = ("", reader) if reader in self.front.roles else ()
+        lines = [line for part in parts for line in self.parts.get(part, "").splitlines()]
+        told = [_ONLY.sub(r"\1", line) for line in lines if _concerns(line, traits)]
+        if not told:
             return ""
-        told = "\n".join(filter(None, (self.parts.get(""), self.parts.get(reader))))
-        return f"## {self.title}\n{told}\n(Sources: {'; '.join(self.front.sources)}.)"
+        sources = f"(Sources: {'; '.join(self.front.sources)}.)"
+        return "\n".join([f"## {self.title}", *told, sources])
+
+
+def _concerns(line: str, traits: frozenset[Trait]) -> bool:
+    only = _ONLY.match(line)
+    return only is None or not traits.isdisjoint(only[2].split())
 
 
 def read_section(path: Path) -> Section:
@@ -95,6 +105,8 @@ def read_section(path: Path) -> Section:
         raise ValueError(f"{path}: its front matter can't be used: {error}") from None
     if path.stem != front.topic or path.parent.name not in KINDS:
         raise ValueError(f"{path}: a section is kept as DEVICE/TOPIC.md, by its topic's name")
+    if unknown := {w for only in _ONLY.findall(found[2]) for w in only[1].split()} - set(TRAITS):
+        raise ValueError(f"{path}: no task has the trait {min(unknown)!r}")
     told, *parts = _PART.split(found[2])
     texts = {"": told.strip(), **dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))}
     kind = next(kind for kind in KINDS if kind == path.parent.name)

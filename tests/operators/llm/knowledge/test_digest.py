@@ -11,7 +11,8 @@ from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from operators.llm.knowledge.digest import chosen, knowledge_of
-from operators.llm.knowledge.sections import KINDS, Kind, sections_for
+from operators.llm.knowledge.sections import KINDS, Kind, Section, sections_for
+from operators.llm.knowledge.traits import traits_of
 from operators.llm.preview import preview
 from operators.llm.prompts.page import KNOWLEDGE_SHARE
 from operators.llm.prompts.room import PROMPT_TOKENS
@@ -37,8 +38,12 @@ WANTED: dict[str, tuple[set[str], set[str]]] = {  # topics that a GPU's writer h
 }
 
 
-def topics(task: Task, device: DeviceInfo, kind: Kind) -> list[str]:
-    return [one.front.topic for one in chosen(task, device) if one.kind == kind]
+def ranked(task: Task, kind: Kind) -> list[Section]:
+    return chosen(DEVICES[kind], traits_of(task, DEVICES[kind].backend))
+
+
+def topics(task: Task, device: Kind, kind: Kind) -> set[str]:
+    return {one.front.topic for one in ranked(task, device) if one.kind == kind}
 
 
 def told(task: Task, role: Role, kind: Kind = "cdna3", characters: int = PLENTY) -> str:
@@ -49,17 +54,16 @@ def told(task: Task, role: Role, kind: Kind = "cdna3", characters: int = PLENTY)
 @pytest.mark.parametrize("name", WANTED)
 def test_a_task_gets_the_topics_that_matter_for_it(name: str, kind: Kind) -> None:
     wanted, unwanted = WANTED[name]
-    found = set(topics(TASKS[name], DEVICES[kind], kind))
-    portable = set(topics(TASKS[name], DEVICES[kind], "hip"))
+    found, portable = topics(TASKS[name], kind, kind), topics(TASKS[name], kind, "hip")
     assert wanted <= found
     assert not unwanted & (found | portable)
 
 
 def test_what_is_worth_most_stands_first_and_topics_stay_together() -> None:
-    found = chosen(FP8, GPU)
+    found = ranked(FP8, "cdna3")
     assert found[0].front.topic == "matrix_cores"
-    assert chosen(TASKS["transpose"], DEVICES["hip"])[0].front.topic == "lds"
-    assert chosen(TASKS["softmax"], DEVICE)[0].front.topic == "reduction"
+    assert ranked(TASKS["transpose"], "hip")[0].front.topic == "lds"
+    assert ranked(TASKS["softmax"], "cpu")[0].front.topic == "reduction"
     order = [one.front.topic for one in found]
     assert order == sorted(order, key=order.index)
 
@@ -69,7 +73,14 @@ def test_a_writer_of_an_fp8_product_has_layouts_and_formats() -> None:
     assert "__builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8" in text
     assert "[k = e * (l / 32) + j]" in text
     assert "**FNUZ**" in text and "__builtin_amdgcn_cvt_pk_fp8_f32" in text
-    assert "FNUZ" not in told(TASKS["transpose"], "writer")
+
+
+def test_lines_are_told_only_of_tasks_that_they_concern() -> None:
+    sgemm, softmax = told(SGEMM, "writer"), told(TASKS["softmax"], "writer")
+    assert "v_pk_fma_f32" in sgemm and "v_pk_fma_f32" not in softmax
+    assert "`__expf` 2" in softmax and "`__expf` 2" not in sgemm
+    assert not [line for line in (sgemm + softmax).splitlines() if line.lstrip().startswith("- {")]
+    assert "FNUZ" not in sgemm + softmax
 
 
 @pytest.mark.parametrize("role", ["designer", "writer", "crossover", "repair"])

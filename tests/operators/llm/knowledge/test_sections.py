@@ -10,6 +10,7 @@ import pytest
 from evaluators.acceptance.mfma import INSTRUCTIONS, LANES, Instruction, table
 from evaluators.hip.products import CDNA3_FLOPS_A_CLOCK, PRODUCTS
 from operators.llm.knowledge.sections import FOLDER, KINDS, TOPICS, read_section
+from operators.llm.knowledge.traits import TRAITS
 
 FILES = sorted(FOLDER.glob("*/*.md"))
 SIDES = {16: r"16x16 shapes", 32: r"32x32 shapes"}
@@ -39,7 +40,7 @@ def test_a_section_parses_and_is_small(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8")) <= MOST_CHARACTERS
     assert set(section.parts) - {""} <= set(section.front.roles)
     for role in section.front.roles:
-        heading, *lines, sources = section.text(role).splitlines()
+        heading, *lines, sources = section.text(role, frozenset(TRAITS)).splitlines()
         assert heading == f"## {section.title}"
         assert lines, f"nothing is said to the {role}"
         assert sources == f"(Sources: {'; '.join(section.front.sources)}.)"
@@ -62,6 +63,7 @@ def test_a_section_speaks_of_no_other_device(path: Path) -> None:
             "---\nroles: [writer]\ntopic: lds\nwhen: {any: 1}\nsources: [a]\nmore: 1\n---\n- x\n",
             "more",
         ),
+        ("---\nroles: [writer]\ntopic: lds\nwhen: {any: 1}\nsources: [a]\n---\n- {ood} x\n", "ood"),
         (
             "---\nroles: [writer]\ntopic: memory\nwhen: {any: 1}\nsources: [a]\n---\n- x\n",
             "DEVICE/TOPIC.md",
