@@ -1,6 +1,7 @@
 """Traits: what a task's declaration says of the work that its kernels do."""
 
 import ast
+import builtins
 from collections.abc import Iterator, Mapping
 from math import log2, prod
 from typing import Literal, get_args
@@ -84,13 +85,20 @@ def _names(tree: ast.AST) -> Iterator[str]:
                 yield "matmul"
             case ast.Call(func=ast.Attribute(attr=name)):
                 yield name
+            case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name):
+                yield name  # "from scipy.special import softmax"; max(a, b) reduces nothing
 
 
 def _multiplies(task: Task, called: frozenset[str], shapes: list[Workload]) -> bool:
-    """Matrices by matrices: a matrix by a vector grows as its elements do, and is a reduction."""
+    """Matrices by matrices: a matrix by a vector grows as its elements do, and is a reduction.
+
+    Where no operations are stated, a matrix that comes out tells one from the other.
+    """
     if not (called & PRODUCTS or _contracts(task)):
         return False
-    return task.flops is None or (bool(shapes) and _growth(task, shapes[-1].dims) > 0.5)
+    if task.flops is None or not shapes:
+        return any(len(output.dimensions) > 1 for output in task.outputs)
+    return _growth(task, shapes[-1].dims) > 0.5
 
 
 def _contracts(task: Task) -> bool:
@@ -102,7 +110,8 @@ def _contracts(task: Task) -> bool:
 
 def _growth(task: Task, dims: Mapping[str, int]) -> float:
     """By which power of a shape's size the operations grow faster than the elements."""
-    assert task.flops is not None
+    if task.flops is None:
+        return 0.0
     twice = {name: 2 * value for name, value in dims.items()}
     try:
         flops = task.flops.evaluate(twice) / max(1, task.flops.evaluate(dims))

@@ -104,8 +104,24 @@ def test_a_product_that_states_no_work_is_told_by_its_shapes() -> None:
     sgemm = load_task("sgemm")
     assert "product" in of(replace(sgemm, flops=None, reference_text=""))
     assert "product" in of(replace(sgemm, flops=None, reference_text="not python ("))
+    matvec = load_task(str(KERNELS / "tutorial" / "matvec_wavefront"))
+    assert of(replace(matvec, flops=None)) == of(matvec)
 
 
-def test_every_trait_is_some_tasks(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("reference", "wanted"),
+    [
+        ("return {'y': softmax(x, axis=1)}", {"reduction", "special"}),
+        ("return {'y': np.maximum(x, max(0, 1))}", set()),
+        ("return {'y': np.cumsum(x, axis=1)}", {"reduction"}),
+    ],
+)
+def test_a_reference_tells_by_what_it_calls(reference: str, wanted: set[Trait]) -> None:
+    """Where the rest of a task tells nothing: transpose has one input, and is exact."""
+    task = replace(load_task("transpose"), reference_text=f"def reference(x):\n    {reference}")
+    assert of(task) - {"movement", "streaming"} == wanted
+
+
+def test_every_trait_is_some_tasks() -> None:
     names = ("sgemm", "softmax", "transpose", str(KERNELS / "fp8_mfma_gemm"))
     assert set().union(*(traits_of(load_task(name), "cpu") for name in names)) == set(TRAITS)
