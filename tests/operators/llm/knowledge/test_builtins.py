@@ -39,6 +39,20 @@ extern "C" __global__ void k(float* x, unsigned* words, float4* out, int bytes) 
     *(f2*)(x + 2 * threadIdx.x) = both * both + both;
 }
 """
+PREFETCH = """
+#include <hip/hip_runtime.h>
+typedef float f4 __attribute__((ext_vector_type(4)));
+extern "C" __global__ void __launch_bounds__(256) k(const f4* x, f4* y) {
+    __shared__ float tile[256];
+    f4 next = x[threadIdx.x];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    float mine = tile[threadIdx.x * 7 % 256];
+    __syncthreads();
+    next.x += mine;
+    y[threadIdx.x] = next;
+}
+"""
 HOPPER = """
 #include <hip/hip_runtime.h>
 extern "C" __global__ void __launch_bounds__(32)
@@ -74,6 +88,13 @@ def test_cdna3s_builtins_compile_for_gfx942(gfx942: HiprtcChild) -> None:
     made = gfx942.compile(CDNA3, arch="gfx942", names=("k",))
     for instruction in ("v_pk_fma_f32", "buffer_load_dwordx4", "global_load_lds_dword"):
         assert any(name.startswith(instruction) for name in made.mnemonics["k"]), instruction
+
+
+def test_a_prefetched_native_vector_stays_in_registers(gfx942: HiprtcChild) -> None:
+    assert "ext_vector_type(4)" in (FOLDER / "cdna3" / "occupancy.md").read_text(encoding="utf-8")
+    made = gfx942.compile(PREFETCH, arch="gfx942", names=("k",))
+    (found,) = read_resources(made.code, made.mnemonics)
+    assert (found.lds_bytes, found.scratch_bytes) == (4 * 256, 0)
 
 
 def test_hoppers_tensor_cores_are_reached_as_its_section_shows() -> None:
