@@ -67,6 +67,7 @@ def _text(name: str, info: DeviceInfo) -> str:
 
 def _copies(info: DeviceInfo) -> str:
     """The largest by every width, what is served by caches by the widest alone."""
+    widths: tuple[int, ...]
     if info.backend == "cpu":
         largest, widths, again = CPU_COPY_BYTES, (16, 4, 1), CPU_AGAIN_BYTES
     else:
