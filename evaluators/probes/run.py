@@ -198,7 +198,7 @@ def _calls(
     """Ways to time a case and its baseline, after a call of each to see how long it takes."""
 
     least_us = CPU_CALL_US if info.backend == "cpu" else GPU_CALL_US
-    ways = []
+    ways: list[Callable[[], float]] = []
     for run in case.runs:
         memory.refill(run)
         timed = partial(_time_us, session, run.plan, memory.binding(run), left)
