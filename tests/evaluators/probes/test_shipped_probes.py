@@ -129,7 +129,8 @@ def numbers_of(rows: int, columns: int, salt: int, most: int = 63) -> np.ndarray
     x = row * np.uint32(2654435761) + column * np.uint32(40503)
     x = x + np.uint32(salt * 2246822519 % 2**32)
     x = (x ^ (x >> np.uint32(15))) * np.uint32(2246822519)
-    return ((x >> np.uint32(26)) & np.uint32(most)).astype(int)
+    numbers: np.ndarray[Any, Any] = (x >> np.uint32(26)) & np.uint32(most)
+    return numbers.astype(int)
 
 
 @pytest.mark.parametrize("one", INSTRUCTIONS, ids=lambda one: one.name)
