@@ -29,9 +29,10 @@ from evaluators.cpu.toolchain import (
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.front_matter import MAX_CHARACTERS
 from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines, Plan
-from evaluators.kernel.source import MAX_CHARACTERS, KernelSource
+from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
 from evaluators.kernel.static_memory import MAX_STATIC_BYTES, refuse_more_than, static_bytes
 from evaluators.kernel.tokens import Token, tokens

@@ -1,12 +1,19 @@
-"""What front matter says, typed and still symbolic: Launch, Memset, Variant, FrontMatter."""
+"""Where front matter stands, and what it says, typed and still symbolic: Launch, FrontMatter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.expression import Expression
+from evaluators.kernel.normalise import check_readable, count_lines
 from evaluators.kernel.plan import ScalarType
+from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import shortened, storable
+
+OPENING = "/*---"
+CLOSING = "---*/"
+MAX_CHARACTERS = 256 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,3 +70,38 @@ class FrontMatter:
 
 def invalid(reason: str, line: int | None = None) -> Rejected:
     return Rejected(Status.INVALID, shortened(storable(reason)), line=line)
+
+
+class Place(NamedTuple):
+    """Where a file's YAML stands: text[start:end], from its line on."""
+
+    start: int
+    end: int
+    line: int
+
+
+def find_front_matter(text: str) -> Place:
+    """Raises Rejected(INVALID): none, one that is not closed, text that can't be read."""
+    if len(text) > MAX_CHARACTERS:
+        raise invalid(f"the file is longer than {MAX_CHARACTERS} characters", 1)
+    check_readable(text)
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+    if not text.startswith(OPENING, start):
+        raise invalid(f"a kernel file begins with its front matter, {OPENING} ... {CLOSING}", 1)
+    line = count_lines(text[:start]) + 1
+    end = text.find(CLOSING, start)
+    if end < 0:
+        raise invalid(f"the front matter is not closed by {CLOSING}", line)
+    begin = start + len(OPENING)
+    if "*/" in text[begin:end]:
+        line += count_lines(text[begin : text.index("*/", begin)])
+        raise invalid("'*/' inside the front matter would end the comment", line)
+    return Place(begin, end, line)
+
+
+def load_front_matter(text: str, place: Place) -> Any:
+    """The YAML as lined_yaml gives it. Raises Rejected(INVALID)."""
+    try:
+        return load(text[place.start : place.end])
+    except YamlError as error:
+        raise invalid(error.reason, error.line + place.line - 1) from None

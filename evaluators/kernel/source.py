@@ -10,19 +10,24 @@ from typing import Any, NamedTuple
 
 from evaluators.evaluation import Rejected
 from evaluators.expression import Expression
-from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, Variant, invalid
+from evaluators.kernel.front_matter import (
+    CLOSING,
+    FrontMatter,
+    Launch,
+    Memset,
+    Variant,
+    find_front_matter,
+    invalid,
+    load_front_matter,
+)
 from evaluators.kernel.grid import Grid, shared_grid
-from evaluators.kernel.normalise import check_readable, count_lines, normalised
+from evaluators.kernel.normalise import count_lines, normalised
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.planner import Planner, holds, params_for
 from evaluators.kernel.reader import read_front_matter
-from evaluators.lined_yaml import Span, YamlError, load, spans
+from evaluators.lined_yaml import Span, spans
 from evaluators.spelling import storable
 from evaluators.tasks.task import Task
-
-OPENING = "/*---"
-CLOSING = "---*/"
-MAX_CHARACTERS = 256 << 10
 
 
 def kernel_id(text: str) -> str:
@@ -54,24 +59,8 @@ def _remembered(kernel: "KernelSource") -> "KernelSource":
 
 
 def _parse(text: str) -> "KernelSource":
-    if len(text) > MAX_CHARACTERS:
-        raise invalid(f"the file is longer than {MAX_CHARACTERS} characters", 1)
-    check_readable(text)
-    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
-    if not text.startswith(OPENING, start):
-        raise invalid(f"a kernel file begins with its front matter, {OPENING} ... {CLOSING}", 1)
-    first_line = count_lines(text[:start]) + 1
-    end = text.find(CLOSING, start)
-    if end < 0:
-        raise invalid(f"the front matter is not closed by {CLOSING}", first_line)
-    yaml_text = text[start + len(OPENING) : end]
-    if "*/" in yaml_text:
-        line = first_line + count_lines(yaml_text[: yaml_text.index("*/")])
-        raise invalid("'*/' inside the front matter would end the comment", line)
-    try:
-        tree = load(yaml_text)
-    except YamlError as error:
-        raise invalid(error.reason, error.line + first_line - 1) from None
+    start, end, first_line = place = find_front_matter(text)
+    tree = load_front_matter(text, place)
     front = read_front_matter(tree, first_line)
     meaning = {key: tree[key] for key in tree if key not in ("space", "constraints")}
     if not front.variants:
@@ -83,7 +72,7 @@ def _parse(text: str) -> "KernelSource":
         structure=_id({**meaning, "params": sorted(front.params)}, text[end + len(CLOSING) :]),
         meaning=meaning,
         grid=_grid(front),
-        yaml_start=start + len(OPENING),
+        yaml_start=start,
         yaml_end=end,
     )
     _check_constraints(source)

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
+
+if TYPE_CHECKING:  # most who evaluate never probe
+    from evaluators.probes.probe import Answer, BuiltProbe
 
 
 class Evaluator:
@@ -193,6 +197,18 @@ class Evaluator:
         except Rejected as rejected:
             return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
         return Verdict(status=Status.PASSED, errors=errors)
+
+    def probe(self, built: "BuiltProbe") -> "Answer":
+        """What a probe finds on this device; one that fails is an answer, too.
+
+        Raises what broken infrastructure raises; never Rejected.
+        """
+        from evaluators.probes.run import Answer, answer
+
+        try:
+            return despite_kills(lambda: answer(self.device, built))
+        except Rejected as rejected:
+            return Answer.of_rejected(built.probe.text, rejected)
 
     def _failed(
         self, kernel: KernelSource, rejected: Rejected, seconds: Mapping[str, float]

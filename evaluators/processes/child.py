@@ -17,6 +17,7 @@ from evaluators.evaluation import Evaluation, Rejected
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.intervals import load_statistics
 from evaluators.measuring.race import AnchorFailed
+from evaluators.probes.probe import Answer
 from evaluators.processes.messages import Call, Hello, Reply, Setting, Warm
 from evaluators.processes.told import Teller, ToldDevice
 from evaluators.sandbox.confine import die_with_parent, forbid_core_dumps
@@ -85,7 +86,10 @@ def serve(requests: int, teller: Teller) -> NoReturn:
                         value = replace(value, telemetry=telemetry())
                 case _:
                     raise ValueError(f"{request!r} came out of turn")
-            reply = Reply(value=value, lost=teller.lost)
+            failed_probe = (
+                isinstance(value, Answer) and not value.passed
+            )  # may have written anywhere
+            reply = Reply(value=value, lost=teller.lost or failed_probe)
         except (AnchorFailed, BackendMissing, DeviceFault, Rejected, TaskError) as error:
             lost = teller.lost or isinstance(error, AnchorFailed | DeviceFault)
             reply = Reply(error=error, lost=lost)

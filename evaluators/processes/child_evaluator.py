@@ -15,6 +15,7 @@ from evaluators.measuring.kills import PROCESSES, all_killed
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted
+from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.processes.messages import Call, Hello, Reply, Setting
 from evaluators.processes.process import Lost, MeasuringProcess
 from evaluators.processes.stand_by import StandBy
@@ -129,6 +130,17 @@ class ChildEvaluator:
             return made
         there = watched_elsewhere(kernel, self.task, self.device.info, self._index)
         return replace(there, log="\n".join(filter(None, (made.log, there.log))))
+
+    def probe(self, built: BuiltProbe) -> Answer:
+        """See Evaluator.probe."""
+        started = time.perf_counter()
+        try:
+            made = self._call(Call(method="probe", arguments=(built,)), built.probe.kernel)
+        except Rejected as rejected:
+            seconds = time.perf_counter() - started
+            return Answer.of_rejected(built.probe.text, rejected, seconds=seconds)
+        assert isinstance(made, Answer)
+        return made
 
     def close(self) -> None:
         self._retire()

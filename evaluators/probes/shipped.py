@@ -1,0 +1,94 @@
+"""The shipped probes of a backend and architecture, and what is read from each."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+
+from evaluators.device_info import DeviceInfo
+from evaluators.probes.measured import Measured
+from evaluators.probes.probe import BuiltProbe, Probe, parse_probe
+from evaluators.probes.readings import FUNCTIONS, READINGS
+from evaluators.probes.telling import told
+
+FOLDER = Path(__file__).parent / "kernels"
+
+ON_CPU = ("copy", "vectors", "functions", "empty", "exchange", "atomic")
+ON_GPUS = ("copy", "lds", "barrier", "shuffle", "shuffle_order", "atomic", "functions", "empty")
+OF_ARCH: Mapping[str, tuple[str, ...]] = {
+    "gfx942": ("mfma",),
+    "sm_90": ("tensor_cores",),
+}
+FAST_VARIANTS = (2, 4, 9)
+"""Of FUNCTIONS, those with two underscores, which on cpu are the others."""
+
+GPU_COPY_BYTES, CPU_COPY_BYTES = 512 << 20, 64 << 20
+COPIED_AGAIN_BYTES = 16 << 20
+"""What a copy within a cache moves one way, by rounds."""
+_STEP = 4096
+
+
+def shipped(info: DeviceInfo) -> tuple[Probe, ...]:
+    """The set for a device; the same one for devices that are told the same of."""
+    return tuple(catalogue(info).values())
+
+
+def catalogue(info: DeviceInfo) -> dict[str, Probe]:
+    """The same by the names of READINGS."""
+    names = ON_CPU if info.backend == "cpu" else (*ON_GPUS, *OF_ARCH.get(info.arch, ()))
+    return {name: _parsed(_text(name, info)) for name in names}
+
+
+def reading(built: BuiltProbe, measured: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
+    """What a probe's cases say: together for a shipped one, one by one for any other."""
+    for name, probe in catalogue(info).items():
+        if probe.id == built.probe.id:
+            return READINGS[name](measured, info)
+    return told(built, measured)
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Probe:
+    return parse_probe(text)
+
+
+def _text(name: str, info: DeviceInfo) -> str:
+    on_cpu = info.backend == "cpu"
+    values = {
+        "copy": {"cases": _copies(info)},
+        "empty": {"blocks": str(16384 if on_cpu else 65536)},
+        "atomic": {"blocks": str(256 if on_cpu else 4096)},
+        "functions": _functions(info),
+    }
+    text = (FOLDER / f"{name}.hip").read_text(encoding="utf-8")
+    return Template(text).substitute(values[name]) if name in values else text
+
+
+def _copies(info: DeviceInfo) -> str:
+    """The largest by every width, what is served by caches by the widest alone."""
+    if info.backend == "cpu":
+        largest, widths = CPU_COPY_BYTES, (16, 4, 1)
+    else:
+        largest, widths = max(GPU_COPY_BYTES, 2 * info.cache_bytes), (16, 8, 4, 2, 1)
+    rows = [(largest, width, 1) for width in widths]
+    for name, holds, _ in info.levels:
+        if name == "dram":
+            continue
+        nbytes = max(_STEP, int(holds) // 4 // _STEP * _STEP)
+        if nbytes < largest // 2:
+            rows.append((nbytes, 16, max(1, COPIED_AGAIN_BYTES // nbytes)))
+    cases = (f"{{BYTES: {b}, WIDTH: {w}, ROUNDS: {r}}}" for b, w, r in rows)
+    return f"[{', '.join(cases)}]"
+
+
+def _functions(info: DeviceInfo) -> dict[str, str]:
+    on_cpu = info.backend == "cpu"
+    wanted = [f for f in (0, *FUNCTIONS) if not (on_cpu and f in FAST_VARIANTS)]
+    size = "BLOCKS: 16, ROUNDS: 32" if on_cpu else "BLOCKS: 2112, ROUNDS: 256"
+    launches = [
+        f'  - {{kernel: chains<{f}>, when: "F == {f}", grid: ["BLOCKS"], block: [256],\n'
+        "     args: [out, ROUNDS, {value: 4, type: float32}]}"
+        for f in wanted
+    ]
+    cases = (f"{{F: {f}, {size}}}" for f in wanted)
+    return {"cases": f"[{', '.join(cases)}]", "launches": "\n".join(launches)}
