@@ -238,26 +238,24 @@ class Profiles(Section):
 
 
 class Probes(Section):
-    """Small launches that answer a question about the device, such as what a barrier costs; where
-    an island asks models, which are told. In a word: `probes: off` is none."""
+    """Small launches that answer a question about the device, such as what a barrier costs. Models
+    are told the answers; where none is asked, nothing is probed. In a word: `probes: off` is
+    none."""
 
     most: int = Field(default=12, ge=0)
-    """Probes that designers may ask for, over all sessions. 0: none, and they are not told that
-    they may."""
+    """Probes that designers may ask for, over all sessions, beside the set that comes with the
+    package. That is measured at the start, as far as its answers are not kept from an earlier
+    campaign. 0: neither."""
     share: float = Field(default=0.05, gt=0, le=1)
     """Part of the devices' time that probes may take while kernels wait; idle devices run them at
     once."""
-    shipped: bool = True
-    """Whether the set that comes with the package is measured at the start, as far as its answers
-    are not kept from an earlier campaign."""
-
     @model_validator(mode="before")
     @classmethod
     def _bare_word(cls, value: Any) -> Any:
         if isinstance(value, str | bool):  # YAML reads a bare off as false
             if value not in ("off", False):
-                raise ValueError(f"write off, or most, share and shipped, not {value!r}")
-            return {"most": 0, "shipped": False}
+                raise ValueError(f"write off, or most and share, not {value!r}")
+            return {"most": 0}
         return value
 
 

@@ -110,8 +110,9 @@ class IslandActor:
 
     def _probes(self) -> GatewayProbes | None:
         """None where its designers ask for none."""
-        asks = self._gateway is not None and self._config.asks_probes(self._index)
-        return GatewayProbes(self._gateway) if asks else None
+        if self._gateway is None or not self._config.asks_probes(self._index):
+            return None
+        return GatewayProbes(self._gateway)
 
     def _measure_probe(self, written: ProbeWritten) -> None:
         self._dispatcher.probe.remote(written)

@@ -14,7 +14,7 @@ from engine.dispatch.patience import first_fit
 from engine.dispatch.retries import ATTEMPTS, Faults
 from engine.dispatch.setting import CompileProbe, DispatchSetting, Lane, ProbeLimits
 from engine.dispatch.workbench import Blameless, Broken
-from engine.store.probes import SHIPPED, Probed, ProbeLog, ProbeWritten
+from engine.store.probes import SHIPPED, Probed, ProbeLog
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.probes.kept import keep, kept
@@ -29,17 +29,13 @@ async def limits_of_probes(
     tell: Callable[[Probed], None],
 ) -> ProbeLimits | None:
     """None where nobody would be told."""
-    probes = config.probes
-    if not config.asks_models or not (probes.most or probes.shipped):
+    if not config.asks_models or not config.probes.most:
         return None
-    # Both read files.
-    known = await asyncio.to_thread(kept, info)
-    own = await asyncio.to_thread(shipped, info) if probes.shipped else ()
     return ProbeLimits(
-        share=probes.share,
+        share=config.probes.share,
         compile=compile,
-        shipped=own,
-        kept=known,
+        shipped=await asyncio.to_thread(shipped, info),  # which reads files, as kept does
+        kept=await asyncio.to_thread(kept, info),
         keep=lambda answer: keep(info, {answer.probe_id: answer}),
         tell=tell,
     )

@@ -1,6 +1,7 @@
 """Rehearsal: an island taken up from its log, without a device or a model, to see what it asks."""
 
 import asyncio
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from engine.islands.island import Island
 from engine.islands.operators import island_operators
 from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
+from engine.llm.probe_book import ProbeBook
 from engine.store.calls import CallReplied, GivenUp
 from engine.store.events import CycleFinished, CycleStarted, Event
 from engine.store.replay import History, Replay
@@ -112,6 +114,7 @@ class Rehearsal:
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate if self.config.tunes(self.island) else None,
             send=lambda source, destination, round, elites: None,
+            probes=self._probes(journal, wanted),
             ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas) if compared else None,
         )
         island = Island(self.island, setting)
@@ -120,6 +123,12 @@ class Rehearsal:
             island.hear(self.whole.unheard(self.island, self.config.memory_partners(self.island)))
         asyncio.run(island.run())
         return model.asked
+
+    def _probes(self, journal: "_Cycles", wanted: Role | None) -> ProbeBook | None:
+        """None where designers were told of none: there was a time before probes."""
+        log = copy.deepcopy(self.whole.probes)
+        asks = self.config.asks_probes(self.island) and (wanted is not None or log.told)
+        return ProbeBook(journal, most=self.config.probes.most, log=log) if asks else None
 
     async def _evaluate(
         self, kernel_id: str, candidate: Candidate, held: bool = False

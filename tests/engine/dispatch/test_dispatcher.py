@@ -22,6 +22,7 @@ from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
+from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.profile.profiler import Profile
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
@@ -130,6 +131,9 @@ class ScriptedLane:
 
     async def profile(self, built: Built, task: str) -> Profile:
         raise AssertionError("no profile was asked for")
+
+    async def probe(self, built: BuiltProbe) -> Answer:
+        raise AssertionError("no probe was asked for")
 
 
 def of_blocks(speedup: float, beside: float, count: int) -> dict[str, tuple[float, ...]]:
