@@ -31,7 +31,7 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
 
     Raises NoSuchKernel, TaskError, BackendMissing.
     """
-    _read(arguments.file)
+    read_kernel(arguments.file)
     task = load_task(arguments.task)
     evaluation = evaluate_file(arguments.file, task, arguments.backend, seconds=arguments.seconds)
     note = DERIVED if task.derives_held_out else ""
@@ -49,7 +49,7 @@ def compile_file(arguments: Namespace, stream: IO[str]) -> bool:
     For tests and benchmarks: whoever writes kernels may not learn the held-out shapes.
     Raises NoSuchKernel, TaskError, BackendMissing.
     """
-    source = _read(arguments.file)
+    source = read_kernel(arguments.file)
     task = load_task(arguments.task)
     compiler = backend(arguments.backend).compiler(arch=arguments.arch)
     try:
@@ -73,7 +73,7 @@ def explain_file(arguments: Namespace, stream: IO[str]) -> bool:
 
     For its largest benchmark shape. Raises NoSuchKernel, TaskError, BackendMissing.
     """
-    source = _read(arguments.file)
+    source = read_kernel(arguments.file)
     task = load_task(arguments.task)
     shapes = task.workloads("benchmarks", "cpu")
     shape = max(shapes, key=lambda w: sum(a.nbytes(w.dims) for a in task.arguments))
@@ -179,7 +179,8 @@ def _compiled_lines(compiled: Compiled) -> Iterator[str]:
     yield from _diagnosis_lines(compiled)
 
 
-def _read(path: Path) -> str:
+def read_kernel(path: Path) -> str:
+    """Raises NoSuchKernel."""
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:

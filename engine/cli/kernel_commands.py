@@ -43,8 +43,23 @@ def _certify(arguments: Namespace) -> int:
     return OK if act(arguments, sys.stdout) else FAILED
 
 
+def _probe(arguments: Namespace) -> int:
+    """Run a probe, a kernel file that asks something of a device, and print its answer: times of
+    its cases, what its buffers hold, what the compiler says. With --shipped: what the shipped set
+    tells of a device, as campaigns keep it. Exit code 1: a probe failed, and why is printed."""
+    from engine.cli.probe import probe_file, probe_shipped
+
+    if arguments.shipped == (arguments.file is not None):
+        raise UsageError("name a probe file, or give --shipped for the shipped set")
+    if arguments.anew and not arguments.shipped:
+        raise UsageError("--anew goes with --shipped; a file is always run")
+    act = probe_shipped if arguments.shipped else probe_file
+    return OK if act(arguments, sys.stdout) else FAILED
+
+
 KERNEL_COMMANDS: Mapping[str, Command] = {
     "evaluate": _evaluate,
+    "probe": _probe,
     "certify": _certify,
     "export": _export,
 }

@@ -105,6 +105,8 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 
+    _add_probe_options(add("probe", "ask a device something by a probe file"))
+
     _add_certify_options(add("certify", "check and measure a kernel so that others can repeat it"))
     _add_export_options(add("export", "write a kernel as a C++ header for HIP and CUDA"))
 
@@ -203,6 +205,18 @@ def _add_evaluate_options(command: ArgumentParser) -> None:
     )
     command.add_argument(
         "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
+    )
+
+
+def _add_probe_options(command: ArgumentParser) -> None:
+    command.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a probe file (.hip)")
+    command.add_argument("--shipped", action="store_true", help="the shipped set, and no file")
+    command.add_argument(
+        "--backend", required=True, choices=known_backends(), help="where to run it"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--anew", action="store_true", help="with --shipped: measure also what is kept"
     )
 
 

@@ -90,8 +90,7 @@ def of_atomic(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
         return f"{duration(one.each_ns)} on one address, {duration(many.each_ns)} on {apart:,}"
 
     return (
-        f"Of atomicAdds by all threads of a full device each takes {each(0)} (int); {each(1)} "
-        "(float).",
+        f"Of atomicAdds by all threads of a launch each takes {each(0)} (int); {each(1)} (float).",
     )
 
 
@@ -135,14 +134,13 @@ def shuffle_faults(cases: Sequence[Measured], wavefront: int) -> list[str]:
 def of_functions(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
     plain = next(one for one in cases if one.values["F"] == 0)
     costs = [
-        f"{FUNCTIONS[one.values['F']]} {digits(max(0.0, one.each_ns / plain.each_ns - 1))}"
+        f"{FUNCTIONS[one.values['F']]} {digits(max(0.0, one.each_ns / plain.each_ns - 1), 2)}"
         for one in cases
         if one is not plain
     ]
-    per_s = 1e9 / plain.each_ns
     return (
-        f"In float32 multiply-adds of a busy device ({digits(per_s / 1e9)} G a second, each with "
-        f"what a loop costs), functions add: {', '.join(costs)}.",
+        "On a busy device float32 functions cost, in multiply-adds "
+        f"({digits(1 / plain.each_ns)} G of them a second here): {', '.join(costs)}.",
     )
 
 

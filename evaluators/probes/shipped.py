@@ -82,13 +82,24 @@ def _copies(info: DeviceInfo) -> str:
 
 
 def _functions(info: DeviceInfo) -> dict[str, str]:
-    on_cpu = info.backend == "cpu"
-    wanted = [f for f in (0, *FUNCTIONS) if not (on_cpu and f in FAST_VARIANTS)]
-    size = "BLOCKS: 16, ROUNDS: 32" if on_cpu else "BLOCKS: 2112, ROUNDS: 256"
+    """On cpu over what its first cache holds; on GPUs in registers, by all of their units."""
+    if info.backend == "cpu":
+        wanted = [f for f in (0, *FUNCTIONS) if f not in FAST_VARIANTS]
+        kernel, more, size = "each", "{value: 16, type: int32}", "BLOCKS: 4096"
+        elements, per = "16 * 256", "BLOCKS * 256"
+    else:
+        wanted = [0, *FUNCTIONS]
+        kernel, more, size = "chains", "ROUNDS", "BLOCKS: 2112, ROUNDS: 256"
+        elements, per = "BLOCKS * 256", "BLOCKS * 256 * 4 * ROUNDS"
     launches = [
-        f'  - {{kernel: chains<{f}>, when: "F == {f}", grid: ["BLOCKS"], block: [256],\n'
-        "     args: [out, ROUNDS, {value: 4, type: float32}]}"
+        f'  - {{kernel: {kernel}<{f}>, when: "F == {f}", grid: ["BLOCKS"], block: [256],\n'
+        f"     args: [out, {more}, {{value: 4, type: float32}}]}}"
         for f in wanted
     ]
-    cases = (f"{{F: {f}, {size}}}" for f in wanted)
-    return {"cases": f"[{', '.join(cases)}]", "launches": "\n".join(launches)}
+    cases = ", ".join(f"{{F: {f}, {size}}}" for f in wanted)
+    return {
+        "cases": f"[{cases}]",
+        "launches": "\n".join(launches),
+        "elements": elements,
+        "per": per,
+    }

@@ -89,11 +89,11 @@ def rate(per_s: float) -> str:
     return f"{digits(per_s / 1e12)} TB/s" if per_s >= 1e12 else f"{digits(per_s / 1e9)} GB/s"
 
 
-def digits(value: float) -> str:
-    """Three that count, without a power of ten."""
-    if abs(value) >= 1000:
+def digits(value: float, count: int = 3) -> str:
+    """As many as count, without a power of ten."""
+    if abs(value) >= 10**count:
         return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return f"{value:.{count}g}"
 
 
 def size(nbytes: int) -> str:

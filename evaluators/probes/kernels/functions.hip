@@ -1,9 +1,9 @@
 /*---
 probe:
   question: What do float32 functions cost beside a multiply-add, where all units are busy?
-  buffers: {out: {elements: "BLOCKS * 256"}}
+  buffers: {out: {elements: "$elements"}}
   cases: $cases
-  per: "BLOCKS * 256 * 4 * ROUNDS"
+  per: "$per"
 launches:
 $launches
 ---*/
@@ -37,4 +37,11 @@ template <int F> __global__ void chains(float *out, int rounds, float four) {
         d = of<F>(fmaf(d, factor, term));
     }
     out[at] = a + b + c + d;
+}
+
+// For a processor: one a thread, in a loop over threads, which becomes vectors where it can.
+template <int F> __global__ void each(float *out, int blocks, float four) {
+    float factor = 1.0f / four, term = 0.5f * four;
+    int at = (blockIdx.x % blocks) * blockDim.x + threadIdx.x;
+    out[at] = of<F>(fmaf(out[at], factor, term));
 }

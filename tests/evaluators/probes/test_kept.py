@@ -1,0 +1,117 @@
+"""Answers in the user's cache folder: whose they are, damaged files, campaigns at the same time."""
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.evaluation import Status
+from evaluators.probes import kept as keeping
+from evaluators.probes.kept import MOST_KEPT, keep, kept
+from evaluators.probes.probe import Answer
+from tests.evaluators.probes.files import H100, MI300
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    yield tmp_path
+
+
+def answer(name: str, status: Status = Status.PASSED) -> Answer:
+    return Answer(
+        probe_id=name, question="Why?", status=status, reason="r", sentences=("µ.",), seconds=0.5
+    )
+
+
+def by_id(*answers: Answer) -> dict[str, Answer]:
+    return {one.probe_id: one for one in answers}
+
+
+def file_of(folder: Path) -> Path:
+    (path,) = folder.glob("probes-*.json")
+    return path
+
+
+def test_answers_come_back(folder: Path) -> None:
+    assert kept(H100) == {}
+    keep(H100, by_id(answer("a"), answer("b", Status.COMPILE_ERROR)))
+    keep(H100, by_id(answer("c")))
+    assert kept(H100) == by_id(answer("a"), answer("b", Status.COMPILE_ERROR), answer("c"))
+    assert [path.suffix for path in sorted(folder.iterdir())] == [".json", ".lock"]
+
+
+@pytest.mark.parametrize("status", [Status.TIMEOUT, Status.CRASHED, Status.WRONG])
+def test_what_may_not_come_again_is_not_kept(status: Status) -> None:
+    keep(H100, by_id(answer("a", status)))
+    assert kept(H100) == {}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        MI300,
+        replace(H100, name="another GPU"),
+        replace(H100, compiler="a compiler 1.1"),
+        replace(H100, engine="another"),
+        replace(H100, compute_units=38, partition="CPX"),
+    ],
+)
+def test_another_device_class_or_toolchain_has_its_own(other: keeping.DeviceInfo) -> None:
+    keep(H100, by_id(answer("a")))
+    assert kept(other) == {}
+    keep(other, by_id(answer("b")))
+    assert set(kept(H100)) == {"a"}
+
+
+def test_another_version_of_the_probing_code_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(H100, by_id(answer("a")))
+    monkeypatch.setattr(keeping, "_version", lambda: "another")
+    assert kept(H100) == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"\xff\x00",
+        b"[]",
+        b'{"answers": 3}',
+        b'{"answers": [{"probe_id": "a"}]}',
+        b'{"answers": [{"probe_id": 3, "question": "", "status": "PASSED", "reason": "", '
+        b'"sentences": [], "seconds": 1}]}',
+        b'{"answers": [{"probe_id": "a", "question": "", "status": "FINE", "reason": "", '
+        b'"sentences": [], "seconds": 1}]}',
+    ],
+)
+def test_a_damaged_file_is_written_anew(folder: Path, damage: bytes) -> None:
+    keep(H100, by_id(answer("a")))
+    file_of(folder).write_bytes(damage)
+    assert kept(H100) == {}
+    keep(H100, by_id(answer("b")))
+    assert kept(H100) == by_id(answer("b"))
+
+
+def test_a_file_does_not_grow_without_end() -> None:
+    keep(H100, by_id(*(answer(str(i)) for i in range(MOST_KEPT))))
+    keep(H100, by_id(answer("last"), answer("1")))
+    found = kept(H100)
+    assert len(found) == MOST_KEPT
+    assert {"last", "1"} < set(found)
+    assert "0" not in found
+
+
+def keep_ten(first: int) -> None:
+    for i in range(first, first + 10):
+        keep(H100, by_id(answer(f"{i}")))
+
+
+def test_campaigns_at_the_same_time_lose_nothing() -> None:
+    with ProcessPoolExecutor(3, get_context("spawn")) as pool:
+        list(pool.map(keep_ten, (0, 10, 20)))
+    assert set(kept(H100)) == {str(i) for i in range(30)}
