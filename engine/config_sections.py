@@ -249,6 +249,7 @@ class Probes(Section):
     share: float = Field(default=0.05, gt=0, le=1)
     """Part of the devices' time that probes may take while kernels wait; idle devices run them at
     once."""
+
     @model_validator(mode="before")
     @classmethod
     def _bare_word(cls, value: Any) -> Any:

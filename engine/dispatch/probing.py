@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from engine.config import CampaignConfig
@@ -15,7 +16,7 @@ from engine.dispatch.retries import ATTEMPTS, Faults
 from engine.dispatch.setting import CompileProbe, DispatchSetting, Lane, ProbeLimits
 from engine.dispatch.workbench import Blameless, Broken
 from engine.store.probes import SHIPPED, Probed, ProbeLog
-from evaluators.device_info import DeviceInfo
+from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.probes.kept import keep, kept
 from evaluators.probes.probe import Answer, BuiltProbe, parse_probe
@@ -34,11 +35,23 @@ async def limits_of_probes(
     return ProbeLimits(
         share=config.probes.share,
         compile=compile,
-        shipped=await asyncio.to_thread(shipped, info),  # which reads files, as kept does
-        kept=await asyncio.to_thread(kept, info),
-        keep=lambda answer: keep(info, {answer.probe_id: answer}),
+        shipped=await asyncio.to_thread(shipped, info),  # all of these read or write files
+        kept=await asyncio.to_thread(_kept, info),
+        keep=partial(asyncio.to_thread, _keep, info),
         tell=tell,
     )
+
+
+def _kept(info: DeviceInfo) -> Mapping[str, Answer]:
+    with suppress(BackendMissing):
+        return kept(info)
+    return {}
+
+
+def _keep(info: DeviceInfo, answer: Answer) -> None:
+    """Where nothing can be kept, the next campaign asks again."""
+    with suppress(BackendMissing, OSError):
+        keep(info, {answer.probe_id: answer})
 
 
 class Probing:
@@ -213,9 +226,9 @@ class Probing:
             return
         await self._setting.journal.commit(event)
         self.log.apply(event)
-        if answer.passed and event.key not in limits.kept:
-            limits.keep(answer)
         limits.tell(event)
+        if event.key not in limits.kept:
+            await limits.keep(answer)
 
 
 def _crashed(text: str, reason: str) -> Answer:

@@ -48,7 +48,7 @@ class ProbeLimits:
     compile: CompileProbe
     shipped: Sequence[Probe]
     kept: Mapping[str, Answer]
-    keep: Callable[[Answer], None]
+    keep: Callable[[Answer], Awaitable[None]]
     tell: Callable[[Probed], None]
 
 

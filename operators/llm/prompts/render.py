@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any, Self
 
 from evaluators.device_info import DeviceInfo
@@ -204,9 +206,14 @@ def probe_prompt(
     scene: Scene, asked: AskedProbe, base: Individual, known: Mapping[str, Individual]
 ) -> Prompt:
     """What a writer is sent for a probe file."""
-    page = scene.page("writer", template="probe")
+    page = scene.page("writer", template="probe", probe_format=_probe_format())
     rubric = page.room.text(clip(asked.rubric, TEXT_CHARACTERS), 0.25, least=1000)
     return page.prompt(base=page.listing(base, known), question=asked.question, rubric=rubric)
+
+
+@cache
+def _probe_format() -> str:
+    return (files("evaluators.probes") / "format.md").read_text("utf-8").strip()
 
 
 def crossover_prompt(
