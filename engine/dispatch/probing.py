@@ -5,7 +5,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from engine.config import CampaignConfig
@@ -37,7 +36,7 @@ async def limits_of_probes(
         compile=compile,
         shipped=await asyncio.to_thread(shipped, info),  # all of these read or write files
         kept=await asyncio.to_thread(_kept, info),
-        keep=partial(asyncio.to_thread, _keep, info),
+        keep=lambda answer: asyncio.to_thread(_keep, info, answer),
         tell=tell,
     )
 
