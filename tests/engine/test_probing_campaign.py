@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.campaign import run_campaign
-from engine.store.probes import ProbeClaimed, Probed, ProbeWritten
+from engine.store.calls import CallReserved
+from engine.store.events import CycleStarted
+from engine.store.probes import ProbeClaimed, Probed, ProbeHeard, ProbesTold, ProbeWritten
 from evaluators.cpu.toolchain import CACHE_VARIABLE
 from evaluators.probes.shipped import shipped
 from scripts.bench_engine import INFO
@@ -58,3 +60,74 @@ def test_as_many_are_asked_written_and_answered_as_there_may_be(asked: Run) -> N
     assert {one.asked_by for one in answers if not one.shipped} == {one.key for one in granted}
     assert all(one.answer.passed for one in answers)
     assert asked.summary.evaluations["total"] - asked.summary.evaluations["in_idle_time"] == 60
+
+
+def test_every_answer_is_stored_before_an_island_is_told_and_each_is_told_once(asked: Run) -> None:
+    place = {(event.kind, event.key): i for i, event in enumerate(asked.events)}
+    for answer in asked.of(Probed):
+        for island in range(2):
+            assert place["probed", answer.key] < place["probe_heard", f"i{island}/{answer.key}"]
+    assert len(asked.of(ProbeHeard)) == 2 * len(asked.of(Probed))
+
+
+def test_prompts_show_what_was_told_when_their_cycle_began(asked: Run) -> None:
+    """Shipped answers first; the seed's designer knows none that was asked for."""
+    place = {(event.kind, event.key): i for i, event in enumerate(asked.events)}
+    answers = {one.key: one for one in asked.of(Probed)}
+    shown = 0
+    for started in asked.of(CycleStarted):
+        began = place["cycle_started", started.key]
+        known = [
+            answers[heard.probe_id]
+            for heard in asked.of(ProbeHeard)
+            if heard.island == started.island and place["probe_heard", heard.key] < began
+        ]
+        lines = [f"- {one.told}" for one in sorted(known, key=lambda one: not one.shipped)]
+        for call in asked.of(CallReserved):
+            if call.request.startswith(f"{started.key}/") and "selector" not in call.request:
+                section = call.prompt[1].content.partition("# Measured on this device by probes\n")
+                assert section[2].split("\n\n")[0].splitlines() == lines
+                shown += bool(lines)
+    assert shown > 10
+
+
+def test_designers_are_told_what_is_left_and_what_was_asked(asked: Run) -> None:
+    prompts = {one.request: one.prompt for one in asked.of(CallReserved)}
+    told = {one.key: one for one in asked.of(ProbesTold)}
+    granted = [one.question for one in asked.of(ProbeClaimed) if one.became == "granted"]
+    ends = set()
+    for key, left in told.items():
+        system, user = prompts[f"{key}/design/designer/0"]
+        offered = "# Probes" in system.content
+        assert offered == ("# Probes" in user.content) == (left.left > 0)
+        ends.add(offered)
+        if offered:
+            assert f"{left.left} probe" in user.content
+            assert [one in user.content for one in granted].count(True) == left.count
+    assert ends == {True, False}, "the budget was never spent"
+
+
+def test_a_second_campaign_has_the_shipped_answers_at_once(
+    asked: Run, tmp_path: Path, key: None
+) -> None:
+    with serving(Script(key=SECRET)) as server:
+        chosen = config(tmp_path, server.base_url, budgets={"evaluations": 5})
+        with local_ray():
+            run = run_of(run_campaign(chosen, workbench=quick_workbench()), server, chosen)
+    answers = run.of(Probed)
+    assert {one.key for one in answers} == {one.id for one in shipped(INFO)}
+    assert {(one.where, one.device_s) for one in answers} == {("", 0.0)}
+    first = next(one for one in run.of(CallReserved) if one.role == "designer")
+    assert "# Measured on this device by probes" in first.prompt[1].content
+
+
+def test_nothing_is_probed_where_nobody_would_be_told(tmp_path: Path, key: None) -> None:
+    with serving(Script(rule=asking, key=SECRET)) as server:
+        off = config(tmp_path, server.base_url, budgets={"evaluations": 5}, probes="off")
+        alone = config(tmp_path, "http://127.0.0.1:9/v1", name="alone", operators=[{}])
+        alone = alone.model_copy(update={"budgets": off.budgets})
+        for chosen in (off, alone):
+            with local_ray():
+                run = run_of(run_campaign(chosen, workbench=quick_workbench()), server, chosen)
+            assert not [one for one in run.events if one.kind.startswith("prob")]
+    assert not [one for one in server.log if "# Probes" in one.prompt]
