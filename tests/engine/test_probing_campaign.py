@@ -1,15 +1,20 @@
 """Campaigns whose designers ask for probes: answered once, told to all, and kept."""
 
 import os
+import re
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from engine.campaign import run_campaign
+from engine.campaign import resume_campaign, run_campaign
 from engine.store.calls import CallReserved
-from engine.store.events import CycleStarted
+from engine.store.events import CycleStarted, Event
 from engine.store.probes import ProbeClaimed, Probed, ProbeHeard, ProbesTold, ProbeWritten
+from engine.store.replay import replay
 from evaluators.cpu.toolchain import CACHE_VARIABLE
 from evaluators.probes.shipped import shipped
 from scripts.bench_engine import INFO
@@ -19,6 +24,7 @@ from scripts.scripted_model.server import Script
 from tests.engine import test_scientist_campaign
 from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
+from tests.engine.test_probing_kills import check_probes
 from tests.engine.test_scientist_campaign import SECRET, Run, config, run_of
 
 pytestmark = pytest.mark.long
@@ -41,13 +47,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory, key: None, cache: Path) -> Run:
+def asked(tmp_path_factory: pytest.TempPathFactory, key: None, cache: Path) -> Iterator[Run]:
     with serving(Script(rule=asking, key=SECRET, latency_s=0.02)) as server:
         folder = tmp_path_factory.mktemp("asking")
         chosen = config(folder, server.base_url, budgets={"evaluations": 60}, probes={"most": MOST})
         with local_ray():
             summary = run_campaign(chosen, workbench=quick_workbench())
-        return run_of(summary, server, chosen)
+        yield run_of(summary, server, chosen)
 
 
 def test_as_many_are_asked_written_and_answered_as_there_may_be(asked: Run) -> None:
@@ -105,6 +111,42 @@ def test_designers_are_told_what_is_left_and_what_was_asked(asked: Run) -> None:
             assert f"{left.left} probe" in user.content
             assert [one in user.content for one in granted].count(True) == left.count
     assert ends == {True, False}, "the budget was never spent"
+
+
+@pytest.mark.parametrize("kind", ["probe_claimed", "call_replied", "probe_written", "probed"])
+def test_a_kill_after_any_step_loses_no_probe_and_pays_for_none_twice(
+    asked: Run, tmp_path: Path, kind: str
+) -> None:
+    shutil.copytree(asked.summary.run_dir, tmp_path / "it")
+    store = tmp_path / "it" / "store.sqlite"
+    last = next(
+        one for one in asked.events if one.kind == kind and re.match(r"i\d/c\d+/p0", _asker(one))
+    )
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute(
+            "DELETE FROM events WHERE seq > (SELECT seq FROM events WHERE kind = ? AND key = ?)",
+            (kind, last.key),
+        )
+    known = replay(store)
+    answered = {request for request in known.calls.outcomes if "/p" in request}
+    calls = len(asked.server.log)
+    with local_ray():
+        summary = resume_campaign(tmp_path / "it", workbench=quick_workbench())
+    run = run_of(summary, asked.server, asked.config)
+    check_probes(run)
+    for key, claim in known.probes.claims.items():
+        again = [
+            one
+            for one in asked.server.log[calls:]
+            if f"# The question\n{claim.question}" in one.prompt
+        ]
+        paid = key in known.probes.written or f"{key}/writer/0" in answered
+        assert len(again) == (claim.became == "granted" and not paid), key
+
+
+def _asker(event: Event) -> str:
+    """The key of the claim that an event is about."""
+    return getattr(event, "asked_by", event.key)
 
 
 def test_a_second_campaign_has_the_shipped_answers_at_once(
