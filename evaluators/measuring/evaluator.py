@@ -199,11 +199,9 @@ class Evaluator:
         return Verdict(status=Status.PASSED, errors=errors)
 
     def probe(self, built: "BuiltProbe") -> "Answer":
-        """What a probe finds on this device; one that fails is an answer, too.
-
-        Raises what broken infrastructure raises; never Rejected.
-        """
-        from evaluators.probes.run import Answer, answer
+        """What a probe finds here, or how it failed. Raises what broken infrastructure raises."""
+        from evaluators.probes.probe import Answer
+        from evaluators.probes.run import answer
 
         try:
             return despite_kills(lambda: answer(self.device, built))

@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluators.cpu.toolchain import cache_folder
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Status
+from evaluators.evaluation import HARNESS_VERSION, Status
 from evaluators.probes.probe import Answer
 
 LASTING = frozenset({Status.PASSED, Status.INVALID, Status.UNSUPPORTED, Status.COMPILE_ERROR})
@@ -52,7 +52,7 @@ def keep(info: DeviceInfo, answers: Mapping[str, Answer]) -> None:
 
 
 def _path(info: DeviceInfo) -> Path:
-    key = "\n".join((info.device_class, info.engine, info.compiler, _version()))
+    key = "\n".join((info.device_class, info.engine, info.compiler, HARNESS_VERSION, _version()))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return cache_folder() / f"probes-{info.backend}-{digest}.json"
 

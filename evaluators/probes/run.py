@@ -1,7 +1,8 @@
 """A probe's runs on a device: what its buffers hold then, and how long each case takes."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -196,17 +197,19 @@ def _calls(
 ) -> list[Callable[[], float]]:
     """Ways to time a case and its baseline, after a call of each to see how long it takes."""
 
-    def timed(plan: Plan, buffers: Mapping[str, Buffer], count: int) -> float:
-        return session.time(plan, [buffers] * count, deadline_s=left.run_s()) / count
+    least_us = CPU_CALL_US if info.backend == "cpu" else GPU_CALL_US
+    ways = []
+    for run in case.runs:
+        memory.refill(run)
+        timed = partial(_time_us, session, run.plan, memory.binding(run), left)
+        rough_us = timed(1)
+        most = max(1, MOST_APPLICATIONS // len(run.plan.steps))
+        ways.append(partial(timed, int(min(max(1.0, least_us / max(rough_us, 0.1)), most))))
+    return ways
 
-    def ways() -> Iterator[Callable[[], float]]:
-        least_us = CPU_CALL_US if info.backend == "cpu" else GPU_CALL_US
-        for run in case.runs:
-            plan, buffers = run.plan, memory.binding(run)
-            memory.refill(run)
-            rough_us = timed(plan, buffers, 1)
-            most = max(1, MOST_APPLICATIONS // len(plan.steps))
-            count = int(min(max(1.0, least_us / max(rough_us, 0.1)), most))
-            yield lambda plan=plan, buffers=buffers, count=count: timed(plan, buffers, count)
 
-    return list(ways())
+def _time_us(
+    session: Session, plan: Plan, buffers: Mapping[str, Buffer], left: _Left, count: int
+) -> float:
+    """Of one run, of count in a row."""
+    return session.time(plan, [buffers] * count, deadline_s=left.run_s()) / count

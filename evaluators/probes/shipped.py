@@ -1,5 +1,6 @@
 """The shipped probes of a backend and architecture, and what is read from each."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -23,8 +24,8 @@ FAST_VARIANTS = (2, 4, 9)
 """Of FUNCTIONS, those with two underscores, which on cpu are the others."""
 
 GPU_COPY_BYTES, CPU_COPY_BYTES = 512 << 20, 64 << 20
-COPIED_AGAIN_BYTES = 16 << 20
-"""What a copy within a cache moves one way, by rounds."""
+CPU_AGAIN_BYTES = 16 << 20
+"""What a copy within a cache moves one way, by rounds; on GPUs as much as the largest does."""
 _STEP = 4096
 
 
@@ -66,17 +67,18 @@ def _text(name: str, info: DeviceInfo) -> str:
 
 def _copies(info: DeviceInfo) -> str:
     """The largest by every width, what is served by caches by the widest alone."""
+    widths: tuple[int, ...]
     if info.backend == "cpu":
-        largest, widths = CPU_COPY_BYTES, (16, 4, 1)
+        largest, widths, again = CPU_COPY_BYTES, (16, 4, 1), CPU_AGAIN_BYTES
     else:
         largest, widths = max(GPU_COPY_BYTES, 2 * info.cache_bytes), (16, 8, 4, 2, 1)
+        again = largest
     rows = [(largest, width, 1) for width in widths]
-    for name, holds, _ in info.levels:
-        if name == "dram":
-            continue
+    held = {holds for _, holds, _ in info.levels if holds < math.inf} | {info.cache_bytes}
+    for holds in sorted(held):
         nbytes = max(_STEP, int(holds) // 4 // _STEP * _STEP)
         if nbytes < largest // 2:
-            rows.append((nbytes, 16, max(1, COPIED_AGAIN_BYTES // nbytes)))
+            rows.append((nbytes, 16, max(1, again // nbytes)))
     cases = (f"{{BYTES: {b}, WIDTH: {w}, ROUNDS: {r}}}" for b, w, r in rows)
     return f"[{', '.join(cases)}]"
 

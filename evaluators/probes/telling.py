@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from evaluators.probes.measured import Array, Interval, Measured
+from evaluators.probes.measured import REPEATS, Array, Interval, Measured
 from evaluators.probes.probe import BuiltProbe
 from evaluators.spelling import printable, shortened
 
@@ -44,25 +44,28 @@ def _of_time(built: BuiltProbe, one: Measured) -> str:
         found = Interval(median=rates[0], low=rates[1], high=rates[2])
         return f"{rate(found.median)} ({_ends(found, one, rate)})"
     each = one.us.scaled(1e3 / max(1, one.counted))
-    what = " an operation" if front.per is not None else " a run"
-    less = ", the baseline taken off" if front.baseline else ""
-    return f"{duration(each.median)}{what}{less} ({_ends(each, one, duration)})"
+    what = "an operation" if front.per is not None else "a run"
+    if not front.baseline:
+        return f"{duration(each.median)} {what} ({_ends(each, one, duration)})"
+    if each.low <= 0:
+        return f"no more than the baseline takes, within noise (up to {duration(each.high)} {what})"
+    return f"{duration(each.median)} {what} more than the baseline ({_ends(each, one, duration)})"
 
 
 def _ends(found: Interval, one: Measured, write: Callable[[float], str]) -> str:
-    kind = "96% interval" if one.repeats >= 9 else f"{one.repeats} repeats:"
+    kind = "96% interval" if one.repeats >= REPEATS else f"{one.repeats} repeats:"
     return f"{kind} {write(found.low)} to {write(found.high)}"
 
 
 def _of_compiler(built: BuiltProbe) -> Iterator[str]:
     said = [
-        f"{kernel.get('kernel', '').partition(' [')[0]}: {fact}"
+        f"The compiler on {kernel.get('kernel', '').partition(' [')[0]}: {fact}"
         for kernel in built.compiled.resources
         for fact in (*kernel.get("facts", ()), *kernel.get("advice", ()))
     ]
-    said += built.compiled.log.splitlines()
-    for sentence in list(dict.fromkeys(filter(None, map(str.strip, said))))[:COMPILER_SENTENCES]:
-        yield shortened(f"The compiler on {printable(sentence)}", SENTENCE_CHARACTERS)
+    said += [f"The compiler says: {line}" for line in built.compiled.log.splitlines() if line]
+    for sentence in list(dict.fromkeys(said))[:COMPILER_SENTENCES]:
+        yield shortened(printable(sentence), SENTENCE_CHARACTERS)
 
 
 def numbers(array: Array) -> str:

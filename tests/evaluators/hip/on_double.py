@@ -21,10 +21,13 @@ from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.measuring.policy import GPU_POLICY, Anchor
+from evaluators.probes.probe import compile_probe
+from evaluators.probes.shipped import catalogue
 from evaluators.processes.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.tasks.arguments import DTYPES
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from tests.evaluators.probes.files import ADD, probe_text
 from tests.evaluators.small_task import kernel, write_task
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 from tests.hip_double.twins import with_twins
@@ -75,6 +78,32 @@ def swept(folder: Path) -> Any:
         for before in ("", "if (N % 128 / 4 == 9 && i > 2) return;"):
             made = child.verify(*compile_kernel(kernel(before=before), task, compiler, "hip"))
             found.append((made.status, made.reason))
+    return found
+
+
+def probes(folder: Path) -> Any:
+    """Probes that are right, and some that fail, one after another in one ChildEvaluator."""
+    task = load_task(write_task(folder / "small"))
+    compiler = with_twins(hip.compiler())
+    hangs = "while (((volatile float *)out)[0] >= 0.0f) {}"
+    wrong = {
+        "hangs": hangs,
+        "writes beyond": "out[n + 3] = 1.0f;",
+        "faults": "out[1 << 28] = 1.0f;",
+    }
+    found = {}
+    with ChildEvaluator(
+        task=task, backend_name="hip", secret=3, policy=POLICY, compiler=compiler
+    ) as child:
+        info = child.device.info
+        texts = {name: catalogue(info)[name].text for name in ("shuffle_order", "barrier", "lds")}
+        for name, statement in wrong.items():
+            code = ADD.replace("int at", f"{statement}\n    int at")
+            texts[name] = probe_text(cases="[{N: 256}]", code=code)
+        texts["right"] = probe_text(more="  show: {out: 4}\n")
+        for name, text in texts.items():
+            one = child.probe(compile_probe(text, compiler, info))
+            found[name] = one.status, one.reason, one.sentences
     return found
 
 

@@ -146,3 +146,17 @@ def test_what_is_trusted_compiles_for_nvidia(for_nvidia: Compiler, task: str) ->
     trusted = compile_trusted(load_task(task), for_nvidia, "cuda")
     assert len(trusted.harness.resources) == len(ENTRIES)
     assert trusted.reference is not None
+
+
+@pytest.mark.long
+def test_probes_answer_on_the_double_whatever_became_of_them(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = asked("probes", tmp_path)
+    right = {name: one for name, one in found.items() if one[0] == "PASSED"}
+    assert set(right) == {"shuffle_order", "barrier", "lds", "right"}
+    assert right["right"][2][0].endswith("out begins with 2 to 5 in steps of 1.")
+    assert right["shuffle_order"][2][0].startswith("In a wavefront of 64 lanes")
+    assert found["hangs"][0] == "TIMEOUT"
+    assert found["writes beyond"][:2] == ["WRONG", "the probe wrote behind its buffer out"]
+    assert found["faults"][0] == "CRASHED"

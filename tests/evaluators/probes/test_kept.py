@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Status
 from evaluators.probes import kept as keeping
 from evaluators.probes.kept import MOST_KEPT, keep, kept
@@ -61,7 +62,7 @@ def test_what_may_not_come_again_is_not_kept(status: Status) -> None:
         replace(H100, compute_units=38, partition="CPX"),
     ],
 )
-def test_another_device_class_or_toolchain_has_its_own(other: keeping.DeviceInfo) -> None:
+def test_another_device_class_or_toolchain_has_its_own(other: DeviceInfo) -> None:
     keep(H100, by_id(answer("a")))
     assert kept(other) == {}
     keep(other, by_id(answer("b")))
