@@ -6,9 +6,14 @@ from typing import ClassVar, Literal
 
 from evaluators.evaluation import Status
 from evaluators.probes.probe import Answer
+from evaluators.spelling import shortened
 
 SHIPPED = "shipped"
 """In place of who asked: the set that every campaign with models begins with."""
+
+
+MOST_TOLD = 700
+"""Characters of an answer in a prompt; the report has all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +98,10 @@ class Probed:
 
     @property
     def told(self) -> str:
-        """For a prompt, in one line: the question, and what came of it."""
-        return " ".join(filter(None, [self.answer.question, self.outcome]))
+        """For a prompt, in one line: the question, and what came of it; of a probe that was asked
+        for no more than there is room for beside others."""
+        whole = " ".join(filter(None, [self.answer.question, self.outcome]))
+        return whole if self.shipped else shortened(whole, MOST_TOLD)
 
     @property
     def outcome(self) -> str:

@@ -44,7 +44,7 @@ CPU_DIRECTIONS = (
 )
 KNOWLEDGE_SHARE = 0.2
 """Of the budget. Shares of the budget alone are the same in all prompts of a campaign."""
-MEASURED_SHARE, FINDINGS_SHARE = 0.06, 0.1
+MEASURED_SHARE, FINDINGS_SHARE = 0.1, 0.1
 REFERENCE_SHARE = 0.1
 DESCRIPTION_SHARE = 0.2
 FRAME_CHARACTERS = 1_500

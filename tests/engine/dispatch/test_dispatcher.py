@@ -10,10 +10,18 @@ import pytest
 
 from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits, TuningLimits, Watch
+from engine.dispatch.setting import (
+    DispatchSetting,
+    Lane,
+    ProbeLimits,
+    ProfileLimits,
+    TuningLimits,
+    Watch,
+)
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import CampaignFailed, Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
+from engine.store.probes import ProbeLog
 from engine.store.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
@@ -175,6 +183,8 @@ def dispatcher(
     revised: TellRevised = lambda number, evaluation: None,
     tuning: TuningLimits | None = None,
     watch: Watch | None = None,
+    probes: ProbeLimits | None = None,
+    log: ProbeLog | None = None,
 ) -> Dispatcher:
     setting = DispatchSetting(
         task_hash=TASK.hash,
@@ -193,8 +203,9 @@ def dispatcher(
         spread=SPREAD,
         tuning=tuning,
         watch=watch,
+        probes=probes,
     )
-    return Dispatcher(setting, scores or Scoreboard())
+    return Dispatcher(setting, scores or Scoreboard(), log)
 
 
 def test_the_seed_is_measured_first_and_becomes_the_anchor() -> None:
