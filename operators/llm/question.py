@@ -12,6 +12,7 @@ Role = Literal["selector", "designer", "writer", "crossover", "repair"]
 ROLES: tuple[Role, ...] = ("selector", "designer", "writer", "crossover", "repair")
 
 Part = Role | Literal["prober"]
+PARTS: tuple[Part, ...] = (*ROLES, "prober")
 """Whom a prompt speaks to: the writer of probes is the writer, asked for something else."""
 
 
