@@ -15,6 +15,7 @@ from engine.config_sections import (
     Islands,
     Migration,
     OperatorMix,
+    Probes,
     Profiles,
     RayCluster,
     Section,
@@ -48,6 +49,7 @@ class CampaignConfig(Section):
     operators: tuple[OperatorMix, ...] = Field(default=(OperatorMix(),), min_length=1)
     devices: Devices = Devices()
     profiles: Profiles = Profiles()
+    probes: Probes = Probes()
     final: Final = Final()
     tracking: Tracking = Tracking()
     snapshots: Snapshots = Snapshots()
@@ -84,6 +86,11 @@ class CampaignConfig(Section):
         """Whether any island asks a model."""
         count = self.islands.count
         return any(self.operators_of(island).kind == "llm" for island in range(count))
+
+    def asks_probes(self, island: int) -> bool:
+        """Whether its designers may ask for probes."""
+        mix = self.operators_of(island)
+        return self.probes.most > 0 and mix.kind == "llm" and mix.evolves
 
     def tunes(self, island: int) -> bool:
         """Whether an island has mutations measured while it waits for models."""

@@ -237,6 +237,29 @@ class Profiles(Section):
         return value
 
 
+class Probes(Section):
+    """Small launches that answer a question about the device, such as what a barrier costs. Models
+    are told the answers; where none is asked, nothing is probed. In a word: `probes: off` is
+    none."""
+
+    most: int = Field(default=12, ge=0)
+    """Probes that designers may ask for, over all sessions, beside the set that comes with the
+    package. That is measured at the start, as far as its answers are not kept from an earlier
+    campaign. 0: neither."""
+    share: float = Field(default=0.05, gt=0, le=1)
+    """Part of the devices' time that probes may take while kernels wait; idle devices run them at
+    once."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_word(cls, value: Any) -> Any:
+        if isinstance(value, str | bool):  # YAML reads a bare off as false
+            if value not in ("off", False):
+                raise ValueError(f"write off, or most and share, not {value!r}")
+            return {"most": 0}
+        return value
+
+
 class Final(Section):
     """The measurement at the end: sittings of the best beside the naive seed and runners-up."""
 

@@ -54,6 +54,7 @@ class DispatcherState:
     demotions: tuple[Contested, ...] = ()  # bests that another kernel was shown to be faster than
     wrong: tuple[Contested, ...] = ()  # what seemed faster, and was wrong when looked at again
     tuned: int = 0  # mutations measured in idle device time, over all sessions
+    probed: int = 0  # probes answered, over all sessions
     idle: str = ""  # why devices have nothing to do, in a clause; empty where they have
 
 

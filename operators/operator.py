@@ -37,6 +37,23 @@ NOTHING_LEARNED = Knowledge()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedProbe:
+    """A question that a designer wants measured. rubric: how, in steps."""
+
+    question: str
+    rubric: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbesLeft:
+    """What a designer may ask for. count: probes that the campaign has left; asked: questions of
+    before, on all islands."""
+
+    count: int
+    asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """What every operator is told besides its parents.
 
@@ -49,7 +66,7 @@ class Context:
     last replies, where none could be used for some cycles; models: role -> the name of a model
     that is asked in place of its own; resting: roles that are not asked. tuned: mutations that
     were measured in idle device time and are no members, by id; None where nobody tunes. pending:
-    what the island waits for.
+    what the island waits for. probes: to a designer, None where it can't ask for any.
     """
 
     task: Task
@@ -69,6 +86,7 @@ class Context:
     resting: frozenset[str] = frozenset()
     tuned: Mapping[str, Individual] | None = None
     pending: tuple[Candidate, ...] = ()
+    probes: ProbesLeft | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +107,7 @@ class Selection:
 class Design:
     avenues: tuple[str, ...]
     experiments: tuple[Experiment, ...]
+    probes: tuple[AskedProbe, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,10 +199,16 @@ class Repairer(Protocol):
         """failed: a candidate that did not pass. Raises Declined."""
 
 
+class Prober(Protocol):
+    async def write_probe(self, asked: AskedProbe, base: Individual, context: Context) -> str:
+        """The text of a probe file that answers the question. Raises Declined."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operators:
     """One island's set. A missing repairer means that failures are only learned from, a missing
-    tuner that nobody tunes, and a missing initial design that all begins at the naive seed."""
+    tuner that nobody tunes, a missing initial design that all begins at the naive seed, and a
+    missing prober that nothing is asked of devices but kernels."""
 
     selector: Selector
     designer: Designer
@@ -193,6 +218,7 @@ class Operators:
     repairer: Repairer | None = None
     tuner: Tuner | None = None
     initial: Initial | None = None
+    prober: Prober | None = None
 
 
 def choose_experiments(experiments: Sequence[Experiment], count: int = 3) -> list[Experiment]:

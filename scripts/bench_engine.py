@@ -19,10 +19,11 @@ from engine.dispatch.workbench import Blocks, Built
 from engine.store.replay import replay
 from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation, Status, Verdict
+from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.intervals import gains
 from evaluators.measuring.policy import Anchor
+from evaluators.probes.probe import Answer, BuiltProbe, parse_probe
 from evaluators.processes.child_evaluator import RemoteDevice
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
@@ -66,6 +67,15 @@ class InstantWorkbench:
         )
         return Built(kernel=parse_kernel(source), compiled=compiled)
 
+    def compile_probe(self, text: str, info: DeviceInfo) -> BuiltProbe | Answer:
+        try:
+            probe = parse_probe(text)
+        except Rejected as rejected:
+            return Answer.of_rejected(text, rejected)
+        built = self.compile(load_task("sgemm").naive, info)
+        assert isinstance(built, Built)
+        return BuiltProbe(probe=probe, compiled=built.compiled, cases=())
+
     def open(self, device: int) -> "AbstractContextManager[InstantEvaluator]":
         return nullcontext(InstantEvaluator(workbench=self))
 
@@ -107,6 +117,15 @@ class InstantEvaluator:
             anchor_id=anchor.kernel_id if anchor else None,
             speedup=math.exp(gain),
             device=info.name,
+        )
+
+    def probe(self, built: BuiltProbe) -> Answer:
+        probe = built.probe
+        return Answer(
+            probe_id=probe.id,
+            question=probe.question,
+            status=Status.PASSED,
+            sentences=("Nothing was measured.",),
         )
 
     def verify(self, kernel: KernelSource, compiled: Compiled, suite: Suite) -> Verdict:

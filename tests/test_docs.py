@@ -36,7 +36,7 @@ def test_keys_that_a_page_names_are_keys(page: Path) -> None:
     sections = {key.rpartition(".")[0] for key in known}
     named = {re.sub(r"operators\.\d", "operators.0", key) for key in dotted_keys(page.read_text())}
     named = {re.sub(r"llm\.models\.\w+", "llm.models.NAME", key) for key in named}
-    not_keys = re.compile(r"llm\.roles\.|\w+\.(?:md|py|json|yaml|log)$")
+    not_keys = re.compile(r"llm\.roles\.|\w+\.(?:md|py|json|yaml|log|txt)$")
     named = {key for key in named if not not_keys.match(key)}
     assert named - known - sections - {"llm.models.NAME"} == set()
 

@@ -19,6 +19,7 @@ from engine.config import CampaignConfig
 from engine.dispatch.workbench import Workbench
 from engine.snapshot import DispatcherState, IslandState
 from engine.store.events import Event, to_row
+from engine.store.probes import ProbeLog
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
@@ -102,12 +103,21 @@ class CampaignActors:
             ideas = before.ideas if before else []
             shared = self._config.islands.memory == "shared"
             answer(self._gateway.begin.remote(self._config.llm, budget, history, ideas, shared))
+            most = self._config.probes.most
+            answer(self._gateway.begin_probes.remote(most, before.probes if before else ProbeLog()))
         scores = before.scores if before else Scoreboard()
         drafts = before.first_drafts if before else {}
         known = {one: drafts[one].candidate for one in scores.wanted() if one in drafts}
         evaluation: Evaluation = answer(
             self._dispatcher.begin.remote(
-                self._config, info, session, self._plan, baseline, scores, known
+                self._config,
+                info,
+                session,
+                self._plan,
+                baseline,
+                scores,
+                known,
+                before.probes if before else ProbeLog(),
             )
         )
         config = self._config

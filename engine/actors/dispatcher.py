@@ -8,16 +8,24 @@ import ray
 from ray.actor import ActorHandle
 
 from engine.actors.cluster import Layout
-from engine.actors.evaluator import RayLane, compile_source, publish, watch_kernel
+from engine.actors.evaluator import (
+    RayLane,
+    compile_probe_file,
+    compile_source,
+    publish,
+    watch_kernel,
+)
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import Dispatcher
+from engine.dispatch.probing import limits_of_probes
 from engine.dispatch.profiling import limits_of
 from engine.dispatch.setting import DispatchSetting, TuningLimits
 from engine.dispatch.workbench import Built, Workbench
 from engine.ending import CampaignFailed
 from engine.snapshot import DispatcherState
+from engine.store.probes import Probed, ProbeLog, ProbeWritten
 from engine.store.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import toolchain_here
@@ -25,6 +33,7 @@ from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.sittings import spread_of
+from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
@@ -77,6 +86,7 @@ class DispatcherActor:
         baseline: Candidate,
         scores: Scoreboard,
         known: Mapping[str, Candidate],
+        probes: ProbeLog,
     ) -> Evaluation:
         """See Dispatcher.begin()."""
         workbench, driver, cores = self._workbench, self._driver, layout.compile_cores
@@ -93,6 +103,13 @@ class DispatcherActor:
         @ray.remote(num_cpus=1, max_retries=0, max_calls=1)
         def watch_task(built: Built, turn: int) -> Verdict:
             return watch_kernel(workbench, info, built, turn, driver, cores)
+
+        @ray.remote(num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS)
+        def probe_task(text: str) -> BuiltProbe | Answer:
+            return compile_probe_file(workbench, info, text, driver, cores)
+
+        async def compile_probe(text: str) -> BuiltProbe | Answer:
+            return await reply(probe_task.remote(text))
 
         async def watch(built: Built, turn: int) -> Verdict:
             return await reply(watch_task.remote(built, turn))
@@ -114,9 +131,10 @@ class DispatcherActor:
             revised=self._tell_revised,
             spread=spread_of(config.backend),
             tuning=self._tuning(config),
+            probes=await limits_of_probes(config, info, compile_probe, self._tell_answer),
         )
         self._scores = scores
-        self._dispatcher = Dispatcher(setting, scores)
+        self._dispatcher = Dispatcher(setting, scores, probes)
         return await self._dispatcher.begin(baseline, known)
 
     def _tuning(self, config: CampaignConfig) -> TuningLimits | None:
@@ -133,6 +151,10 @@ class DispatcherActor:
         for island in self._islands:
             island.learn.remote(profiled)
 
+    def _tell_answer(self, probed: Probed) -> None:
+        for island in self._islands:
+            island.hear_answer.remote(probed)
+
     def _tell_revised(self, number: int, evaluation: Evaluation) -> None:
         for island in self._islands:
             island.revise.remote(number, evaluation)
@@ -144,6 +166,8 @@ class DispatcherActor:
             self._tell(profiled)
         for number, evaluation in self._scores.revisions():
             self._tell_revised(number, evaluation)
+        for probed in self._begun.answers:
+            self._tell_answer(probed)
 
     @property
     def _begun(self) -> Dispatcher:
@@ -154,6 +178,9 @@ class DispatcherActor:
     async def tune(self) -> None:
         """The islands run: see Dispatcher.tune()."""
         self._begun.tune()
+
+    async def probe(self, written: ProbeWritten) -> None:
+        self._begun.probe(written.key, written.text)
 
     async def offer(self, island: int) -> None:
         self._begun.offer(island)

@@ -31,6 +31,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.policy import Anchor
 from evaluators.measuring.sittings import Sitting, sit
+from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.profile.profiler import Profile, profile_source
 from evaluators.sandbox.environment import showing
 
@@ -101,6 +102,10 @@ class EvaluatorActor:
             deadline_s=PROFILE_DEADLINE_S,
         )
 
+    def probe(self, built: BuiltProbe) -> Answer:
+        with raising_broken():
+            return self._evaluator.probe(built)
+
     def _fetch(self, anchor: "AnchorRef") -> Anchor:
         """Once an epoch, not once a call."""
         name, reference = anchor
@@ -121,6 +126,16 @@ def compile_source(
     if cores and os.sched_getaffinity(0) != cores:
         os.sched_setaffinity(0, cores)
     return workbench.compile(source, info)
+
+
+def compile_probe_file(
+    workbench: Workbench, info: DeviceInfo, text: str, driver: Driver, cores: frozenset[int]
+) -> BuiltProbe | Answer:
+    """The compile task of probes. cores: see compile_source()."""
+    live_with(driver)
+    if cores and os.sched_getaffinity(0) != cores:
+        os.sched_setaffinity(0, cores)
+    return workbench.compile_probe(text, info)
 
 
 def watch_kernel(
@@ -162,7 +177,7 @@ class RayLane(QuarantinedLane):
         actor = ray.remote(EvaluatorActor).options(**self._options).remote(*self._arguments)
         return _Process(actor)
 
-    async def probe(self) -> DeviceInfo:
+    async def look(self) -> DeviceInfo:
         return await self._ask(lambda actor: actor.info.remote())
 
     async def measure(self, built: Built, anchor: Any, best: Any) -> Measured:
@@ -180,6 +195,10 @@ class RayLane(QuarantinedLane):
     async def profile(self, built: Built, task: str) -> Profile:
         with self.profiling():
             return await self._ask(lambda actor: actor.profile.remote(built, task))
+
+    async def probe(self, built: BuiltProbe) -> Answer:
+        with self.watched():
+            return await self._ask(lambda actor: actor.probe.remote(built))
 
     async def _ask(self, call: Callable[[Any], Awaitable[_T]]) -> _T:
         """Raises Displaced where the process ended before this call's turn, and Broken."""

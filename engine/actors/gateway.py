@@ -17,8 +17,10 @@ from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
+from engine.llm.probe_book import ProbeBook
 from engine.snapshot import Outage
 from engine.store.ideas import IdeaEvent
+from engine.store.probes import ProbeLog, ProbeWritten
 from engine.store.spending import CallBudget, CallHistory, Spending
 from operators.individual import Experiment, Idea
 from operators.llm.question import (
@@ -30,6 +32,7 @@ from operators.llm.question import (
     Role,
     Unanswered,
 )
+from operators.operator import AskedProbe, ProbesLeft
 
 QUESTIONS_AT_ONCE = 100_000
 """Ray's bound on calls of one actor that wait at the same time; the gateway has its own."""
@@ -66,6 +69,7 @@ class GatewayActor:
         self._journal = StoreJournal(writer)
         self._gateway: Gateway | None = None
         self._ideas = IdeaBook(self._journal)
+        self._probes = ProbeBook(self._journal)
 
     async def begin(
         self,
@@ -83,6 +87,10 @@ class GatewayActor:
         gateway.restore(history)
         self._ideas = IdeaBook(self._journal, shared=shared, earlier=ideas)
         self._gateway = gateway
+
+    async def begin_probes(self, most: int, probes: ProbeLog) -> None:
+        """See ProbeBook; probes: of the sessions before."""
+        self._probes = ProbeBook(self._journal, most=most, log=probes)
 
     @property
     def _begun(self) -> Gateway:
@@ -104,6 +112,15 @@ class GatewayActor:
 
     async def tell(self, island: int, cycle: int) -> tuple[Idea, ...]:
         return await self._ideas.tell(island, cycle)
+
+    async def tell_probes(self, island: int, cycle: int) -> ProbesLeft:
+        return await self._probes.tell(island, cycle)
+
+    async def claim_probe(self, island: int, cycle: int, number: int, asked: AskedProbe) -> bool:
+        return await self._probes.claim(island, cycle, number, asked)
+
+    async def write_probe(self, event: ProbeWritten) -> bool:
+        return await self._probes.write(event)
 
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
@@ -166,3 +183,20 @@ class GatewayModel:
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         bare = replace(request, prompt=Prompt(messages=(), template=""), schema=None)
         self._gateway.turned_away.remote(bare, kind, reason)
+
+
+class GatewayProbes:
+    """An island's way to the book of probes; see ProbeBook."""
+
+    def __init__(self, gateway: ActorHandle[Any]) -> None:
+        self._gateway = gateway
+
+    async def tell(self, island: int, cycle: int) -> ProbesLeft:
+        left: ProbesLeft = await self._gateway.tell_probes.remote(island, cycle)
+        return left
+
+    async def claim(self, island: int, cycle: int, number: int, asked: AskedProbe) -> bool:
+        return bool(await self._gateway.claim_probe.remote(island, cycle, number, asked))
+
+    async def write(self, event: ProbeWritten) -> bool:
+        return bool(await self._gateway.write_probe.remote(event))

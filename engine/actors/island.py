@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from ray.actor import ActorHandle
 
-from engine.actors.gateway import GatewayModel
+from engine.actors.gateway import GatewayModel, GatewayProbes
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
@@ -16,6 +16,7 @@ from engine.islands.operators import island_operators
 from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
+from engine.store.probes import Probed, ProbeWritten
 from engine.store.profiles import Profiled
 from engine.store.replay import History
 from evaluators.device_info import DeviceInfo
@@ -91,6 +92,8 @@ class IslandActor:
             ideas=model if self._config.compares_ideas else None,
             share=self._share if self._config.shares_memory(self._index) else None,
             places=self._places(),
+            probes=self._probes(),
+            measure_probe=self._measure_probe,
             sweep=self._sweep(task),
         )
         self._island = Island(self._index, setting)
@@ -104,6 +107,15 @@ class IslandActor:
         if mix.kind != "llm" or self._gateway is None:
             return None
         return GatewayModel(self._gateway, mix.models)
+
+    def _probes(self) -> GatewayProbes | None:
+        """None where its designers ask for none."""
+        if self._gateway is None or not self._config.asks_probes(self._index):
+            return None
+        return GatewayProbes(self._gateway)
+
+    def _measure_probe(self, written: ProbeWritten) -> None:
+        self._dispatcher.probe.remote(written)
 
     def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
         return island_operators(self._config, self._index, task, info, model)
@@ -138,6 +150,9 @@ class IslandActor:
 
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
+
+    async def hear_answer(self, probed: Probed) -> None:
+        self._begun.hear_answer(probed)
 
     async def revise(self, number: int, evaluation: Evaluation) -> None:
         self._begun.revise(number, evaluation)

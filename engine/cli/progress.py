@@ -146,6 +146,8 @@ def line(snapshot: Snapshot) -> str:
     ]
     if snapshot.calls:
         parts.append(f"models: {calls_text(snapshot.calls)}")
+    if snapshot.dispatcher.probed:
+        parts.append(f"{snapshot.dispatcher.probed} probes answered")
     parts += map(outage_text, snapshot.outages)
     if snapshot.dispatcher.contesting:
         parts.append(f"{snapshot.dispatcher.contesting} measured again against the best")
@@ -211,6 +213,8 @@ def table(snapshot: Snapshot) -> Table:
         in_flight = f", {snapshot.calls.in_flight} in flight"
         rows.append(("models", calls_text(snapshot.calls) + in_flight))
     rows += [("", outage_text(outage)) for outage in snapshot.outages]
+    if dispatcher.probed:
+        rows.append(("probes", f"{dispatcher.probed} answered"))
     if dispatcher.faults:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows += [("warning", sentence) for _, sentence in troubles(snapshot)]

@@ -17,6 +17,7 @@ from engine.dispatch.job import Job, Jobs, crashed
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.places import Places
+from engine.dispatch.probing import Probing
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Faults, Retries
 from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting, Lane
@@ -24,6 +25,7 @@ from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Built, Me
 from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
 from engine.store.events import Evaluated
+from engine.store.probes import Probed, ProbeLog
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate
@@ -32,8 +34,10 @@ from operators.individual import Candidate
 class Dispatcher:
     """Asks come in at evaluate(); compile workers and lanes run from begin() until stop()."""
 
-    def __init__(self, setting: DispatchSetting, scoreboard: Scoreboard) -> None:
-        """scoreboard: empty, or replayed from the store."""
+    def __init__(
+        self, setting: DispatchSetting, scoreboard: Scoreboard, probes: ProbeLog | None = None
+    ) -> None:
+        """scoreboard, probes: empty, or replayed from the store."""
         self._setting = setting
         self._scores = scoreboard
         self._occupancy = Occupancy()
@@ -57,6 +61,9 @@ class Dispatcher:
             setting, scoreboard, retries, self._epochs, self._contests, self._arena, self._store
         )
         self._profiling = Profiling(setting, scoreboard, self._jobs, self._occupancy)
+        self._probing = Probing(
+            setting, probes or ProbeLog(), self._jobs, self._faults, self._occupancy, self._work
+        )
         self._challenges = Challenges(self._contests, self._epochs, self._profiling, self._work)
         self._stopped = False
         self._asked = 0
@@ -77,6 +84,7 @@ class Dispatcher:
             for _ in range(CALLS_PER_LANE):
                 self._work(self._measure_all(lane))
         self._compiling.keep_pace()
+        await self._probing.begin()
         return evaluation
 
     def tune(self) -> None:
@@ -85,6 +93,15 @@ class Dispatcher:
             self._work(self._idle.run(self._compiling.ahead))
             for lane in self._setting.lanes:
                 self._work(self._measure_spare(lane))
+
+    def probe(self, asked_by: str, text: str) -> None:
+        """See Probing.ask()."""
+        self._probing.ask(asked_by, text)
+
+    @property
+    def answers(self) -> list[Probed]:
+        """Of all probes so far."""
+        return list(self._probing.log.answers.values())
 
     def offer(self, island: int) -> None:
         """See IdleTime."""
@@ -140,6 +157,7 @@ class Dispatcher:
         self._idle.stop()
         self._contests.stop()
         self._profiling.stop()
+        self._probing.stop()
         for job in self._jobs:
             if not job.measuring:
                 self._jobs.drop(job, Stopped())
@@ -148,6 +166,7 @@ class Dispatcher:
         """Wait until nothing is being measured, and no contest is under way."""
         await asyncio.gather(*(job.done for job in self._jobs), return_exceptions=True)
         await self._idle.ended()
+        await self._probing.ended()
         await self._challenges.ended()
 
     async def end(self) -> None:
@@ -172,6 +191,7 @@ class Dispatcher:
             "contests": self._arena.device_s,
             "links between anchors": self._epochs.device_s,
             "profiles": self._profiling.device_s,
+            "probes": self._probing.device_s,
         }
         return DispatcherState(
             by_status=dict(self._scores.by_status),
@@ -195,6 +215,7 @@ class Dispatcher:
             demotions=tuple(self._scores.titles.demotions),
             wrong=tuple(self._scores.titles.wrong),
             tuned=self._scores.tuned,
+            probed=len(self._probing.log.answers),
             idle=self._idle.reason(),
         )
 

@@ -40,6 +40,6 @@ def _all_away(lanes: Sequence[Lane], patience_s: float) -> CampaignFailed:
     sick = "; ".join(f"{lane.name}: {lane.trouble}" for lane in lanes)
     return CampaignFailed(
         f"all devices have been left alone for {patience_s:g} s (devices.patience_s), after faults "
-        f"and failed probes ({sick}): look at them with 'kernel-scientist doctor "
+        f"and no known answer since ({sick}): look at them with 'kernel-scientist doctor "
         "--device', then 'kernel-scientist resume' goes on where this ended"
     )

@@ -1,4 +1,4 @@
-"""A lane that is left alone after repeated faults, and taken back after a good probe."""
+"""A lane that is left alone after repeated faults, and taken back after a good look."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -11,26 +11,26 @@ from evaluators.device_info import BackendMissing, DeviceInfo
 FAULTS = 3
 """Lost processes in a row, whatever kernels they measured, before a device is left alone."""
 
-FIRST_PROBE_S, LAST_PROBE_S = 2.0, 60.0
-"""The pause before the first probe; it doubles up to the last."""
+FIRST_LOOK_S, LAST_LOOK_S = 2.0, 60.0
+"""The pause before the device is looked at again; it doubles up to the last."""
 
 
 class QuarantinedLane(ABC):
     """A setting.Lane, but for its work, which a subclass does within watched() and profiling()."""
 
-    def __init__(self, name: str, *, first_probe_s: float = FIRST_PROBE_S) -> None:
+    def __init__(self, name: str, *, first_look_s: float = FIRST_LOOK_S) -> None:
         self.name = name
-        self._pause_s = first_probe_s
+        self._pause_s = first_look_s
         self._faults = 0
         self._well = asyncio.Event()
         self._well.set()
         self._unwatched = asyncio.Event()  # no profiler is at the device
         self._unwatched.set()
         self.trouble = ""
-        self._probing: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
 
     @abstractmethod
-    async def probe(self) -> DeviceInfo:
+    async def look(self) -> DeviceInfo:
         """What the device is, once it has computed a known answer. Raises Broken."""
 
     @property
@@ -44,7 +44,7 @@ class QuarantinedLane(ABC):
     async def info(self) -> DeviceInfo | None:
         """None when the device starts in quarantine."""
         try:
-            return await self.probe()
+            return await self.look()
         except Broken as error:
             self.leave_alone(error)
             return None
@@ -79,20 +79,20 @@ class QuarantinedLane(ABC):
             self._unwatched.set()
 
     def leave_alone(self, error: Broken) -> None:
-        """Until a probe is good."""
+        """Until it has computed a known answer."""
         if self._well.is_set():
             self._well.clear()
             self.trouble = str(error)
-            self._probing = asyncio.get_running_loop().create_task(self._probe_until_well())
+            self._looking = asyncio.get_running_loop().create_task(self._look_until_well())
 
-    async def _probe_until_well(self) -> None:
+    async def _look_until_well(self) -> None:
         """Until a new process computes a known answer on the device."""
         pause_s = self._pause_s
         while not self.well:
             await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, LAST_PROBE_S)
+            pause_s = min(2 * pause_s, LAST_LOOK_S)
             try:
-                await self.probe()
+                await self.look()
             except (BackendMissing, Broken) as error:
                 self.trouble = str(error)
                 continue

@@ -6,13 +6,18 @@ from typing import Any, Protocol
 
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured
 from engine.store.journal import Journal
+from engine.store.probes import Probed
 from engine.store.profiles import Profiled
 from engine.store.revisions import TellRevised
 from engine.store.toolchain import Toolchain
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
+from evaluators.probes.probe import Answer, BuiltProbe, Probe
 from evaluators.profile.profiler import Profile
+
+CompileProbe = Callable[[str], Awaitable[BuiltProbe | Answer]]
+"""Text of a probe file -> compiled, or why it was refused. Raises Broken."""
 
 CALLS_PER_LANE = 2
 """One being measured, one waiting in the evaluator: a device never waits for a message."""
@@ -29,6 +34,22 @@ class ProfileLimits:
     most: int
     share: float
     tell: Callable[[Profiled], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeLimits:
+    """Probes beside the search. share: of the devices' time in this session, while kernels wait.
+
+    shipped: the set that is measured where nobody asked. kept: answers of earlier campaigns on
+    such devices, by probe id; keep: adds one. tell: hands an answer to the islands.
+    """
+
+    share: float
+    compile: CompileProbe
+    shipped: Sequence[Probe]
+    kept: Mapping[str, Answer]
+    keep: Callable[[Answer], Awaitable[None]]
+    tell: Callable[[Probed], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +104,9 @@ class Lane(Protocol):
     async def profile(self, built: Built, task: str) -> Profile:
         """After what was given to the device before; it is not free meanwhile. Raises Broken."""
 
+    async def probe(self, built: BuiltProbe) -> Answer:
+        """Raises Broken."""
+
 
 Compile = Callable[[str], Awaitable[Built | Evaluation]]
 """Source -> compiled, or the verdict. Raises Broken."""
@@ -119,3 +143,4 @@ class DispatchSetting:
     spread: Spread
     watch: Watch | None = None  # None: devices see races themselves
     tuning: TuningLimits | None = None
+    probes: ProbeLimits | None = None  # None: nobody would be told

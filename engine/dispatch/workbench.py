@@ -16,6 +16,7 @@ from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import brief, elsewhere
+from evaluators.probes.probe import Answer, BuiltProbe, compile_probe
 from evaluators.processes.child_evaluator import DeviceSick
 from evaluators.processes.stand_by import StandBy
 from evaluators.processes.stand_in import needs_stand_in, watched_elsewhere
@@ -116,12 +117,18 @@ class OpenEvaluator(Protocol):
         Raises Rejected when the kernel, which passed before, now does not.
         """
 
+    def probe(self, built: BuiltProbe) -> Answer:
+        """What its launches tell; one that fails is an answer, too."""
+
 
 class Workbench(Protocol):
     """Picklable: says how to compile, and how to open a device."""
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         """For a device like info; needs none. An Evaluation is the verdict on what fails."""
+
+    def compile_probe(self, text: str, info: DeviceInfo) -> BuiltProbe | Answer:
+        """The same for a probe file. An Answer says why it was refused."""
 
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """Raises evaluators.device_info.BackendMissing, DeviceSick."""
@@ -157,6 +164,12 @@ class BackendWorkbench:
         except Rejected as rejected:
             return evaluate.failed(kernel_id(source), task.hash, info.device_class, rejected)
         return Built(kernel=kernel, compiled=compiled)
+
+    def compile_probe(self, text: str, info: DeviceInfo) -> BuiltProbe | Answer:
+        try:
+            return compile_probe(text, _compiler(self.backend, info.arch), info)
+        except Rejected as rejected:
+            return Answer.of_rejected(text, rejected)
 
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """On a GPU in a child process, which faults end."""

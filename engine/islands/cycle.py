@@ -25,6 +25,7 @@ from operators.operator import (
     Knowledge,
     Mutation,
     Operators,
+    ProbesLeft,
     Repeat,
     Selection,
     Unusable,
@@ -59,6 +60,14 @@ class IdeaBook(Protocol):
         *,
         again: bool,
     ) -> Idea | None: ...
+
+
+class ProbeAsks(Protocol):
+    """An island's probes; see engine.islands.probes."""
+
+    async def left(self, cycle: int) -> ProbesLeft | None: ...
+
+    def begin(self, cycle: "Cycle", design: Design, base: Individual) -> None: ...
 
 
 class Note(Protocol):
@@ -163,6 +172,7 @@ class Asker:
     random_candidate: RandomCandidate
     mix: OperatorMix
     note: Note
+    probes: ProbeAsks
     ideas: IdeaBook | None = None  # None: experiments are not compared with those of before
 
     @property
@@ -204,8 +214,10 @@ class Asker:
         told = replace(context(DESIGN, "design"), rationale=_why(selection))
         if self.ideas is not None:
             told = replace(told, claimed=await self.ideas.tell(told.island, cycle.number))
-        design = await operators.designer.design(base, reference, told)
+        asking = replace(told, probes=await self.probes.left(cycle.number))
+        design = await operators.designer.design(base, reference, asking)
         self.note(cycle.number, design)
+        self.probes.begin(cycle, design, base)
         chosen, repeated = await self._untried(told, design.experiments)
         if repeated and not chosen:
             told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))

@@ -10,12 +10,14 @@ from engine.islands.candidates import Candidates
 from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
 from engine.islands.memory import Memory
 from engine.islands.population import island_state
+from engine.islands.probes import Probes
 from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
 from engine.islands.tally import Tally
 from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
+from engine.store.probes import Probed, ProbeHeard
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
@@ -42,7 +44,8 @@ class Island:
         self._barren = 0  # cycles in a row without a new kernel
         self._setbacks = Setbacks(index, self._mix, setting.config.llm)
         self._lost = ""  # why it ends, where no reply could be used
-        self._asker = setting.asker(self._mix, self._note)
+        self._probes = Probes(index, setting)
+        self._asker = setting.asker(self._mix, self._note, self._probes)
 
     # --- life -------------------------------------------------------------------------------
 
@@ -88,6 +91,11 @@ class Island:
             self._memory.profiles[profiled.kernel_id] = profiled.advice
             self._setting.journal.post(Learned(island=self.index, kernel_id=profiled.kernel_id))
 
+    def hear_answer(self, probed: Probed) -> None:
+        """Take a probe's answer in; cycles that have begun go on without it."""
+        if self._memory.take_answer(probed):
+            self._setting.journal.post(ProbeHeard(island=self.index, probe_id=probed.key))
+
     def revise(self, number: int, evaluation: Evaluation) -> None:
         """Take a kernel's new verdict in; cycles that have begun go on with the old one."""
         if self._memory.revise(number, evaluation):
@@ -113,6 +121,8 @@ class Island:
                     self._memory.revise(event.number, individuals[0].evaluation)
                 case Profiled():
                     self._memory.profiles[event.kernel_id] = event.advice
+                case Probed():
+                    self._memory.take_answer(event)
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()
@@ -193,6 +203,7 @@ class Island:
             tally.decline(declined)
         finally:
             tally.seats.end()
+        await self._probes.written(cycle.number)
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
         self._barren = 0 if tally.new else self._barren + 1

@@ -8,6 +8,7 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.islands.population import AddStatus, Population
 from engine.islands.restart import diverse
+from engine.store.probes import Probed
 from evaluators.evaluation import Evaluation
 from operators.individual import Individual
 from operators.operator import NOTHING_LEARNED
@@ -37,6 +38,7 @@ class Memory:
         self.known: set[str] = set()
         self.profiles: dict[str, tuple[str, ...]] = {}
         self.knowledge = NOTHING_LEARNED
+        self._answers: dict[str, Probed] = {}  # of probes, by id
         self.revised: dict[str, tuple[int, Evaluation]] = {}
         self._heard: list[Individual] = []  # since a cycle last began
         self._best = 0.0  # of the population, since it last began
@@ -60,6 +62,16 @@ class Memory:
             self._best = max(self._best, speed)
         self._forget_oldest()
         return status
+
+    def take_answer(self, probed: Probed) -> bool:
+        """A probe's answer, for cycles from the next on; False: it is known."""
+        if probed.key in self._answers:
+            return False
+        self._answers[probed.key] = probed
+        shipped_first = sorted(self._answers.values(), key=lambda one: not one.shipped)
+        measured = tuple(one.told for one in shipped_first)
+        self.knowledge = replace(self.knowledge, measured=measured)
+        return True
 
     def restart(self) -> bool:
         """Begin again with the most diverse that is known; False where that is one kernel."""

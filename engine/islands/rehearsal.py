@@ -1,6 +1,7 @@
 """Rehearsal: an island taken up from its log, without a device or a model, to see what it asks."""
 
 import asyncio
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from engine.islands.island import Island
 from engine.islands.operators import island_operators
 from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
+from engine.llm.probe_book import ProbeBook
 from engine.store.calls import CallReplied, GivenUp
 from engine.store.events import CycleFinished, CycleStarted, Event
 from engine.store.replay import History, Replay
@@ -20,8 +22,8 @@ from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
 from operators.catalog import random_candidate
 from operators.individual import Candidate, Experiment
-from operators.llm.question import Failure, Reply, Request, Role, Unanswered
-from operators.operator import Context, Draft
+from operators.llm.question import Failure, Part, Reply, Request, Unanswered
+from operators.operator import AskedProbe, Context, Draft
 
 STAND_IN = Experiment(
     technique="example",
@@ -30,6 +32,10 @@ STAND_IN = Experiment(
     rubric="(Here stand the steps.)",
     performance=(0.0, 0.0),
     innovation=0,
+)
+STAND_IN_PROBE = AskedProbe(
+    question="(Here stands what the Designer wants to know.)",
+    rubric="(Here stand the steps.)",
 )
 MOST_CYCLES = 200
 """After so many without a question to a role, it is not asked."""
@@ -72,7 +78,7 @@ class Rehearsal:
         aside = [(one, ()) for one in self._open_cycles(known) if one.cycle != number]
         return self._asked([*known, *aside], None, cycles=1)
 
-    def next(self, role: Role) -> tuple[Request | None, bool]:
+    def next(self, role: Part) -> tuple[Request | None, bool]:
         """What the role is asked next, as a resumed campaign would; None: it is not.
 
         The second: whether cycles under way had to be left aside, which wait for a verdict or
@@ -82,7 +88,7 @@ class Rehearsal:
         aside = [*history, *((closed, ()) for closed in self._open_cycles(history))]
         for known, left_aside in ((history, False), (aside, True)):
             for request in self._asked(known, role, cycles=MOST_CYCLES):
-                if request.role == role and request.key not in self.outcomes:
+                if request.part == role and request.key not in self.outcomes:
                     return request, left_aside
         return None, True
 
@@ -93,7 +99,7 @@ class Rehearsal:
             CycleFinished(island=self.island, cycle=cycle) for cycle in sorted(started - finished)
         ]
 
-    def _asked(self, history: History, wanted: Role | None, *, cycles: int) -> list[Request]:
+    def _asked(self, history: History, wanted: Part | None, *, cycles: int) -> list[Request]:
         model = _Answers(self.outcomes, wanted)
         journal = _Cycles(cycles)
         shared = self.config.shares_memory(self.island)
@@ -112,6 +118,7 @@ class Rehearsal:
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate if self.config.tunes(self.island) else None,
             send=lambda source, destination, round, elites: None,
+            probes=self._probes(journal, wanted),
             ideas=IdeaBook(journal, shared=shared, earlier=self.whole.ideas) if compared else None,
         )
         island = Island(self.island, setting)
@@ -120,6 +127,12 @@ class Rehearsal:
             island.hear(self.whole.unheard(self.island, self.config.memory_partners(self.island)))
         asyncio.run(island.run())
         return model.asked
+
+    def _probes(self, journal: "_Cycles", wanted: Part | None) -> ProbeBook | None:
+        """None where designers were told of none: there was a time before probes."""
+        log = copy.deepcopy(self.whole.probes)
+        asks = self.config.asks_probes(self.island) and (wanted is not None or log.told)
+        return ProbeBook(journal, most=self.config.probes.most, log=log) if asks else None
 
     async def _evaluate(
         self, kernel_id: str, candidate: Candidate, held: bool = False
@@ -132,7 +145,7 @@ class Rehearsal:
 class _Answers:
     """Stored answers; without one, an example of what others than the wanted role may say."""
 
-    def __init__(self, outcomes: Outcomes, wanted: Role | None) -> None:
+    def __init__(self, outcomes: Outcomes, wanted: Part | None) -> None:
         self.asked: list[Request] = []
         self._outcomes = outcomes
         self._wanted = wanted
@@ -141,11 +154,15 @@ class _Answers:
         self.asked.append(request)
         if request.key in self._outcomes:
             return self._outcomes[request.key]
-        if self._wanted in (None, request.role):
+        if self._wanted in (None, request.part):
             raise Stopped
         if request.role != "designer":
             return Unanswered(kind=Failure.CANCELLED, reason="nobody is asked")
-        said = {"avenues": [STAND_IN.avenue], "experiments": [asdict(STAND_IN)]}
+        said = {
+            "avenues": [STAND_IN.avenue],
+            "experiments": [asdict(STAND_IN)],
+            "probes": [asdict(STAND_IN_PROBE)] if self._wanted == "prober" else [],
+        }
         return Reply(
             text=json.dumps(said),
             finish="stop",

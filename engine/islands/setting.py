@@ -8,16 +8,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.config import CampaignConfig, OperatorMix
-from engine.islands.cycle import Asker, Cycle, IdeaBook, Note, RandomCandidate
+from engine.islands.cycle import Asker, Cycle, IdeaBook, Note, ProbeAsks, RandomCandidate
 from engine.islands.seats import PAID, Places, Seats
 from engine.store.events import Drafted
 from engine.store.journal import Journal
+from engine.store.probes import ProbeWritten
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import Sweep
 from operators.individual import Candidate, Individual
-from operators.operator import Context, Operators
+from operators.operator import AskedProbe, Context, Operators, ProbesLeft
 
 
 class Evaluate(Protocol):
@@ -25,6 +26,16 @@ class Evaluate(Protocol):
         self, kernel_id: str, candidate: Candidate, held: bool = False
     ) -> Evaluation:
         """held: a place is held for it, which this uses up. Raises Stopped."""
+
+
+class ProbeBook(Protocol):
+    """All probes of a campaign; see engine.llm.probe_book."""
+
+    async def tell(self, island: int, cycle: int) -> ProbesLeft: ...
+
+    async def claim(self, island: int, cycle: int, number: int, asked: AskedProbe) -> bool: ...
+
+    async def write(self, event: ProbeWritten) -> bool: ...
 
 
 Send = Callable[[int, int, int, Sequence[Individual]], None]
@@ -51,15 +62,18 @@ class Setting:
     places: Places | None = None  # None: nothing is paid for, or evaluations have no budget
     evaluate_idle: Evaluate | None = None  # in idle device time; None: this island does not tune
     offer: Callable[[], None] = lambda: None  # there may be something to tune again
+    probes: ProbeBook | None = None  # None: designers ask for none
+    measure_probe: Callable[[ProbeWritten], None] = lambda written: None  # without waiting
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without
 
-    def asker(self, mix: OperatorMix, note: Note) -> Asker:
+    def asker(self, mix: OperatorMix, note: Note, probes: ProbeAsks) -> Asker:
         return Asker(
             operators=self.operators,
             random_candidate=self.random_candidate,
             mix=mix,
             note=note,
             ideas=self.ideas if mix.evolves else None,
+            probes=probes,
         )
 
     def hand_in(self, drafts: Iterable[Drafted]) -> asyncio.Future[list[Any]]:

@@ -21,6 +21,7 @@ from engine.report.models import costs_of
 from engine.report.next_steps import go_on, take_home
 from engine.report.plots import Plot
 from engine.report.predictions import predictions, predictions_plot
+from engine.report.probes import probes_of
 from engine.report.settings import settings_of
 from engine.report.shapes import shapes_of, shapes_plot
 from engine.report.sources import kernel_listing
@@ -152,6 +153,7 @@ def _search(history: History) -> Mapping[str, Any]:
         "all_faults": len(history.faults),
         "profiles": history.profiles[-MOST_ROWS:],
         "all_profiles": len(history.profiles),
+        "probes": probes_of(whole),
     }
 
 

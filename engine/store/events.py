@@ -11,6 +11,7 @@ from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
 from engine.store.event_body import body_of
 from engine.store.ideas import IdeaEvent
+from engine.store.probes import ProbeEvent
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
 from engine.store.sessions import SessionEvent
@@ -237,6 +238,7 @@ Event = (
     | CallEvent
     | ContestEvent
     | IdeaEvent
+    | ProbeEvent
     | ProfileEvent
     | RevisionEvent
 )

@@ -19,6 +19,7 @@ from engine.store.events import (
     Migrated,
 )
 from engine.store.ideas import IdeaEvent
+from engine.store.probes import Probed, ProbeEvent, ProbeHeard, ProbeLog
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Scoreboard
@@ -75,6 +76,7 @@ class Replay:
     faults: int = 0
     calls: CallHistory = field(default_factory=CallHistory)
     ideas: list[IdeaEvent] = field(default_factory=list)
+    probes: ProbeLog = field(default_factory=ProbeLog)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -168,14 +170,18 @@ class Replay:
             self.sessions[-1].device_s += event.evaluation.seconds.get("device", 0.0)
             self.first_evaluated_at = self.first_evaluated_at or stored.at
             self.last_evaluated_at = stored.at
-        elif isinstance(event, EpochStarted | Profiled | Contested | FinalMeasurement):
+        elif isinstance(event, EpochStarted | Profiled | Probed | Contested | FinalMeasurement):
             self.sessions[-1].device_s += event.device_s
+        if isinstance(event, ProbeEvent):
+            self.probes.apply(event)
         if self.sessions:
             self.sessions[-1].ended_at = stored.at
         if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated | Revised):
             self._own.setdefault(event.island, []).append(event)
         elif isinstance(event, Learned):
             self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
+        elif isinstance(event, ProbeHeard):
+            self._own.setdefault(event.island, []).append(self.probes.answers[event.probe_id])
 
     def _individuals(self, event: Event) -> tuple[Individual, ...]:
         """As they were first measured: an island hears of a new verdict by an event of its own."""

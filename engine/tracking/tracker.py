@@ -136,6 +136,9 @@ class Tracker:
             steps = lineage_json(replay, best.kernel_id)
             texts["lineage.json"] = json.dumps(steps, indent=2) + "\n"
             texts["lineage.txt"] = lineage_text(replay, best.kernel_id)
+        if replay.probes.answers:
+            told = sorted(replay.probes.answers.values(), key=lambda one: one.shipped)
+            texts["probes.txt"] = "".join(f"{one.told}\n" for one in told)
         runs.texts(texts)
         self._describe(runs, replay, "running" if running else state)
         until = time.monotonic() + LAST_TRACES_S

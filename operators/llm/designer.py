@@ -2,16 +2,31 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from evaluators.spelling import shortened
 from operators.individual import Experiment, Individual
 from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, designer_prompt
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Model, Prompt, Reply
-from operators.llm.replies import DesignerReply, ExperimentReply, read_structured, schema_of
-from operators.operator import Context, Design
+from operators.llm.replies import (
+    AskingDesignerReply,
+    DesignerReply,
+    ExperimentReply,
+    ProbeReply,
+    read_structured,
+    schema_of,
+)
+from operators.operator import AskedProbe, Context, Design, ProbesLeft
 
 SCHEMA = schema_of(DesignerReply)
+ASKING_SCHEMA = schema_of(AskingDesignerReply)
+MOST_PROBES = 2
+"""That one design may ask for."""
+MOST_QUESTION = 200
+"""Characters of a probe's question."""
+
 AVENUES = 10
 EXPERIMENTS = 5
 FEW_AVENUES = 3
@@ -62,8 +77,8 @@ class LlmDesigner:
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
         """Raises Declined: the model gave no usable design."""
-
         in_trouble = "designer" in context.trouble
+        probes = None if in_trouble else _offered(context.probes)
 
         def render(tokens: int | None) -> Prompt:
             scene = Scene.of(context, tokens or self._tokens)
@@ -77,13 +92,36 @@ class LlmDesigner:
                 focus=self._focus,
                 repeated=context.repeated,
                 claimed=context.claimed,
+                probes=probes,
+                most_probes=min(MOST_PROBES, probes.count) if probes else 0,
             )
 
-        return await ask(self._model, "designer", context, render, _read, schema=SCHEMA)
+        schema, read = (ASKING_SCHEMA, _read_asking) if probes else (SCHEMA, _read)
+        return await ask(self._model, "designer", context, render, read, schema=schema)
+
+
+def _offered(probes: ProbesLeft | None) -> ProbesLeft | None:
+    """None where none is left."""
+    return probes if probes is not None and probes.count > 0 else None
+
+
+def _read_asking(reply: Reply) -> Design:
+    said = read_structured(reply, AskingDesignerReply)
+    probes = tuple(_asked(one) for one in said.probes[:MOST_PROBES])
+    return replace(_design(said), probes=probes)
 
 
 def _read(reply: Reply) -> Design:
-    said = read_structured(reply, DesignerReply)
+    return _design(read_structured(reply, DesignerReply))
+
+
+def _asked(said: ProbeReply) -> AskedProbe:
+    """In one line, so that it can stand before its answer."""
+    question = shortened(" ".join(said.question.split()), MOST_QUESTION)
+    return AskedProbe(question=question, rubric=said.rubric.strip())
+
+
+def _design(said: DesignerReply) -> Design:
     experiments = tuple(_experiment(one) for one in said.experiments)
     named = dict.fromkeys(one.avenue for one in experiments if one.avenue)
     return Design(

@@ -10,12 +10,14 @@ from operators.llm.prompts.render import (
     Scene,
     crossover_prompt,
     designer_prompt,
+    probe_prompt,
     repair_prompt,
     selector_prompt,
     writer_prompt,
 )
 from operators.llm.prompts.room import PROMPT_TOKENS
-from operators.llm.question import Prompt, Role
+from operators.llm.question import Part, Prompt
+from operators.operator import AskedProbe
 
 EXPERIMENT = Experiment(
     technique="example",
@@ -25,10 +27,17 @@ EXPERIMENT = Experiment(
     innovation=0,
 )
 
+PROBE = AskedProbe(
+    question="(Here stands what the Designer wants to know.)",
+    rubric="(Here stand the steps.)",
+)
 
-def preview(role: Role, task: Task, device: DeviceInfo) -> Prompt:
+
+def preview(role: Part, task: Task, device: DeviceInfo) -> Prompt:
     """What role is sent of the naive seed, which is not measured; for repair it says it failed."""
-    scene = Scene(task=task, device=device, tokens=PROMPT_TOKENS[role])
+    scene = Scene(
+        task=task, device=device, tokens=PROMPT_TOKENS["writer" if role == "prober" else role]
+    )
     seed = _seed(task, device, Status.STOPPED_EARLY, "not measured yet")
     known = {seed.id: seed}
     match role:
@@ -40,6 +49,8 @@ def preview(role: Role, task: Task, device: DeviceInfo) -> Prompt:
             )
         case "writer":
             return writer_prompt(scene, seed, seed, EXPERIMENT, known)
+        case "prober":
+            return probe_prompt(scene, PROBE, seed, known)
         case "crossover":
             return crossover_prompt(scene, seed, seed, known)
         case "repair":

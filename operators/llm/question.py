@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -9,6 +10,10 @@ from typing import Any, Literal, Protocol
 
 Role = Literal["selector", "designer", "writer", "crossover", "repair"]
 ROLES: tuple[Role, ...] = ("selector", "designer", "writer", "crossover", "repair")
+
+Part = Role | Literal["prober"]
+PARTS: tuple[Part, ...] = (*ROLES, "prober")
+"""Whom a prompt speaks to: the writer of probes is the writer, asked for something else."""
 
 
 class Failure(StrEnum):
@@ -106,10 +111,19 @@ class Request:
     shortened: bool = False
 
     @property
+    def part(self) -> Part:
+        return part_of(self.role, self.key)
+
+    @property
     def prompt_hash(self) -> str:
         """16 hex digits of everything the model is shown."""
         shown = [[asdict(message) for message in self.prompt.messages], self.schema]
         return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def part_of(role: Role, key: str) -> Part:
+    """key: of a request."""
+    return "prober" if re.search(r"/p\d+/", key) else role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

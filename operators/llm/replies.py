@@ -93,6 +93,28 @@ class DesignerReply(_Reply):
         return [_BULLET.sub("", v, count=1) if isinstance(v, str) else v for v in said if v]
 
 
+class ProbeReply(_Reply):
+    question: str = Field(min_length=1)
+    rubric: str = ""
+
+
+class AskingDesignerReply(DesignerReply):
+    """A designer's that may ask for probes."""
+
+    probes: list[ProbeReply] = []
+
+    @field_validator("probes", mode="before")
+    @classmethod
+    def _readable(cls, value: Any) -> Any:
+        """A design is not lost for a probe that can't be read."""
+        asked = []
+        for one in value if isinstance(value, list) else []:
+            said = one if isinstance(one, dict) else {"question": one}
+            told = {key: _as_text(said.get(key)) for key in ("question", "rubric")}
+            asked.append({key: text for key, text in told.items() if isinstance(text, str)})
+        return [one for one in asked if one.get("question", "").strip()]
+
+
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{6,64}(?![0-9A-Za-z])")
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _DEEPEST = 4
@@ -116,6 +138,16 @@ def _shape(**keys: str) -> dict[str, str]:
     return {word: name for name, words in keys.items() for word in (name, *words.split())}
 
 
+_EXPERIMENT_KEYS = _shape(
+    technique="name title",
+    avenue="",
+    description="idea",
+    rubric="steps",
+    new="",
+    performance="expected_performance expected_uplift performance_uplift uplift",
+    innovation="innovation_score",
+)
+
 SHAPES: dict[type[BaseModel], Shape] = {
     SelectorReply: Shape(
         keys=_shape(
@@ -127,15 +159,12 @@ SHAPES: dict[type[BaseModel], Shape] = {
     DesignerReply: Shape(
         keys=_shape(avenues="optimization_avenues", experiments=""),
         items="experiments",
-        item_keys=_shape(
-            technique="name title",
-            avenue="",
-            description="idea",
-            rubric="steps",
-            new="",
-            performance="expected_performance expected_uplift performance_uplift uplift",
-            innovation="innovation_score",
-        ),
+        item_keys=_EXPERIMENT_KEYS,
+    ),
+    AskingDesignerReply: Shape(
+        keys=_shape(avenues="optimization_avenues", experiments="", probes=""),
+        items="experiments",
+        item_keys=_EXPERIMENT_KEYS,
     ),
 }
 

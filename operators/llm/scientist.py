@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from operators.llm.crossover import LlmCrossover
 from operators.llm.designer import AVENUES, EXPERIMENTS, LlmDesigner
 from operators.llm.novelty import Novelty
+from operators.llm.prober import LlmProber
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Model, Role
 from operators.llm.repair import LlmRepairer
@@ -46,4 +47,5 @@ def llm_operators(
         crossover=LlmCrossover(model, judge, tokens=tokens["crossover"]),
         mutator=classic.mutator,
         repairer=LlmRepairer(model, tokens=tokens["repair"]),
+        prober=LlmProber(model, tokens=tokens["writer"]),
     )

@@ -61,11 +61,11 @@ def invalid_reason(source: str, context: Context) -> str:
             for workload in context.task.workloads(suite, context.device.backend):
                 kernel.plan(context.task, workload.dims)
     except Rejected as rejected:
-        return rejected.reason + _quoted(source, rejected.line)
+        return rejected.reason + quoted(source, rejected.line)
     return ""
 
 
-def _quoted(source: str, line: int | None) -> str:
+def quoted(source: str, line: int | None) -> str:
     """The line that a reason names: a model that sent edits has not seen the file they make."""
     lines = source.split("\n")
     if line is None or not 0 < line <= len(lines) or not lines[line - 1].strip():

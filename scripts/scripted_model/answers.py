@@ -16,6 +16,7 @@ ROLES = {
     "Kernel Writer": "writer",
     "Kernel Writer (crossover)": "crossover",
     "Kernel Writer (repair)": "repair",
+    "Kernel Writer (probe)": "probe",
 }
 CODE_TITLES = {"writer": "Base", "crossover": "First parent", "repair": "The kernel that failed"}
 
@@ -35,9 +36,32 @@ def answer(messages: Messages, number: int) -> str:
         return _selection(prompt, draw)
     if role == "designer":
         return _design(prompt, draw)
+    if role == "probe":
+        return f"```hip\n{_probe(prompt)}```\n"
     base = listing(prompt, CODE_TITLES[role])
     kernel = changed(base, prompt, draw)
     return f"```hip\n{kernel}```\n\n## Report\nParameters drawn anew (scripted reply {number}).\n"
+
+
+def asking(messages: Messages, number: int) -> str:
+    """The same, of a designer that asks for as many probes as it may, each for a new reason."""
+    said = answer(messages, number)
+    may = re.search(r"You may ask for (\d+) at most", messages[-1]["content"])
+    if role_of(messages) != "designer" or may is None:
+        return said
+    probes = [
+        {
+            "question": f"What does an empty block cost (reason {number}.{place})?",
+            "rubric": "1. Launch empty blocks. 2. Compare two counts.",
+        }
+        for place in range(int(may[1]))
+    ]
+    return json.dumps({**json.loads(said), "probes": probes})
+
+
+def _probe(prompt: str) -> str:
+    question = prompt.partition("# The question\n")[2].split("\n")[0]
+    return PROBE.replace("QUESTION", question.replace('"', ""))
 
 
 def _selection(prompt: str, draw: random.Random) -> str:
@@ -160,5 +184,21 @@ __global__ void sgemm_tile(const float* a, const float* b, float* c, int M, int 
                 }
         }
     }
+}
+"""
+
+PROBE = """/*---
+launches:
+  - {kernel: empty, grid: [BLOCKS], block: [64], args: [out]}
+params: {BLOCKS: 64}
+probe:
+  question: "QUESTION"
+  buffers: {out: {dtype: float32, elements: "64"}}
+  cases: [{BLOCKS: 64}, {BLOCKS: 256}]
+  per: "BLOCKS"
+  show: {out: 2}
+---*/
+__global__ void empty(float* out) {
+    if (blockIdx.x == 0) out[threadIdx.x] = 1.0f;
 }
 """

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from scripts.scripted_model.answers import answer, asking
 from scripts.scripted_model.server import Script, ScriptedServer
 
 
@@ -41,6 +42,7 @@ async def _main() -> None:
     parser.add_argument("--malform", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--unique", action="store_true", help="no two kernels are the same")
+    parser.add_argument("--probes", action="store_true", help="its designers ask for probes")
     parser.add_argument("--log", default="", help="append each call to this file, as JSON lines")
     given = parser.parse_args()
     script = Script(
@@ -50,6 +52,7 @@ async def _main() -> None:
         malform=given.malform,
         seed=given.seed,
         unique=given.unique,
+        rule=asking if given.probes else answer,
     )
     async with ScriptedServer(script, port=given.port) as server:
         print(server.base_url, flush=True)

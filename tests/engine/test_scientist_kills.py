@@ -17,8 +17,9 @@ from engine.store.calls import CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.store.events import CycleFinished, Drafted
 from engine.store.replay import replay
 from operators.llm.question import Failure
+from scripts.scripted_model.answers import answer
 from scripts.scripted_model.endpoint import serving
-from scripts.scripted_model.server import Script, ScriptedServer
+from scripts.scripted_model.server import Rule, Script, ScriptedServer
 from tests.engine import test_scientist_campaign
 from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
@@ -48,13 +49,20 @@ def few_at_once(folder: Path, url: str, budgets: dict[str, int]) -> CampaignConf
     return config(folder, url, budgets=budgets, llm={**section(url), "concurrency": 6})
 
 
-def killed_and_resumed(folder: Path, *, kills: int, evaluations: int) -> Run:
-    """A campaign whose driver is killed at random moments of its work, then let end."""
+def killed_and_resumed(
+    folder: Path, *, kills: int, evaluations: int, rule: Rule = answer, most: int = 40
+) -> Run:
+    """A campaign whose driver is killed at random moments of its work, then let end.
+
+    most: calls of models before a kill.
+    """
     draw = random.Random(f"kills/{kills}")
-    script = Script(key=SECRET, latency_s=0.15, fail=0.1, malform=0.1, seed=9, hang_s=0.5)
+    script = Script(
+        key=SECRET, latency_s=0.15, fail=0.1, malform=0.1, seed=9, hang_s=0.5, rule=rule
+    )
     with serving(script) as server:
         for _ in range(kills):
-            _kill_at_work(folder, server, calls=draw.randint(5, 40))
+            _kill_at_work(folder, server, calls=draw.randint(5, most))
         # The kills may have come after many evaluations; some are left to do in any case.
         done = replay(folder / "it" / "store.sqlite").scores.asked
         budgets = {"evaluations": max(evaluations, done + 5), "calls": 1000}
@@ -110,6 +118,7 @@ def check_kills(run: Run, kills: int) -> None:
         request
         for request in answered
         if request.split("/")[3:4] == ["writer"]
+        and request.split("/")[2].startswith("s")  # else a probe's
         and "/".join(request.split("/")[:2]) in finished
         and "/".join(request.split("/")[:3]) not in drafted
         and request not in known

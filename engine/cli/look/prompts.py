@@ -15,17 +15,17 @@ from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task_file import load_task
 from operators.llm.preview import preview
-from operators.llm.question import Message, Role
+from operators.llm.question import Message, Part, part_of
 
 
-def seed_prompt(task: str, role: Role, backend_name: str) -> str:
+def seed_prompt(task: str, role: Part, backend_name: str) -> str:
     """With the naive seed alone. Raises TaskError, BackendMissing."""
     return _text(preview(role, load_task(task), _device(backend_name)).messages)
 
 
 def campaign_prompt(
     run_dir: Path,
-    role: Role,
+    role: Part,
     *,
     island: int | None = None,
     cycle: int | None = None,
@@ -70,13 +70,13 @@ def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
 
 
 def _last_sent(
-    run_dir: Path, role: Role, island: int | None, cycle: int | None
+    run_dir: Path, role: Part, island: int | None, cycle: int | None
 ) -> CallReserved | None:
     sent = [
         stored.event
         for stored in read_events(run_dir / STORE)
         if isinstance(stored.event, CallReserved)
-        and stored.event.role == role
+        and part_of(stored.event.role, stored.event.request) == role
         and island in (None, stored.event.island)
         and cycle in (None, stored.event.cycle)
     ]

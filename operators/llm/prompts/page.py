@@ -20,12 +20,13 @@ from operators.llm.prompts.templates import render, templates_hash
 from operators.llm.question import Message, Prompt, Role
 from operators.operator import Knowledge
 
-PERSONAS: Mapping[Role, str] = {
+PERSONAS: Mapping[str, str] = {
     "selector": "Selector",
     "designer": "Experiment Designer",
     "writer": "Kernel Writer",
     "crossover": "Kernel Writer (crossover)",
     "repair": "Kernel Writer (repair)",
+    "probe": "Kernel Writer (probe)",
 }
 ARGUMENT_ROLES = {
     "in": "input",
@@ -43,7 +44,7 @@ CPU_DIRECTIONS = (
 )
 KNOWLEDGE_SHARE = 0.2
 """Of the budget. Shares of the budget alone are the same in all prompts of a campaign."""
-MEASURED_SHARE, FINDINGS_SHARE = 0.06, 0.1
+MEASURED_SHARE, FINDINGS_SHARE = 0.1, 0.1
 REFERENCE_SHARE = 0.1
 DESCRIPTION_SHARE = 0.2
 FRAME_CHARACTERS = 1_500
@@ -73,15 +74,20 @@ class Page:
         knowledge: Knowledge,
         profiles: Mapping[str, tuple[str, ...]],
         said: Mapping[str, Any],
+        template: str = "",
     ) -> None:
-        """tokens: the budget; knowledge: the campaign's own; said: for the system message."""
+        """tokens: the budget; knowledge: the campaign's own; said: for the system message.
+
+        template: of what the role is asked for, where that is not its usual work.
+        """
         self._role, self._device, self._profiles = role, device, profiles
+        self._template = template or role
         self._left_out: list[str] = []
         self._characters = int(tokens * CHARACTERS_A_TOKEN)
         self._system = render(
             "system",
-            persona=PERSONAS[role],
-            part=f"_{'writer' if self._writes else role}_part.md.j2",
+            persona=PERSONAS[self._template],
+            part=f"_{template or ('writer' if self._writes else role)}_part.md.j2",
             options=sorted(OPTIONS),
             headers=HEADERS,
             directions=GPU_DIRECTIONS if device.judges_on_device else CPU_DIRECTIONS,
@@ -167,7 +173,7 @@ class Page:
         return f"; the {title} has {lines} lines: where most stay, give edits"
 
     def prompt(self, **values: Any) -> Prompt:
-        text = render(self._role, stable=self._stable, left_out=self._left_out, **values)
+        text = render(self._template, stable=self._stable, left_out=self._left_out, **values)
         return Prompt(
             messages=(
                 Message(role="system", content=self._system),

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any, Self
 
 from evaluators.device_info import DeviceInfo
@@ -18,7 +20,14 @@ from operators.llm.prompts.steps import base_of
 from operators.llm.prompts.tables import clip, profile_lines, table, verdict
 from operators.llm.prompts.templates import render
 from operators.llm.question import Failure, Malformed, Message, Prompt, Role
-from operators.operator import NOTHING_LEARNED, Context, Knowledge, Repeat
+from operators.operator import (
+    NOTHING_LEARNED,
+    AskedProbe,
+    Context,
+    Knowledge,
+    ProbesLeft,
+    Repeat,
+)
 
 LOG_CHARACTERS = 4_000
 QUOTED_CHARACTERS = 12_000  # of a rejected reply
@@ -71,8 +80,8 @@ class Scene:
     def benchmarks(self) -> Sequence[Workload]:
         return self.task.workloads("benchmarks", self.device.backend)
 
-    def page(self, role: Role, **said: Any) -> Page:
-        """said: what the role's system message names."""
+    def page(self, role: Role, *, template: str = "", **said: Any) -> Page:
+        """template: see Page; said: what the role's system message names."""
         return Page(
             role,
             self.task,
@@ -80,6 +89,7 @@ class Scene:
             tokens=self.tokens,
             knowledge=self.knowledge,
             profiles=self.profiles,
+            template=template,
             said={**said, "tunes": self.tuned is not None},
         )
 
@@ -134,10 +144,19 @@ def designer_prompt(
     focus: Sequence[str] = (),
     repeated: Sequence[Repeat] = (),
     claimed: Sequence[Idea] = (),
+    probes: ProbesLeft | None = None,
+    most_probes: int = 0,
 ) -> Prompt:
     """focus: directions to look at first; repeated: what was designed just now, in vain;
-    claimed: what had gone to a writer."""
-    page = scene.page("designer", avenues=avenues, experiments=experiments, focus=focus)
+    claimed: what had gone to a writer; most_probes: that may be asked for now."""
+    page = scene.page(
+        "designer",
+        avenues=avenues,
+        experiments=experiments,
+        focus=focus,
+        asks_probes=probes is not None,
+    )
+    page.room.take(*(probes.asked if probes else ()))
     again = [repeat_line(one, known, scene.spread) for one in repeated]
     out = under_way(claimed, known)
     page.room.take(*again, *out)
@@ -157,6 +176,8 @@ def designer_prompt(
         repeated=again,
         avenues=avenues,
         experiments=experiments,
+        probes=probes,
+        most_probes=most_probes,
     )
 
 
@@ -179,6 +200,20 @@ def writer_prompt(
         performance=experiment.performance,
         advice=page.advice("Base", base),
     )
+
+
+def probe_prompt(
+    scene: Scene, asked: AskedProbe, base: Individual, known: Mapping[str, Individual]
+) -> Prompt:
+    """What a writer is sent for a probe file."""
+    page = scene.page("writer", template="probe", probe_format=_probe_format())
+    rubric = page.room.text(clip(asked.rubric, TEXT_CHARACTERS), 0.25, least=1000)
+    return page.prompt(base=page.listing(base, known), question=asked.question, rubric=rubric)
+
+
+@cache
+def _probe_format() -> str:
+    return (files("evaluators.probes") / "format.md").read_text("utf-8").strip()
 
 
 def crossover_prompt(

@@ -25,7 +25,7 @@ from engine.store.replay import replay
 from engine.store.scoreboard import Best
 from engine.store.spending import CallBudget, Spending
 from engine.store.summary import summarise
-from operators.llm.question import ROLES
+from operators.llm.question import PARTS
 from tests.engine import campaign_log as log
 from tests.evaluators.small_task import SPACIOUS, write_task
 
@@ -239,7 +239,7 @@ def test_explain_tells_the_regions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_names_written_out_in_the_parser_are_all_there_are() -> None:
-    assert options.ROLE_NAMES == ROLES
+    assert options.ROLE_NAMES == PARTS
 
 
 def test_prompts_show_the_seed_or_the_kernels_of_a_campaign(

@@ -10,10 +10,18 @@ import pytest
 
 from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits, TuningLimits, Watch
+from engine.dispatch.setting import (
+    DispatchSetting,
+    Lane,
+    ProbeLimits,
+    ProfileLimits,
+    TuningLimits,
+    Watch,
+)
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import CampaignFailed, Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
+from engine.store.probes import ProbeLog
 from engine.store.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
@@ -22,6 +30,7 @@ from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
+from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.profile.profiler import Profile
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
@@ -131,6 +140,9 @@ class ScriptedLane:
     async def profile(self, built: Built, task: str) -> Profile:
         raise AssertionError("no profile was asked for")
 
+    async def probe(self, built: BuiltProbe) -> Answer:
+        raise AssertionError("no probe was asked for")
+
 
 def of_blocks(speedup: float, beside: float, count: int) -> dict[str, tuple[float, ...]]:
     """Paired blocks of a kernel and another one, by how fast they are."""
@@ -171,6 +183,8 @@ def dispatcher(
     revised: TellRevised = lambda number, evaluation: None,
     tuning: TuningLimits | None = None,
     watch: Watch | None = None,
+    probes: ProbeLimits | None = None,
+    log: ProbeLog | None = None,
 ) -> Dispatcher:
     setting = DispatchSetting(
         task_hash=TASK.hash,
@@ -189,8 +203,9 @@ def dispatcher(
         spread=SPREAD,
         tuning=tuning,
         watch=watch,
+        probes=probes,
     )
-    return Dispatcher(setting, scores or Scoreboard())
+    return Dispatcher(setting, scores or Scoreboard(), log)
 
 
 def test_the_seed_is_measured_first_and_becomes_the_anchor() -> None:

@@ -23,16 +23,16 @@ NEVER = 10_000
 
 
 class SickLane(ScriptedLane):
-    """A device that falls ill with a kernel and fails so many probes after it."""
+    """A device that falls ill with a kernel and fails so many looks after it."""
 
-    def __init__(self, bad_probes: int) -> None:
+    def __init__(self, bad_looks: int) -> None:
         super().__init__({})
-        self._bad_probes = bad_probes
+        self._bad_looks = bad_looks
         self.sick = {kernel(1)[0]: 1}
 
     async def info(self) -> DeviceInfo:
-        self._bad_probes -= 1
-        if self._bad_probes >= 0:
+        self._bad_looks -= 1
+        if self._bad_looks >= 0:
             raise Sick("it computes 3 where 4 is right")
         return INFO
 
@@ -40,7 +40,7 @@ class SickLane(ScriptedLane):
 def test_devices_that_stay_sick_end_the_campaign() -> None:
     async def scenario() -> None:
         lane, journal = SickLane(NEVER), MemoryJournal()
-        quarantined = WatchedLane(lane, first_probe_s=0.01)
+        quarantined = WatchedLane(lane, first_look_s=0.01)
         busy = dispatcher(quarantined, journal, patience_s=0.2)
         await busy.begin(SEED)
         with pytest.raises(CampaignFailed) as caught:
@@ -63,7 +63,7 @@ def test_devices_that_stay_sick_end_the_campaign() -> None:
 
 def test_a_device_that_comes_back_in_time_goes_on() -> None:
     async def scenario() -> None:
-        lane = WatchedLane(SickLane(3), first_probe_s=0.01)
+        lane = WatchedLane(SickLane(3), first_look_s=0.01)
         busy = dispatcher(lane, MemoryJournal(), patience_s=30.0)
         await busy.begin(SEED)
         evaluation = await asyncio.wait_for(busy.evaluate(*kernel(1)), timeout=60)
@@ -105,7 +105,7 @@ def test_a_waiting_kernel_goes_to_no_device_that_fell_ill() -> None:
 
     async def scenario() -> None:
         lane, journal = SickLane(NEVER), MemoryJournal()
-        quarantined = WatchedLane(lane, first_probe_s=60.0)
+        quarantined = WatchedLane(lane, first_look_s=60.0)
         busy = dispatcher(quarantined, journal)
         await busy.begin(SEED)
         first = asyncio.ensure_future(busy.evaluate(*kernel(1)))

@@ -1,28 +1,29 @@
-"""A scripted lane that is watched, and probed, as the lane of a real device is."""
+"""A scripted lane that is watched, and looked at, as the lane of a real device is."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engine.dispatch.quarantine import FIRST_PROBE_S, QuarantinedLane
+from engine.dispatch.quarantine import FIRST_LOOK_S, QuarantinedLane
 from engine.dispatch.setting import Lane
 from engine.dispatch.workbench import Blocks, Built, Measured
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.sittings import Sitting
+from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.profile.profiler import Profile
 
 
-class Probed(Lane, Protocol):
+class Described(Lane, Protocol):
     async def info(self) -> DeviceInfo: ...
 
 
 class WatchedLane(QuarantinedLane):
     """Does what the scripted lane does."""
 
-    def __init__(self, scripted: Probed, *, first_probe_s: float = FIRST_PROBE_S) -> None:
-        super().__init__(scripted.name, first_probe_s=first_probe_s)
+    def __init__(self, scripted: Described, *, first_look_s: float = FIRST_LOOK_S) -> None:
+        super().__init__(scripted.name, first_look_s=first_look_s)
         self._scripted = scripted
 
-    async def probe(self) -> DeviceInfo:
+    async def look(self) -> DeviceInfo:
         return await self._scripted.info()
 
     async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
@@ -40,3 +41,7 @@ class WatchedLane(QuarantinedLane):
     async def profile(self, built: Built, task: str) -> Profile:
         with self.profiling():
             return await self._scripted.profile(built, task)
+
+    async def probe(self, built: BuiltProbe) -> Answer:
+        with self.watched():
+            return await self._scripted.probe(built)
