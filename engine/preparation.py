@@ -86,6 +86,8 @@ def settled(config: CampaignConfig) -> CampaignConfig:
         if not folder.is_dir():
             raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
         changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
+    if config.start_from is not None:
+        changes["start_from"] = config.start_from.resolve()
     task = Path(config.task)
     if (task / "task.yaml").is_file():
         changes["task"] = str(task.resolve())

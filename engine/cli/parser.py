@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.cli.look.options import add_look_commands, add_run_dir
+from engine.cli.steer.options import add_steer_commands
 from engine.cli.usage import Command
 from evaluators.device_info import known_backends
 from evaluators.spelling import did_you_mean
@@ -93,7 +94,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
     _add_overrides(run)
 
-    resume = add("resume", "go on with a campaign that was stopped or killed")
+    resume = add("resume", "go on with a campaign that was stopped, killed or paused")
     add_run_dir(resume)
     resume.add_argument(
         "budgets",
@@ -102,6 +103,8 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         metavar="KEY=VALUE",
         help="a budget to change: evaluations=2000, or wall_time_s=3600",
     )
+
+    add_steer_commands(add)
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from engine.gate import Gate
 from engine.llm.backoff import backoff_s
 from engine.llm.booking import failed_call, most
 from engine.llm.config import Llm
@@ -62,6 +63,7 @@ class Gateway:
         self._totals = SpendingTotals()
         self._endpoints = endpoints(config, environment)
         self.outages = Outages(config.outage_s)
+        self._pause = Gate()
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
@@ -92,8 +94,13 @@ class Gateway:
     def _end(self, why: CallsOver | ModelUnavailable) -> CallsOver | ModelUnavailable:
         """What all questions are told from now on: why, unless something else came before."""
         self._over = self._over or why
+        self._pause.set(closed=False)
         self.outages.end()
         return self._over
+
+    def pause(self, *, paused: bool) -> None:
+        """Make no call until it is taken back, or the end; those in flight are answered."""
+        self._pause.set(closed=paused and not self._over)
 
     @property
     def over(self) -> str:
@@ -169,6 +176,7 @@ class Gateway:
         tokens, dollars = most(request, model)
         payable = partial(self._totals.payable, self._budget, tokens=tokens, dollars=dollars)
         async with self.outages.place(endpoint, self._slots, payable) as absent:
+            await self._pause.passed()
             if self._over:
                 raise self._over
             if absent is not None:
