@@ -70,7 +70,8 @@ def elites(whole: Replay, most: int) -> list[Individual]:
     if best_id and not any(one.id == best_id for one in ranked):
         ranked.insert(0, whole.individual(best_id))  # by contests; the search saw it as a twin
     structures: set[str] = set()
-    first, others = [], []
+    first: list[Individual] = []
+    others: list[Individual] = []
     for one in ranked:
         structure = parse_kernel(one.candidate.source).structure
         (others if structure in structures else first).append(one)

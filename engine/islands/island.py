@@ -130,7 +130,8 @@ class Island:
                         self._restart()
                     idea = self.injections.take_idea(event.idea)
                     chosen = (idea.base,) if idea else self._memory.members(event.tournament)
-                    self._start(event.cycle, event.operator, chosen, idea and idea.event)
+                    told = idea.event if idea else None
+                    self._start(event.cycle, event.operator, chosen, told)
                 case CycleFinished():
                     self._close(event)
                 case _:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.config_errors import ConfigError
-from engine.store.events import to_row
+from engine.store.events import Event, to_row
 from engine.store.sessions import CampaignStarted
 from engine.store.steering import Injected
 from engine.store.store import Store
@@ -26,7 +26,8 @@ def begin_store(run_dir: Path, campaign: CampaignStarted, *carried: Injected) ->
             "that you may write to"
         ) from None
     with Store(run_dir / STORE) as store:
-        store.append([to_row(event) for event in (campaign, *carried)])
+        events: list[Event] = [campaign, *carried]
+        store.append(list(map(to_row, events)))
 
 
 def discard_store(run_dir: Path) -> None:

@@ -2,9 +2,10 @@
 
 from evaluators.kernel.source import parse_kernel
 from evaluators.kernel.source_check import check_source
+from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 
-SHOWN_SUITES = ("tests", "benchmarks")
+SHOWN_SUITES: tuple[Suite, ...] = ("tests", "benchmarks")
 """Whoever writes kernels may not learn the held-out shapes."""
 
 
