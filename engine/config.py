@@ -23,7 +23,7 @@ from engine.config_sections import (
     Tracking,
 )
 from engine.llm.config import Llm
-from engine.store.steering import Brought
+from engine.store.steering import Contribution
 from evaluators.spelling import did_you_mean
 
 __all__ = ["BackendChoice", "CampaignConfig", "OperatorMix", "Topology", "parse_config"]
@@ -89,7 +89,7 @@ class CampaignConfig(Section):
         count = self.islands.count
         return any(self.operators_of(island).kind == "llm" for island in range(count))
 
-    def takers(self, what: Brought) -> list[int]:
+    def takers(self, what: Contribution) -> list[int]:
         """Islands that can take what a person brings: for an idea a model has to write."""
         every = range(self.islands.count)
         return [one for one in every if what == "kernel" or self.operators_of(one).kind == "llm"]

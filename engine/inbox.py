@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from engine.store.steering import Brought
+from engine.store.steering import Contribution
 
 INBOX, TAKEN, REFUSED = "inbox", "taken", "refused"
 PAUSE = "pause"
@@ -21,7 +21,7 @@ class Entry:
     base_id: the kernel that an idea is tried on; "" for the best.
     """
 
-    what: Brought
+    what: Contribution
     name: str
     text: str
     island: int | None = None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-Brought = Literal["kernel", "idea"]
+Contribution = Literal["kernel", "idea"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Injected:
     kind: ClassVar[str] = "injected"
     number: int
     island: int
-    what: Brought
+    what: Contribution
     name: str
     text: str
     base_id: str = ""

@@ -160,7 +160,7 @@ def test_an_idea_is_tried_in_a_cycle_of_its_own(tmp_path: Path) -> None:
     assert first.origin == "experiment" and first.experiment is not None
     assert (first.experiment.technique, first.experiment.description) == (BY_A_PERSON, WORDS)
     assert event.base_id == kernel_id(NAIVE) and first.parents == (event.base_id,)
-    assert replies[0].request == f"{started.key}/s0/writer"
+    assert replies[0].request == f"{started.key}/s0/writer/0"
     assert len(prompts) == 1 and "nobody predicted" in prompts[0]
 
 
@@ -177,7 +177,7 @@ def test_an_idea_survives_a_kill_at_every_point(tmp_path: Path, point: str) -> N
     check_once(run_dir)
     started, (first, *_), replies = of_the_idea(run_dir)
     asked = Counter(one.request for one in replies)
-    assert asked[f"{started.key}/s0/writer"] == 1
+    assert asked[f"{started.key}/s0/writer/0"] == 1
     if point in ("answered", "drafted"):
         assert first == drafted
     assert started.key in {one.key for one in of(run_dir, CycleFinished)}

@@ -1,6 +1,7 @@
 """A kernel or an idea of a person, looked at here, then put into a campaign's inbox."""
 
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -10,11 +11,12 @@ from engine.cli.steer.outcome import await_outcome
 from engine.cli.usage import FAILED, OK, UsageError
 from engine.commands import resume_command, shown
 from engine.config import CampaignConfig, parse_config
+from engine.history.brought import Brought
 from engine.history.campaigns import store_of
 from engine.inbox import Entry, put, waiting
 from engine.store.budget import spent
 from engine.store.replay import Replay, replay
-from engine.store.steering import Brought
+from engine.store.steering import Contribution
 from engine.store.store import is_driven
 from evaluators.evaluation import Rejected
 from evaluators.kernel.fit import check_fit
@@ -46,10 +48,21 @@ def inject_file(arguments: Namespace, stream: IO[str]) -> int:
     print(f"{path} lies in the inbox of {shown(run_dir)}; {_when(whole, run_dir)}", file=stream)
     if not arguments.wait or not is_driven(store):
         return OK
-    evaluation, why = await_outcome(store, name)
-    lines = [why] if evaluation is None else verdict_lines(evaluation)
-    print("\n".join(lines), file=stream)
-    return OK if evaluation is not None and evaluation.passed else FAILED
+    found = await_outcome(store, name)
+    print("\n".join(_told(found, run_dir)), file=stream)
+    passed = found is not None and found.evaluation is not None and found.evaluation.passed
+    return OK if passed else FAILED
+
+
+def _told(found: Brought | None, run_dir: Path) -> Iterator[str]:
+    """What became of it, in lines."""
+    if found is None:
+        yield f"the campaign ended before it was measured; {resume_command(run_dir)} goes on"
+    elif found.evaluation is None:
+        yield found.why
+    else:
+        yield f"kernel {found.kernel_id}"
+        yield from verdict_lines(found.evaluation)
 
 
 def _read(path: Path) -> str:
@@ -102,7 +115,7 @@ def _idea(
     return Entry(what="idea", name=path.name, text=words, island=island, base_id=base_id)
 
 
-def _check_island(island: int | None, config: CampaignConfig, *, what: Brought) -> None:
+def _check_island(island: int | None, config: CampaignConfig, *, what: Contribution) -> None:
     takers = config.takers(what)
     if island is None or island in takers:
         return
