@@ -11,6 +11,8 @@ from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import kernel_id
 
 UNDER_WAY = "under way"
+INJECTED, CARRIED = "injected", "carried"
+"""By a person; from another campaign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +38,7 @@ def brought_into(whole: Replay) -> Iterator[Brought]:
 
 def counted(whole: Replay) -> str:
     """ "2 injected kernels, 1 injected idea, 8 carried kernels"; "" where nothing was brought."""
-    kinds = Counter(
-        f"{'injected' if one.entry else 'carried'} {one.what}" for one in whole.injected
-    )
+    kinds = Counter(f"{INJECTED if one.entry else CARRIED} {one.what}" for one in whole.injected)
     return ", ".join(f"{many} {kind}{'s' * (many > 1)}" for kind, many in kinds.items())
 
 

@@ -11,6 +11,7 @@ from engine.store.sessions import CampaignStarted
 from engine.store.summary import meaning_of
 from engine.tracking.parameters import budgets, task_name
 
+BROUGHT_TAG = "brought_in"
 CHANGED = "-dirty"
 """At the end of a commit: there were changes beside it."""
 
@@ -54,7 +55,7 @@ def session_tags(replay: Replay) -> dict[str, str]:
 def _brought(replay: Replay) -> Mapping[str, str]:
     """By what a campaign is told apart that a person had a hand in."""
     told = counted(replay)
-    return {"brought_in": told} if told else {}
+    return {BROUGHT_TAG: told} if told else {}
 
 
 def _commit(commit: str) -> Mapping[str, str]:
