@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,6 @@ from engine.cli.progress import line as progress_line
 from engine.history.follow import Follower
 from engine.inbox import INBOX, Entry, is_to_pause, put, waiting
 from engine.preparation import campaign_started
-from engine.snapshot import NOTHING_YET, Snapshot
 from engine.store.events import Drafted, Evaluated, Event
 from engine.store.sessions import SearchStarted
 from engine.store.steering import Injected, Paused, WentOn
@@ -22,6 +22,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 from tests.engine import campaign_log as log
+from tests.engine.cli.test_cli import snapshot
 from tests.engine.test_scientist_campaign import section
 
 TASK = load_task("sum_reduction")
@@ -33,7 +34,7 @@ MODELS = {"operators": [{"kind": "catalog"}, {"kind": "llm"}], "llm": section("h
 def run(tmp_path: Path) -> Callable[..., Path]:
     """run(*events, **config): the folder of a campaign that was started, and does not run."""
 
-    def make(*events: Event, **changes: object) -> Path:
+    def make(*events: Event, **changes: Any) -> Path:
         settings = log.config(tmp_path, **changes)
         opening = [campaign_started(settings, TASK), *list(log.opening(settings))[1:]]
         log.write(tmp_path / "short" / "store.sqlite", [*opening, *events])
@@ -166,20 +167,7 @@ def test_watch_says_since_when_a_campaign_rests(run: Callable[..., Path]) -> Non
 
 
 def test_progress_says_since_when_a_campaign_rests() -> None:
-    values = {
-        "campaign": "short",
-        "run_dir": "runs/short",
-        "phase": "running",
-        "elapsed_s": 20.0,
-        "session_s": 20.0,
-        "devices": 1,
-        "device": "a device",
-        "dispatcher": NOTHING_YET,
-        "islands": (),
-        "evaluations_left": 30,
-        "seconds_left": None,
-    }
-    at_work, resting = Snapshot(**values), Snapshot(**values, paused_since=1.8e9)
+    at_work, resting = snapshot(), snapshot(paused_since=1.8e9)
     lines: list[str] = []
     show = PlainLines(lines.append, clock=lambda: 100.0)
     for one in (at_work, at_work, resting, resting, at_work):

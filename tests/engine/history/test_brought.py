@@ -1,6 +1,7 @@
 """What was brought into a campaign, and what its log says became of it."""
 
 from pathlib import Path
+from typing import Any
 
 from engine.history.brought import UNDER_WAY, Brought, brought_into, counted
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Evaluated, Event
@@ -44,7 +45,7 @@ def test_of_an_idea_the_last_kernel_counts(tmp_path: Path) -> None:
     lives: list[Event] = []
     for slot, (name, speedup) in enumerate((("broken", None), ("mended", 3.0))):
         candidate = Candidate.from_source(name)
-        place = {"island": 0, "cycle": 1, "slot": 1000 * slot, "kernel_id": name}
+        place: dict[str, Any] = {"island": 0, "cycle": 1, "slot": 1000 * slot, "kernel_id": name}
         lives += [
             Drafted(**place, candidate=candidate, origin="experiment", parents=("seed",)),
             Evaluated(evaluation=log.evaluation(name, speedup)),

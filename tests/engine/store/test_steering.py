@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.store.events import Event
+from engine.store.events import Evaluated, Event
 from engine.store.replay import Replay
 from engine.store.sessions import CampaignStarted, SearchEnded, SearchStarted, SessionFinished
 from engine.store.steering import Paused, WentOn
@@ -37,7 +37,7 @@ def test_a_pause_is_no_time_of_search(tmp_path: Path) -> None:
 
 
 def test_a_session_that_was_killed_in_a_pause_searched_until_then(tmp_path: Path) -> None:
-    late = log.Evaluated(evaluation=log.evaluation("late", 2.0))
+    late = Evaluated(evaluation=log.evaluation("late", 2.0))
     assert searched_s(tmp_path, (10.0, PAUSED), (12.0, late)) == pytest.approx(10.0)
     finished = SessionFinished(number=0, reason="")
     ended = searched_s(tmp_path, (10.0, PAUSED), (25.0, WENT_ON), (27.0, ENDED), (90.0, finished))
