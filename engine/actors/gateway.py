@@ -109,7 +109,7 @@ class GatewayActor:
         self._begun.turned_away(request, kind, reason)
 
     async def pause(self, paused: bool) -> None:
-        self._begun.pause(paused=paused)
+        await self._begun.pause(paused=paused)
 
     async def stop(self, reason: str) -> None:
         self._begun.stop(reason)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from engine.gate import Gate
 from engine.llm.backoff import backoff_s
 from engine.llm.booking import failed_call, most
 from engine.llm.config import Llm
@@ -63,7 +62,7 @@ class Gateway:
         self._totals = SpendingTotals()
         self._endpoints = endpoints(config, environment)
         self.outages = Outages(config.outage_s)
-        self._pause = Gate()
+        self._paused = False
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
@@ -94,13 +93,14 @@ class Gateway:
     def _end(self, why: CallsOver | ModelUnavailable) -> CallsOver | ModelUnavailable:
         """What all questions are told from now on: why, unless something else came before."""
         self._over = self._over or why
-        self._pause.set(closed=False)
         self.outages.end()
         return self._over
 
-    def pause(self, *, paused: bool) -> None:
-        """Make no call until it is taken back, or the end; those in flight are answered."""
-        self._pause.set(closed=paused and not self._over)
+    async def pause(self, *, paused: bool) -> None:
+        """Make no call until it is taken back, or stop(); those in flight are answered."""
+        async with self._settled:
+            self._paused = paused
+            self._settled.notify_all()
 
     @property
     def over(self) -> str:
@@ -176,7 +176,6 @@ class Gateway:
         tokens, dollars = most(request, model)
         payable = partial(self._totals.payable, self._budget, tokens=tokens, dollars=dollars)
         async with self.outages.place(endpoint, self._slots, payable) as absent:
-            await self._pause.passed()
             if self._over:
                 raise self._over
             if absent is not None:
@@ -223,11 +222,12 @@ class Gateway:
     async def _reserve(
         self, request: Request, name: str, tokens: int, dollars: float
     ) -> CallReserved:
-        """Wait until the call fits the budget, and count it as spent. Raises CallsOver."""
+        """Wait until the call may be made, and count it as spent. Raises CallsOver."""
         async with self._settled:
-            while shortage := self._totals.shortage(self._budget, tokens=tokens, dollars=dollars):
-                if not self._totals.in_flight:
-                    self._end(CallsOver(shortage))
+            shortage = partial(self._totals.shortage, self._budget, tokens=tokens, dollars=dollars)
+            while (short := shortage()) or self._paused:
+                if short and not self._totals.in_flight:
+                    self._end(CallsOver(short))
                 if self._over:
                     self._settled.notify_all()
                     raise self._over

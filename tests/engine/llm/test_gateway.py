@@ -349,14 +349,14 @@ def test_a_pause_makes_no_call_and_answers_those_in_flight() -> None:
             first = asyncio.ensure_future(gate.complete(question()))
             while not server.in_flight:
                 await asyncio.sleep(0.01)
-            gate.pause(paused=True)
+            await gate.pause(paused=True)
             second = asyncio.ensure_future(gate.complete(question(1)))
             assert isinstance(await first, Reply)
             await asyncio.sleep(0.1)
             assert server.calls == 1 and len(journal.of(CallReserved)) == 1
-            gate.pause(paused=False)
+            await gate.pause(paused=False)
             assert isinstance(await second, Reply)
-            gate.pause(paused=True)
+            await gate.pause(paused=True)
             third = asyncio.ensure_future(gate.complete(question(2)))
             await asyncio.sleep(0)
             gate.stop("it ends")
