@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def set_aside(run_dir: Path, name: str, *, where: str = TAKEN) -> None:
     """Out of the inbox, into a folder in it: TAKEN once it is stored, or REFUSED."""
     folder = run_dir / INBOX / where
     folder.mkdir(exist_ok=True)
-    (run_dir / INBOX / name).rename(folder / name)
+    with suppress(FileNotFoundError):  # a person was faster
+        (run_dir / INBOX / name).rename(folder / name)
 
 
 def ask_to_pause(run_dir: Path) -> None:

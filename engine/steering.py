@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine.actors.campaign_actors import CampaignActors
 from engine.config import CampaignConfig
-from engine.inbox import REFUSED, Entry, is_to_pause, set_aside, waiting
+from engine.inbox import INBOX, REFUSED, Entry, is_to_pause, set_aside, waiting
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.steering import Injected, Paused, WentOn
@@ -14,8 +14,8 @@ from operators.individual import Individual
 
 
 class Steering:
-    """Of one session. What is brought in is stored, then out of the inbox, then given to an
-    island: a kill between any two of these loses nothing, and stores nothing twice."""
+    """Of one session. What is brought in is stored, given to an island, then taken out of the
+    inbox: a kill between any two of these loses nothing, and stores nothing twice."""
 
     def __init__(
         self,
@@ -56,8 +56,11 @@ class Steering:
         """Pause or go on, and take in what lies in the inbox."""
         if is_to_pause(self._run_dir) is (self.paused_since is None):
             self._turn(actors)
-        for name, entry in waiting(self._run_dir):
-            self._take(actors, name, entry)
+        try:
+            for name, entry in waiting(self._run_dir):
+                self._take(actors, name, entry)
+        except OSError as error:  # what is stored is under way all the same
+            self.trouble = f"{self._run_dir / INBOX} can't be used ({error.strerror})"
 
     def end(self, actors: CampaignActors) -> None:
         """The campaign stops: who waits for a pause to end is told so. It was stopped before."""
@@ -92,8 +95,8 @@ class Steering:
         actors.append(event)
         self._count += 1
         self._known.add(name)
-        set_aside(self._run_dir, name)
         actors.inject(event, base)
+        set_aside(self._run_dir, name)
 
     def _injected(self, name: str, entry: Entry) -> tuple[Injected, Individual | None] | None:
         """What is stored of it, and an idea's Base; None where no island can take it."""

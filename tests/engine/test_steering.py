@@ -1,5 +1,7 @@
 """Campaigns that a person steers: kernels and ideas put in, kills, pauses, a warm start."""
 
+import os
+import signal
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +16,7 @@ from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.inbox import INBOX, REFUSED, TAKEN, Entry, ask_to_pause, let_go_on, put, waiting
 from engine.islands.injections import IDEA
+from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.snapshot import Snapshot
 from engine.store.calls import CallReplied
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Evaluated, Event
@@ -24,6 +27,8 @@ from engine.store.store import read_events
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task_file import load_task
 from operators.individual import BY_A_PERSON
+from operators.llm.question import Request
+from scripts.bench_engine import INFO
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script
 from tests.engine import test_scientist_campaign as scientist
@@ -162,6 +167,22 @@ def test_an_idea_is_tried_in_a_cycle_of_its_own(tmp_path: Path) -> None:
     assert event.base_id == kernel_id(NAIVE) and first.parents == (event.base_id,)
     assert replies[0].request == f"{started.key}/s0/writer/0"
     assert len(prompts) == 1 and "nobody predicted" in prompts[0]
+    assert rehearsed(run_dir, started)[0].prompt.messages[-1].content in prompts[0]
+
+
+def rehearsed(run_dir: Path, started: CycleStarted) -> list[Request]:
+    """What a stored cycle asks, made again."""
+    store = run_dir / "store.sqlite"
+    whole = replay(store)
+    rehearsal = Rehearsal(
+        whole=whole,
+        outcomes=stored_outcomes(read_events(store)),
+        config=parse_config(dict(whole.campaign.config), where="test"),
+        task=load_task("sgemm"),
+        device=INFO,
+        island=started.island,
+    )
+    return rehearsal.cycle(started.cycle)
 
 
 @pytest.mark.parametrize("point", ["stored", "begun", "answered", "drafted"])
@@ -184,16 +205,18 @@ def test_an_idea_survives_a_kill_at_every_point(tmp_path: Path, point: str) -> N
 
 
 class Person:
-    """Lets a paused campaign go on once it was seen to rest for some looks."""
+    """Lets a paused campaign go on, or ends it, once it was seen to rest for some looks."""
 
-    def __init__(self, run_dir: Path, looks: int) -> None:
-        self._run_dir, self._looks = run_dir, looks
+    def __init__(self, run_dir: Path, looks: int, *, ends: bool = False) -> None:
+        self._run_dir, self._looks, self._ends = run_dir, looks, ends
         self.paused: list[Snapshot] = []
 
     def __call__(self, snapshot: Snapshot) -> None:
         if snapshot.paused_since is not None:
             self.paused.append(snapshot)
-            if len(self.paused) == self._looks:
+            if len(self.paused) == self._looks and self._ends:
+                os.kill(os.getpid(), signal.SIGINT)
+            elif len(self.paused) == self._looks:
                 let_go_on(self._run_dir)
 
 
@@ -231,6 +254,33 @@ def test_a_kill_in_a_pause_ends_it(tmp_path: Path) -> None:
     whole = replay(run_dir / "store.sqlite")
     assert whole.scores.asked == 12 and whole.sessions[-1].paused_at is None
     assert len(of(run_dir, Paused)) == 1
+
+
+def test_a_pause_is_no_wall_time(tmp_path: Path) -> None:
+    """It lasts longer than the budget, which is spent after it."""
+    run_dir = put_in(tmp_path)
+    ask_to_pause(run_dir)
+    person = Person(run_dir, looks=10)
+    budgets = {"evaluations": 300, "wall_time_s": 2.0}
+    run_campaign(config(tmp_path, budgets=budgets), workbench=quick_workbench(), observer=person)
+    rested_s = replay(run_dir / "store.sqlite").sessions[0].rested_s
+    assert rested_s > 2.0
+    assert replay(run_dir / "store.sqlite").scores.asked > 1
+    assert {one.seconds_left for one in person.paused if one.seconds_left == 0} == set()
+
+
+def test_ctrl_c_ends_a_paused_campaign_in_order(tmp_path: Path) -> None:
+    run_dir = put_in(tmp_path)
+    ask_to_pause(run_dir)
+    person = Person(run_dir, looks=3, ends=True)
+    with serving(Script(key=scientist.SECRET)) as server:
+        chosen = asking(tmp_path, server.base_url, operators=[{"kind": "llm"}, {"kind": "catalog"}])
+        summary = run_campaign(chosen, workbench=quick_workbench(), observer=person)
+        assert summary.ended == "interrupted" and server.calls == 0
+        assert replay(run_dir / "store.sqlite").scores.asked == 1
+        resumed(run_dir, 8)
+    check_once(run_dir)
+    assert kernel_id(MINE) in replay(run_dir / "store.sqlite").scores.evaluations
 
 
 def test_a_campaign_begins_with_the_best_of_another(tmp_path: Path) -> None:

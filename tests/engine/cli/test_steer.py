@@ -1,5 +1,7 @@
 """The commands that steer: what they refuse, in one sentence, and what they leave behind."""
 
+import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -164,6 +166,23 @@ def test_watch_says_since_when_a_campaign_rests(run: Callable[..., Path]) -> Non
         follower.look()
         follower.session.ended_at = time.time() + 5
         assert stage(follower).doing == "running"
+
+
+def test_runs_lists_a_paused_campaign_as_such(
+    run: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = run(SearchStarted(number=0))
+    with driving(folder / "store.sqlite"):
+        os.utime(folder / "store.sqlite.driver", (1.7e9, 1.7e9))  # it began before
+        for paused in (False, True):
+            if paused:
+                assert cli.main(["pause", str(folder)]) == 0
+            capsys.readouterr()
+            assert cli.main(["runs", str(folder.parent), "--json"]) == 0
+            (listed,) = json.loads(capsys.readouterr().out)
+            assert (listed["state"], listed["paused"]) == ("running", paused)
+            assert cli.main(["runs", str(folder.parent)]) == 0
+            assert ("paused" in capsys.readouterr().out) is paused
 
 
 def test_progress_says_since_when_a_campaign_rests() -> None:
