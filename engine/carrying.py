@@ -17,6 +17,9 @@ from operators.individual import Individual
 MOST = 8
 """Kernels that are carried: each costs an evaluation."""
 
+SLOW = 2.0
+"""Times slower than the fastest: such a kernel comes after all others, whatever its structure."""
+
 SHORT = 12
 """Characters of an id that a person reads."""
 
@@ -40,7 +43,7 @@ def carried_from(config: CampaignConfig) -> list[Injected]:
             f"{ours}; name a campaign for the same task"
         )
     seed = kernel_id(load_task(config.task).naive)
-    best = [one for one in elites(whole, MOST) if one.id != seed]
+    best = [one for one in elites(whole, MOST + 1) if one.id != seed][:MOST]
     if not best:
         raise ConfigError(
             f"start_from: no kernel of {source} passed but its naive seed, so there is nothing to "
@@ -60,23 +63,27 @@ def carried_from(config: CampaignConfig) -> list[Injected]:
 
 def elites(whole: Replay, most: int) -> list[Individual]:
     """A campaign's best, then what a population of all its kernels holds, as it would send it to
-    another: the best of each structure first."""
+    another; of each structure the first before any second, unless it is SLOW."""
     best_id = whole.scores.best.kernel_id if whole.scores.best else ""
     population = Population(5 * most)
     for one in _passed(whole):
         population.add(one)
     ranked = population.elites(len(population))
-    ranked.sort(key=lambda one: one.id != best_id)
     if best_id and not any(one.id == best_id for one in ranked):
-        ranked.insert(0, whole.individual(best_id))  # by contests; the search saw it as a twin
+        ranked.append(whole.individual(best_id))  # by contests; the search saw it as a twin
+    ranked.sort(key=lambda one: one.id != best_id)
+    least = max(map(_speed, ranked), default=1.0) / SLOW
     structures: set[str] = set()
-    first: list[Individual] = []
-    others: list[Individual] = []
-    for one in ranked:
+    places: list[tuple[bool, bool, int]] = []
+    for place, one in enumerate(ranked):
         structure = parse_kernel(one.candidate.source).structure
-        (others if structure in structures else first).append(one)
+        places.append((_speed(one) < least, structure in structures, place))
         structures.add(structure)
-    return [*first, *others][:most]
+    return [ranked[place] for *_, place in sorted(places)[:most]]
+
+
+def _speed(one: Individual) -> float:
+    return one.evaluation.speedup or 1.0
 
 
 def _passed(whole: Replay) -> Iterator[Individual]:
