@@ -299,10 +299,10 @@ def _try_device(arguments: Namespace) -> int:
 COMMANDS: Mapping[str, Command] = {
     "run": _run,
     "resume": _resume,
-    **STEER_COMMANDS,
     **KERNEL_COMMANDS,
     "submit": _submit,
     **LOOK_COMMANDS,
+    **STEER_COMMANDS,
     "doctor": _doctor,
 }
 

@@ -104,8 +104,6 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         help="a budget to change: evaluations=2000, or wall_time_s=3600",
     )
 
-    add_steer_commands(add)
-
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 
     _add_certify_options(add("certify", "check and measure a kernel so that others can repeat it"))
@@ -128,6 +126,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     )
 
     add_look_commands(add)
+    add_steer_commands(add)
 
     doctor = add("doctor", "say what is here, what is missing, and what to do")
     doctor.add_argument(
