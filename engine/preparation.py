@@ -19,7 +19,7 @@ from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.summary import write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.device_info import DeviceInfo
-from evaluators.kernel.seed_check import check_seeds
+from evaluators.kernel.fit import check_seeds
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task

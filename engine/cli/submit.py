@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from engine.config import CampaignConfig
 from engine.config_file import load_config
 from engine.searching import require_search
-from evaluators.kernel.seed_check import check_seeds
+from evaluators.kernel.fit import check_seeds
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task_file import load_task
 

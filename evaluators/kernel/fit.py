@@ -1,9 +1,12 @@
-"""Whether a kernel file can be a candidate for a task, as far as no compiler is needed to say."""
+"""Whether a kernel file fits a task, as far as no compiler is needed to say."""
 
+from pathlib import Path
+
+from evaluators.evaluation import Rejected
 from evaluators.kernel.source import parse_kernel
 from evaluators.kernel.source_check import check_source
-from evaluators.tasks.arguments import Suite
-from evaluators.tasks.task import Task
+from evaluators.tasks.arguments import SUITES, Suite
+from evaluators.tasks.task import Task, TaskError
 
 SHOWN_SUITES: tuple[Suite, ...] = ("tests", "benchmarks")
 """Whoever writes kernels may not learn the held-out shapes."""
@@ -17,3 +20,26 @@ def check_fit(source: str, task: Task, backend: str) -> None:
     for suite in SHOWN_SUITES:
         for workload in task.workloads(suite, backend):
             kernel.plan(task, workload.dims)
+
+
+def check_seeds(task: Task, backend: str) -> None:
+    """Whether every seed says what to launch on every shape of the backend; compiles nothing.
+
+    Raises TaskError: which file, which line, on which shape, why.
+    """
+    for name, text in task.seeds.items():
+        path = task.folder / "seeds" / f"{name}.hip"
+        try:
+            kernel = parse_kernel(text)
+        except Rejected as rejected:
+            raise _bad(path, rejected, "") from None
+        for suite in SUITES:
+            for workload in task.workloads(suite, backend):
+                try:
+                    kernel.plan(task, workload.dims)
+                except Rejected as rejected:
+                    raise _bad(path, rejected, f" on {workload.label}") from None
+
+
+def _bad(path: Path, rejected: Rejected, where: str) -> TaskError:
+    return TaskError(f"{path}{where}: {rejected.reason}; mend this seed of the task")
