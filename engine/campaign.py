@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.actors.cluster import fitted
+from engine.carrying import carried_from
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.dispatch.workbench import Workbench
+from engine.inbox import let_go_on
 from engine.preparation import refuse_changed, refuse_spent, settled, stored_config, task_of
 from engine.searching import require_search
 from engine.session import Observer, Session
@@ -38,7 +40,10 @@ def run_campaign(
             f"'kernel-scientist resume {run_dir}', or choose another name"
         )
     config = fitted(config)
-    session = Session(config, task, observer=observer, workbench=workbench, before=None)
+    carried = carried_from(config)
+    session = Session(
+        config, task, observer=observer, workbench=workbench, before=None, carried=carried
+    )
     return session.run()
 
 
@@ -60,5 +65,6 @@ def resume_campaign(
     refuse_spent(before, config, run_dir)
     task = task_of(config)
     refuse_changed(before, config, task, run_dir)
+    let_go_on(run_dir)  # who resumes a campaign that was paused wants it to go on
     session = Session(config, task, observer=observer, workbench=workbench, before=before)
     return session.run()

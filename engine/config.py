@@ -24,6 +24,7 @@ from engine.config_sections import (
     Tracking,
 )
 from engine.llm.config import Llm
+from engine.store.steering import Contribution
 from evaluators.spelling import did_you_mean
 
 __all__ = ["BackendChoice", "CampaignConfig", "OperatorMix", "Topology", "parse_config"]
@@ -43,6 +44,9 @@ class CampaignConfig(Section):
     measured times differ."""
     runs_dir: Path = Path("runs")
     """The folder of campaigns, on a local disk."""
+    start_from: Path | None = None
+    """The folder of a campaign for the same task. Up to 8 of its best kernels are evaluated anew at
+    the beginning, within `budgets.evaluations`, and join the populations. null: none."""
     budgets: Budgets = Budgets()
     islands: Islands = Islands()
     migration: Migration = Migration()
@@ -91,6 +95,11 @@ class CampaignConfig(Section):
         """Whether its designers may ask for probes."""
         mix = self.operators_of(island)
         return self.probes.most > 0 and mix.kind == "llm" and mix.evolves
+
+    def takers(self, what: Contribution) -> list[int]:
+        """Islands that can take what a person brings: for an idea a model has to write."""
+        every = range(self.islands.count)
+        return [one for one in every if what == "kernel" or self.operators_of(one).kind == "llm"]
 
     def tunes(self, island: int) -> bool:
         """Whether an island has mutations measured while it waits for models."""

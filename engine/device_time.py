@@ -13,6 +13,8 @@ TELL_EVERY_S = 30.0
 BETWEEN = "between one kernel and the next"
 """Where no device was ever seen idle."""
 
+PAUSED = "paused by a person"
+
 
 class DeviceTime:
     """Looks at the dispatcher several times a second; the store is told now and then.
@@ -35,12 +37,13 @@ class DeviceTime:
         self._seen: defaultdict[str, float] = defaultdict(float)  # idle seconds, by the reason
         self._count = 0
 
-    def look(self, state: DispatcherState, *, models_asked: bool) -> None:
-        """models_asked: whether calls of models are in flight."""
+    def look(self, state: DispatcherState, *, models_asked: bool, paused: bool = False) -> None:
+        """models_asked: whether calls of models are in flight; paused: by a person."""
         now = self._clock()
         seconds, self._looked = now - self._looked, now
         if state.idle_devices:
-            self._seen[_reason(state, models_asked)] += state.idle_devices * seconds
+            reason = PAUSED if paused else _reason(state, models_asked)
+            self._seen[reason] += state.idle_devices * seconds
         if state.quarantined:
             self._seen["left alone after faults"] += state.quarantined * seconds
 

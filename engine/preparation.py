@@ -19,7 +19,7 @@ from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.summary import write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.device_info import DeviceInfo
-from evaluators.kernel.seed_check import check_seeds
+from evaluators.kernel.fit import check_seeds
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
@@ -86,6 +86,8 @@ def settled(config: CampaignConfig) -> CampaignConfig:
         if not folder.is_dir():
             raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
         changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
+    if config.start_from is not None:
+        changes["start_from"] = config.start_from.resolve()
     task = Path(config.task)
     if (task / "task.yaml").is_file():
         changes["task"] = str(task.resolve())

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from engine.actors.answers import answer, ended
@@ -21,10 +21,12 @@ from engine.history.improvements import improvement, improvements
 from engine.preparation import campaign_started, session_started
 from engine.searching import SPENT, describe_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, Improvement, IslandState, Phase, Snapshot
+from engine.steering import Steering
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.scoreboard import Best
 from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
+from engine.store.steering import Injected
 from engine.store.store import StoreError, driving, find_draft
 from engine.store.summary import Summary, write_best, write_results
 from evaluators.tasks.task import Task
@@ -47,8 +49,10 @@ class Session:
         observer: Observer | None,
         workbench: Workbench | None,
         before: Replay | None,
+        carried: Sequence[Injected] = (),
     ) -> None:
-        """before: what the store holds of earlier sessions."""
+        """before: what the store holds of earlier sessions. carried: what a new campaign begins
+        with of another one."""
         self._config, self._task, self._before = config, task, before
         self._observer = observer
         self._metrics: Observer | None = None  # once Ray is there
@@ -56,6 +60,8 @@ class Session:
             task=config.task, backend=config.backend, secret=secrets.randbits(64)
         )
         self.run_dir = config.runs_dir / config.name
+        self._carried = carried
+        self._steering = Steering(config, self.run_dir, before, carried=carried)
         self._number = len(before.sessions) if before else 0
         self._earlier_s = before.elapsed_s if before else 0.0
         self._searched_s = before.searched_s if before else 0.0  # by earlier sessions
@@ -79,7 +85,8 @@ class Session:
             if self._config.llm is not None and self._config.asks_models:
                 look_at_endpoints(self._config.llm)
             if not self._before:
-                begin_store(self.run_dir, campaign_started(self._config, self._task))
+                started = campaign_started(self._config, self._task)
+                begin_store(self.run_dir, started, *self._carried)
             with driving(self.run_dir / STORE):
                 return self._driven()
 
@@ -168,6 +175,7 @@ class Session:
         self._doing = ""
         dispatcher, _ = actors.states()
         devices = DeviceTime(self._number, len(self._plan.devices), dispatcher)
+        self._steering.begin(actors)
         runs = actors.start()
         stopping = False
         while not ended(runs, timeout_s=LOOK_EVERY_S):
@@ -175,14 +183,18 @@ class Session:
                 self._stop.reason = "the wall time is spent"
             if self._stop.reason and not stopping:
                 actors.stop(self._stop.reason)
+                self._steering.end(actors)
                 stopping = True
+            if not stopping:
+                self._steering.look(actors)
             dispatcher, islands = actors.states()
             self._look_at_calls(actors, dispatcher)
-            devices.look(dispatcher, models_asked=self._models_asked)
+            paused = self._steering.paused_since is not None
+            devices.look(dispatcher, models_asked=self._models_asked, paused=paused)
             if devices.due:
                 actors.append(devices.tell(dispatcher))
             self._show("stopping" if stopping else "running", dispatcher, islands)
-            self._trouble = actors.follow()
+            self._trouble = actors.follow() or self._steering.trouble
             self._tracking_page = actors.tracking_page
             if time.monotonic() - self._copied >= self._config.snapshots.every_s:
                 self._copied = time.monotonic()
@@ -247,8 +259,8 @@ class Session:
         if budget is None:
             return None
         began, now = self._search_began, time.monotonic()
-        searched_s = self._searched_s + (now - began if began is not None else 0.0)
-        return max(0.0, budget - searched_s)
+        searched_s = now - began - self._steering.rested_s if began is not None else 0.0
+        return max(0.0, budget - self._searched_s - searched_s)
 
     def _show(
         self, phase: Phase, dispatcher: DispatcherState, islands: tuple[IslandState, ...]
@@ -275,6 +287,7 @@ class Session:
             call_budget=self._config.budgets.of_calls,
             searching=self._searching,
             improvements=tuple(self._improvements),
+            paused_since=self._steering.paused_since,
         )
         for observer in filter(None, (self._observer, self._metrics)):
             observer(snapshot)

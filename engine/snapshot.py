@@ -110,6 +110,7 @@ class Snapshot:
     outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first
     searching: str = ""  # what can be tried, in a few words
     improvements: tuple[Improvement, ...] = ()  # the last few, over all sessions, in order
+    paused_since: float | None = None  # in seconds since 1970; None while it is at work
 
     @property
     def left(self) -> Left:

@@ -7,7 +7,12 @@ from typing import Any, Literal, Self
 from evaluators.evaluation import Evaluation
 from evaluators.spelling import storable
 
-Origin = Literal["seed", "initial", "experiment", "crossover", "mutation", "repair", "random"]
+Made = Literal["seed", "initial", "experiment", "crossover", "mutation", "repair", "random"]
+Origin = Made | Literal["injected", "carried"]
+"""Injected: a person put it in; carried: it was another campaign's."""
+
+BY_A_PERSON = "idea-by-a-person"
+"""The technique of an experiment that a person thought of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,11 @@ class Experiment:
     avenue: str = ""
     new: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_a_person(self) -> bool:
+        """Then nobody predicted what it brings."""
+        return self.technique == BY_A_PERSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

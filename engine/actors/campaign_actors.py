@@ -23,9 +23,10 @@ from engine.store.probes import ProbeLog
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
+from engine.store.steering import Injected
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
-from operators.individual import Candidate
+from operators.individual import Candidate, Individual
 
 
 class CampaignActors:
@@ -154,6 +155,15 @@ class CampaignActors:
             return None
         state: GatewayState = answer(self._gateway.state.remote())
         return state
+
+    def inject(self, event: Injected, base: Individual | None) -> None:
+        """Hand it to its island; it is stored. base: of an idea."""
+        answer(self._islands[event.island].inject.remote(event, base))
+
+    def pause(self, paused: bool) -> None:
+        """Begin no cycle, call and evaluation until it is taken back."""
+        all_of_them = [self._dispatcher, *filter(None, [self._gateway]), *self._islands]
+        answer([one.pause.remote(paused) for one in all_of_them])
 
     def stop(self, reason: str) -> None:
         """Take no more, ask no more; let the devices finish what they have begun."""

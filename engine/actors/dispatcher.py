@@ -197,6 +197,9 @@ class DispatcherActor:
     async def let_go(self) -> None:
         self._begun.places.let_go()
 
+    async def pause(self, paused: bool) -> None:
+        self._begun.pause(paused=paused)
+
     async def stop(self) -> None:
         self._begun.stop()
 

@@ -125,6 +125,9 @@ class GatewayActor:
     async def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         self._begun.turned_away(request, kind, reason)
 
+    async def pause(self, paused: bool) -> None:
+        await self._begun.pause(paused=paused)
+
     async def stop(self, reason: str) -> None:
         self._begun.stop(reason)
 

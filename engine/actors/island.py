@@ -19,6 +19,7 @@ from engine.snapshot import IslandState
 from engine.store.probes import Probed, ProbeWritten
 from engine.store.profiles import Profiled
 from engine.store.replay import History
+from engine.store.steering import Injected
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task
@@ -144,6 +145,12 @@ class IslandActor:
     async def mutate(self) -> bool:
         """See Tuning.next()."""
         return await self._begun.tuning.next()
+
+    async def inject(self, event: Injected, base: Individual | None) -> None:
+        self._begun.injections.give(event, base)
+
+    async def pause(self, paused: bool) -> None:
+        self._begun.pause.set(closed=paused)
 
     async def hear(self, individual: Individual) -> None:
         self._begun.hear([individual])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.cli.kernel_commands import KERNEL_COMMANDS
 from engine.cli.look.commands import LOOK_COMMANDS
 from engine.cli.parser import WRONG_USAGE, build_parser
+from engine.cli.steer.commands import STEER_COMMANDS
 from engine.cli.usage import FAILED, INTERRUPTED, OK, Command, UsageError, budget_change
 
 # Each command imports what it needs when it runs: --help, evaluate and doctor start at once.
@@ -160,7 +161,12 @@ def _run(arguments: Namespace) -> int:
 
 
 def _resume(arguments: Namespace) -> int:
-    """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
+    """Go on with a campaign: no finished evaluation is repeated, and the best is kept. One that
+    runs and was paused goes on where it runs."""
+    from engine.cli.steer.pause import go_on
+
+    if go_on(arguments.run_dir, sys.stdout, budgets=arguments.budgets):
+        return OK
     _require_ray()
     budgets = dict(budget_change(text) for text in arguments.budgets)
 
@@ -296,6 +302,7 @@ COMMANDS: Mapping[str, Command] = {
     **KERNEL_COMMANDS,
     "submit": _submit,
     **LOOK_COMMANDS,
+    **STEER_COMMANDS,
     "doctor": _doctor,
 }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.cli.look.options import add_look_commands, add_run_dir
+from engine.cli.steer.options import add_steer_commands
 from engine.cli.usage import Command
 from evaluators.device_info import known_backends
 from evaluators.spelling import did_you_mean
@@ -93,7 +94,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
     _add_overrides(run)
 
-    resume = add("resume", "go on with a campaign that was stopped or killed")
+    resume = add("resume", "go on with a campaign that was stopped, killed or paused")
     add_run_dir(resume)
     resume.add_argument(
         "budgets",
@@ -127,6 +128,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     )
 
     add_look_commands(add)
+    add_steer_commands(add)
 
     doctor = add("doctor", "say what is here, what is missing, and what to do")
     doctor.add_argument(

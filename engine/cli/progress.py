@@ -13,7 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.cli.spans import ago, span
-from engine.cli.troubles import COMPILE_BOUND, clock_time, outage_text, quarantine_text, troubles
+from engine.cli.troubles import (
+    COMPILE_BOUND,
+    clock_time,
+    outage_text,
+    paused_text,
+    quarantine_text,
+    troubles,
+)
 from engine.snapshot import Improvement, Outage, Snapshot
 from engine.store.budget import Left
 from engine.store.scoreboard import Best
@@ -95,7 +102,7 @@ class PlainLines:
     ) -> None:
         self._write, self._clock = write, clock
         self._written_at = 0.0
-        self._stage = ("", "")
+        self._stage: tuple[str, str, float | None] = ("", "", None)
         self._best_id = ""
         self._told: set[str] = set()
         self._away: dict[str, Outage] = {}
@@ -106,7 +113,7 @@ class PlainLines:
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
-        stage = snapshot.phase, snapshot.doing
+        stage = snapshot.phase, snapshot.doing, snapshot.paused_since
         news = stage != self._stage or best_id != self._best_id
         if news or now - self._written_at >= LINE_EVERY_S:
             self._written_at, self._stage, self._best_id = now, stage, best_id
@@ -157,6 +164,8 @@ def line(snapshot: Snapshot) -> str:
         parts.append(quarantine_text(snapshot))
     if snapshot.phase == "running" and snapshot.dispatcher.bound == "compile":
         parts.append(f"{COMPILE_BOUND} ({snapshot.dispatcher.compile_workers} workers)")
+    if snapshot.paused_since is not None:
+        parts.append(paused_text(snapshot.paused_since, snapshot.run_dir))
     if snapshot.phase == "running":
         parts.append(f"left: {left_text(snapshot.left)}")
     else:
@@ -168,6 +177,8 @@ def stage_text(snapshot: Snapshot) -> str:
     """ "stopping: telling MLflow the rest"; of a start what is being done says enough."""
     if snapshot.phase == "starting":
         return snapshot.doing
+    if snapshot.paused_since is not None:
+        return paused_text(snapshot.paused_since, snapshot.run_dir)
     return ": ".join(filter(None, (snapshot.phase, snapshot.doing)))
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from engine.config import CampaignConfig
 from engine.config_file import load_config
 from engine.searching import require_search
-from evaluators.kernel.seed_check import check_seeds
+from evaluators.kernel.fit import check_seeds
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task_file import load_task
 
@@ -141,7 +141,14 @@ def _explicit(settings: CampaignConfig, folder: Path) -> dict[str, Any]:
             "uri": _absolute(settings.tracking.uri, folder),
             "experiment": settings.tracking.experiment,
         },
+        **_start(settings, folder),
     }
+
+
+def _start(settings: CampaignConfig, folder: Path) -> dict[str, Any]:
+    """Where the campaign is that this one begins with."""
+    start = settings.start_from
+    return {} if start is None else {"start_from": str((folder / start).resolve())}
 
 
 def _absolute(uri: str, folder: Path) -> str:

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+from engine.commands import resume_command
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
 from engine.snapshot import IslandState, Outage, Snapshot
 
@@ -67,6 +69,11 @@ def outage_text(outage: Outage) -> str:
     """ "endpoint away since 14:03:10, waiting until 14:18:10": local time."""
     since, until = clock_time(outage.since), clock_time(outage.until)
     return f"endpoint away since {since}, waiting until {until}"
+
+
+def paused_text(since: float, run_dir: str | Path) -> str:
+    """ "paused since 14:03:10, 'kernel-scientist resume runs/it' goes on"."""
+    return f"paused since {clock_time(since)}, '{resume_command(Path(run_dir))}' goes on"
 
 
 def clock_time(at: float) -> str:

@@ -23,7 +23,7 @@ class Campaign:
 
     task: as its configuration names it; task_hash: of its content. settings: what defines its
     search, see engine.compare.settings. began_at: seconds since 1970. ended: why. source: the text
-    of its best kernel, read when it is asked for.
+    of its best kernel, read when it is asked for. steered: a person put kernels or ideas in.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Campaign:
     ended: str
     trajectory: Trajectory
     source: Callable[[], str]
+    steered: bool = False
 
     @property
     def task_name(self) -> str:

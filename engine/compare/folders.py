@@ -62,6 +62,7 @@ def _read(store: Path) -> Campaign:
         ended=history.replay.ended,
         trajectory=history.trajectory,
         source=lambda: _best_source(history),
+        steered=any(one.entry for one in history.replay.injected),
     )
 
 

@@ -18,6 +18,7 @@ NOT_ENDED = {
 def notes_on(arms: Sequence[Arm], *, repetitions: bool) -> Iterator[str]:
     campaigns = [one for arm in arms for one in arm.campaigns]
     yield from _not_ended(campaigns)
+    yield from _steered(campaigns)
     yield from _toolchains(campaigns)
     yield from _task_versions(campaigns)
     yield from _seeds(campaigns)
@@ -54,6 +55,14 @@ def _not_ended(campaigns: Sequence[Campaign]) -> Iterator[str]:
     for state, sentence in NOT_ENDED.items():
         if names := [one.name for one in campaigns if one.state == state]:
             yield f"{listed(names)} {sentence}"
+
+
+def _steered(campaigns: Sequence[Campaign]) -> Iterator[str]:
+    if names := [one.name for one in campaigns if one.steered]:
+        yield (
+            f"a person put kernels or ideas into {listed(names)}, so not all that was found there "
+            "is the configuration's"
+        )
 
 
 def _toolchains(campaigns: Sequence[Campaign]) -> Iterator[str]:

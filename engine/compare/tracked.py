@@ -6,6 +6,7 @@ from dataclasses import replace
 from engine.compare.campaign import Campaign, CompareError
 from engine.compare.folders import named_apart
 from engine.compare.settings import search_settings
+from engine.history.brought import INJECTED
 from engine.history.campaigns import State
 from engine.history.trajectory import Moment, Trajectory
 from engine.store.scoreboard import Best
@@ -17,6 +18,7 @@ from engine.tracking.reading import (
     read_best,
     read_campaigns,
 )
+from engine.tracking.tags import BROUGHT_TAG
 
 METRICS = (
     *("best_speedup", "best_speedup_low", "best_speedup_high"),
@@ -64,6 +66,7 @@ def _campaign(uri: str, found: TrackedCampaign) -> Campaign:
             ended=tags.get("ended", ""),
             trajectory=_trajectory(found),
             source=lambda: _source(uri, found.run_id),
+            steered=INJECTED in tags.get(BROUGHT_TAG, ""),
         )
     except KeyError as missing:
         raise CompareError(

@@ -5,18 +5,27 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from engine.gate import Gate
+
 SHARE = 0.05
 """Of the devices' time, for what can wait."""
 
 LARGE_SHARE = 0.5
 """For what should not."""
 
+LOOK_AGAIN_S = 0.5
+"""While the campaign rests."""
+
 
 class Allowance:
     """Time on the devices: it grows with the search and is spent by sittings."""
 
-    def __init__(self, devices: int, asked_s: Callable[[], float]) -> None:
-        """asked_s: seconds of a device, of sittings so far and for the next one."""
+    def __init__(
+        self, devices: int, asked_s: Callable[[], float], pause: Gate | None = None
+    ) -> None:
+        """asked_s: seconds of a device, of sittings so far and for the next one. pause: closed:
+        nothing is spent."""
+        self._pause = pause or Gate()
         self._devices, self._asked_s = devices, asked_s
         self._began = time.monotonic()
         self._ended = asyncio.Event()
@@ -30,7 +39,9 @@ class Allowance:
         self._ended.set()
 
     def due_in(self, share: float = SHARE) -> float:
-        """Seconds until what is asked for is no more than the share; 0: now."""
+        """Seconds until what is asked for may be no more than the share; 0: now."""
+        if self._pause.closed:
+            return LOOK_AGAIN_S
         due = self._began + self._asked_s() / (share * self._devices)
         return max(0.0, due - time.monotonic())
 

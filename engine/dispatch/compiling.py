@@ -50,6 +50,7 @@ class Compiling:
     async def _compile_all(self) -> None:
         while self._workers <= self._wanted():
             job = await self._jobs.to_compile()
+            await self._setting.pause.passed()
             if not job.admitted and not job.idle:
                 await self._room.acquire()
                 job.admitted = True

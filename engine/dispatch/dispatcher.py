@@ -161,6 +161,12 @@ class Dispatcher:
         for job in self._jobs:
             if not job.measuring:
                 self._jobs.drop(job, Stopped())
+        self.pause(paused=False)
+
+    def pause(self, *, paused: bool) -> None:
+        """Begin nothing on devices and with compilers until it is taken back, or stop()."""
+        self._setting.pause.set(closed=paused and not self._stopped)
+        self._occupancy.changed()
 
     async def drain(self) -> None:
         """Wait until nothing is being measured, and no contest is under way."""
@@ -225,6 +231,7 @@ class Dispatcher:
         while True:
             await lane.fit()
             job = await self._jobs.to_measure()
+            await self._setting.pause.passed()
             if job.done.done() or job.built is None:
                 continue
             if not lane.free:  # that came while this waited for work

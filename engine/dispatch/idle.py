@@ -87,7 +87,8 @@ class IdleTime:
         """A compiled mutation, once the lane has nothing else to do."""
         while True:
             await lane.fit()
-            job = self._jobs.spare() if self._occupancy.empty(lane) else None
+            may_begin = self._occupancy.empty(lane) and not self._setting.pause.closed
+            job = self._jobs.spare() if may_begin else None
             if job is not None:
                 return job
             await self._occupancy.change()
@@ -128,6 +129,7 @@ class IdleTime:
         return (
             limits is not None
             and not self._over
+            and not self._setting.pause.closed
             and len(self._barren) < len(limits.islands)
             and compiled < CALLS_PER_LANE * len(self._setting.lanes)
             and self._under_way - compiled < compile_ahead

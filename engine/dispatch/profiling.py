@@ -60,6 +60,7 @@ class Profiling:
         while self._next is not None and self._wanted(limits):
             await asyncio.sleep(self._due_in_s(limits))
             await self._lull()
+            await self._setting.pause.passed()
             (built, lane), self._next = self._next, None
             if not self._over and lane.well and built.kernel_id not in self._scores.profiles:
                 await self._profile(built, lane, limits)

@@ -1,10 +1,11 @@
 """What a dispatcher works with: a way to compile, devices, the store; protocols only."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured
+from engine.gate import Gate
 from engine.store.journal import Journal
 from engine.store.probes import Probed
 from engine.store.profiles import Profiled
@@ -124,7 +125,7 @@ class DispatchSetting:
 
     patience_s: without any device that is well. profiles: None where none are made. revised:
     tells the islands of a verdict that changed. spread: of sittings on these devices. tuning:
-    None where no models are waited for.
+    None where no models are waited for. pause: closed: devices and compilers begin nothing.
     """
 
     task_hash: str
@@ -144,3 +145,4 @@ class DispatchSetting:
     watch: Watch | None = None  # None: devices see races themselves
     tuning: TuningLimits | None = None
     probes: ProbeLimits | None = None  # None: nobody would be told
+    pause: Gate = field(default_factory=Gate)

@@ -65,6 +65,8 @@ class Follower:
         session = self.session
         if session is None or session.search_began_at is None or session.search_ended_at:
             return 0.0
+        if session.paused_at is not None:
+            return 0.0
         return max(0.0, now - session.ended_at) if self.state == "running" else 0.0
 
     def per_s(self, now: float, *, asked: bool = False) -> float | None:

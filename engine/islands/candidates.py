@@ -50,13 +50,19 @@ class Candidates:
             tally.decline(declined)
             return None
         drafted = ask.drafted(self._index, cycle.number, draft)
-        if drafted.kernel_id in self._memory.known:
+        if not await self.keep(drafted):
             tally.duplicates += 1
             return None
+        return drafted
+
+    async def keep(self, drafted: Drafted) -> bool:
+        """Store it as one of the island's own. False: the island knows the kernel."""
+        if drafted.kernel_id in self._memory.known:
+            return False
         self._memory.known.add(drafted.kernel_id)
         self._drafts[drafted.key] = drafted
         await self._setting.journal.commit(drafted)
-        return drafted
+        return True
 
     def tell(self, drafted: Drafted, evaluation: Evaluation) -> Individual:
         """What became of a draft: the island takes it in, and others hear of it."""
@@ -73,7 +79,7 @@ class Candidates:
                 status=status,
             )
         )
-        if self._setting.share is not None and drafted.cycle:  # all know the seed
+        if self._setting.share is not None and drafted.origin != "seed":  # which all know
             self._setting.share(individual)
         self._emigrate()
         self._tuning.renew()

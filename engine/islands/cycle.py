@@ -11,6 +11,7 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
+from engine.store.steering import Injected
 from evaluators.kernel.source import kernel_id
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
@@ -82,7 +83,7 @@ class Cycle:
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. knowledge, tuned: see
     Context.
-    pending: what the island waited for. way: how it asks.
+    pending: what the island waited for. way: how it asks. idea: a person's, which it tries.
     """
 
     number: int
@@ -94,6 +95,7 @@ class Cycle:
     tuned: Mapping[str, Individual] | None
     pending: tuple[Candidate, ...]
     way: Way
+    idea: Injected | None = None
 
     def started(
         self, island: int, heard: tuple[str, ...], *, restarted: bool = False
@@ -106,6 +108,7 @@ class Cycle:
             tournament=tuple(one.id for one in self.tournament),
             heard=heard,
             restarted=restarted,
+            idea=self.idea.number if self.idea else 0,
         )
 
 

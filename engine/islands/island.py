@@ -6,8 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from engine.ending import Stopped
+from engine.gate import Gate
 from engine.islands.candidates import Candidates
 from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
+from engine.islands.injections import IDEA, Injections, idea_ask
 from engine.islands.memory import Memory
 from engine.islands.population import island_state
 from engine.islands.probes import Probes
@@ -20,6 +22,7 @@ from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Eve
 from engine.store.probes import Probed, ProbeHeard
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
+from engine.store.steering import Injected
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Individual
 from operators.operator import Declined, Design, Selection
@@ -39,6 +42,8 @@ class Island:
         self._memory = Memory(setting.config.islands.capacity, self._mix)
         self.tuning = Tuning(index, setting, self._memory)
         self._candidates = Candidates(index, setting, self._memory, self.tuning)
+        self.injections = Injections(setting, self._candidates)
+        self.pause = Gate()  # closed: no cycle begins
         self._open: dict[int, Cycle] = {}
         self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
@@ -71,7 +76,9 @@ class Island:
         resumed = list(self._open.values())
         lanes = self._config.islands.lanes
         shares = [resumed[lane::lanes] for lane in range(lanes)]
+        self.injections.start()
         endings = await asyncio.gather(*(self._lane(share) for share in shares))
+        await self.injections.ended()
         return endings[0]
 
     def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
@@ -111,10 +118,13 @@ class Island:
         """Replay this island's own events, each with the individuals it speaks of."""
         for event, individuals in history:
             match event:
-                case (Drafted() | Added()) as tuned if tuned.cycle == 0 and tuned.slot:
+                case (Drafted() | Added()) as tuned if tuned.cycle == 0 and tuned.slot > 0:
                     self.tuning.restore(tuned, individuals)
                 case Drafted() | Added():
                     self._candidates.restore(event, individuals)
+                    self.injections.restore(event)
+                case Injected():
+                    self.injections.give(event, *individuals)
                 case Migrated():
                     self._memory.take_in(individuals)
                 case Revised():
@@ -128,8 +138,10 @@ class Island:
                     self._memory.take_heard()
                     if event.restarted:
                         self._restart()
-                    chosen = self._memory.members(event.tournament)
-                    self._start(event.cycle, event.operator, chosen)
+                    idea = self.injections.take_idea(event.idea)
+                    chosen = (idea.base,) if idea else self._memory.members(event.tournament)
+                    told = idea.event if idea else None
+                    self._start(event.cycle, event.operator, chosen, told)
                 case CycleFinished():
                     self._close(event)
                 case _:
@@ -142,6 +154,7 @@ class Island:
             for cycle in resumed:
                 await self._cycle(cycle)
             while not self._ending:
+                await self.pause.passed()
                 await self._cycle(self._next_cycle())
         except Stopped:
             return STOPPED
@@ -158,6 +171,11 @@ class Island:
 
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
+        if idea := self.injections.take_idea():
+            heard = self._memory.take_heard()
+            cycle = self._start(number, IDEA, (idea.base,), idea.event)
+            self._setting.journal.post(cycle.started(self.index, heard))
+            return cycle
         rng = self._setting.rng(self.index, number, CYCLE)
         operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng))
         if number <= self._asker.initial_cycles:
@@ -174,7 +192,13 @@ class Island:
     def _restart(self) -> bool:
         return self._mix.evolves and self._memory.restart()
 
-    def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
+    def _start(
+        self,
+        number: int,
+        operator: str,
+        tournament: tuple[Individual, ...],
+        idea: Injected | None = None,
+    ) -> Cycle:
         cycle = Cycle(
             number=number,
             operator=operator,
@@ -185,6 +209,7 @@ class Island:
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             pending=tuple(one.candidate for one in self._candidates.unfinished()),
             way=self._setbacks.begin(number, operator),
+            idea=idea,
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -196,7 +221,10 @@ class Island:
             if not self._candidates.began(cycle.number):  # else its first questions are answered
                 await tally.seats.begin(cycle.operator)
             context = partial(self._setting.context, self.index, cycle)
-            asks = await self._asker.asks(cycle, context, tally.selected)
+            if cycle.idea is not None:
+                asks = [idea_ask(cycle.idea, cycle.tournament[0], self._setting.operators.writer)]
+            else:
+                asks = await self._asker.asks(cycle, context, tally.selected)
             slots = (self._slot(cycle, ask, tally) for ask in asks)
             await finish_all(slots, milder=Stopped)
         except Declined as declined:

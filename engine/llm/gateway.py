@@ -62,6 +62,7 @@ class Gateway:
         self._totals = SpendingTotals()
         self._endpoints = endpoints(config, environment)
         self.outages = Outages(config.outage_s)
+        self._paused = False
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
@@ -94,6 +95,12 @@ class Gateway:
         self._over = self._over or why
         self.outages.end()
         return self._over
+
+    async def pause(self, *, paused: bool) -> None:
+        """Make no call until it is taken back, or stop(); those in flight are answered."""
+        async with self._settled:
+            self._paused = paused
+            self._settled.notify_all()
 
     @property
     def over(self) -> str:
@@ -215,11 +222,12 @@ class Gateway:
     async def _reserve(
         self, request: Request, name: str, tokens: int, dollars: float
     ) -> CallReserved:
-        """Wait until the call fits the budget, and count it as spent. Raises CallsOver."""
+        """Wait until the call may be made, and count it as spent. Raises CallsOver."""
         async with self._settled:
-            while shortage := self._totals.shortage(self._budget, tokens=tokens, dollars=dollars):
-                if not self._totals.in_flight:
-                    self._end(CallsOver(shortage))
+            shortage = partial(self._totals.shortage, self._budget, tokens=tokens, dollars=dollars)
+            while (short := shortage()) or self._paused:
+                if short and not self._totals.in_flight:
+                    self._end(CallsOver(short))
                 if self._over:
                     self._settled.notify_all()
                     raise self._over

@@ -41,13 +41,18 @@ def _row(session: Session, *, running: bool) -> SessionRow:
         number=started.number,
         began=moment(started.began_at),
         lasted=duration(session.elapsed_s),
-        searched=duration(session.searched_s),
+        searched=duration(session.searched_s) + _rested(session),
         evaluations=session.evaluated,
         devices=_devices(started),
         compiler=toolchain.compiler,
         harness=toolchain.harness,
         ended=session.finished.reason if session.finished else ended,
     )
+
+
+def _rested(session: Session) -> str:
+    """ " (and was paused for 12 min)"; "" where nobody paused it."""
+    return f" (and was paused for {duration(session.rested_s)})" if session.rested_s else ""
 
 
 def _devices(started: SessionStarted) -> str:

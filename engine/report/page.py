@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from engine.history.brought import brought_into, counted
 from engine.history.campaigns import State
 from engine.history.history import History
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
@@ -146,6 +147,8 @@ def _search(history: History) -> Mapping[str, Any]:
         "contests": history.contests[-MOST_ROWS:],
         "contests_won": sum(one.outcome == "won" for one in history.contests),
         "all_contests": len(history.contests),
+        "brought": list(brought_into(whole))[-MOST_ROWS:],
+        "all_brought": counted(whole),
         "costs": costs_of(history.calls),
         "spending": whole.calls.totals.spending(),
         "revisions": list(_revisions(history)),

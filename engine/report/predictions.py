@@ -27,9 +27,10 @@ def gain_percent(kernel: Evaluation, base: Evaluation) -> float | None:
 
 def predicted(drafted: Drafted) -> tuple[float, float] | None:
     """The range that its experiment promised, in percent; None: nobody promised anything."""
-    if drafted.experiment is None or drafted.origin == "mutation":
+    experiment = drafted.experiment
+    if experiment is None or experiment.by_a_person or drafted.origin == "mutation":
         return None
-    low, high = drafted.experiment.performance
+    low, high = experiment.performance
     return low, high
 
 

@@ -15,6 +15,7 @@ from engine.store.probes import ProbeEvent
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
 from engine.store.sessions import SessionEvent
+from engine.store.steering import SteeringEvent
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection
@@ -28,7 +29,8 @@ class CycleStarted:
     """An island begins a cycle, looking at these members of its population, best first.
 
     heard: the keys of drafts on other islands that it was told of since it began the one before.
-    restarted: its population had begun again, with the most diverse of what it knew.
+    restarted: its population had begun again, with the most diverse of what it knew. idea: the
+    number of the Injected that it tries; 0: it tries an operator's.
     """
 
     kind: ClassVar[str] = "cycle_started"
@@ -38,6 +40,7 @@ class CycleStarted:
     tournament: tuple[str, ...]
     heard: tuple[str, ...] = ()
     restarted: bool = False
+    idea: int = 0
 
     @property
     def key(self) -> str:
@@ -144,8 +147,10 @@ class Added:
 
     @property
     def told_others(self) -> bool:
-        """Of cycle 0 only mutations in idle device time that became members; all know the seed."""
-        return bool(self.cycle or (self.slot and self.status != "NOT_ADDED"))
+        """Of cycle 0 what was injected, and of mutations in idle device time those that became
+        members; all know the seed."""
+        of_idle_time = self.cycle == 0 and self.slot > 0
+        return self.status != "NOT_ADDED" if of_idle_time else bool(self.cycle or self.slot)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +246,7 @@ Event = (
     | ProbeEvent
     | ProfileEvent
     | RevisionEvent
+    | SteeringEvent
 )
 
 

@@ -90,6 +90,8 @@ def technique(step: Drafted) -> str:
         name = name[:TECHNIQUE_CHARACTERS].rstrip() + " ..."
     if step.origin == "experiment":
         return name or step.origin
+    if step.origin in ("injected", "carried"):
+        return f"{step.origin}: {step.report}"[:TECHNIQUE_CHARACTERS]
     if step.origin == "crossover" and len(step.parents) > 1:
         return f"crossover with {step.parents[1][:12]}"
     return f"{step.origin} of {name!r}" if name else step.origin

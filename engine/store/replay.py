@@ -31,11 +31,15 @@ from engine.store.sessions import (
     SessionStarted,
 )
 from engine.store.spending import CallHistory
+from engine.store.steering import Injected, Paused, WentOn
 from engine.store.store import Stored, StoreError, read_events
 from operators.individual import Individual
 
 History = list[tuple[Event, tuple[Individual, ...]]]
 """One island's own events in order, each with the individuals it speaks of."""
+
+OWN = (CycleStarted, CycleFinished, Drafted, Added, Migrated, Revised, Injected)
+"""Events of one island that Island.restore() takes as they are."""
 
 
 @dataclass(slots=True)
@@ -43,6 +47,7 @@ class Session:
     """One process life. *_at: seconds since 1970, the end's is its last event's.
 
     search_*_at: None where it never came to that. evaluated: verdicts; device_s: devices' work.
+    paused_at: since when it rests; rested_s: how long it did before.
     """
 
     started: SessionStarted
@@ -53,6 +58,8 @@ class Session:
     search_ended_at: float | None = None
     evaluated: int = 0
     device_s: float = 0.0
+    paused_at: float | None = None
+    rested_s: float = 0.0
 
     @property
     def elapsed_s(self) -> float:
@@ -61,7 +68,16 @@ class Session:
     @property
     def searched_s(self) -> float:
         ended_at = self.ended_at if self.search_ended_at is None else self.search_ended_at
-        return 0.0 if self.search_began_at is None else ended_at - self.search_began_at
+        if self.search_began_at is None:
+            return 0.0
+        resting_s = 0.0 if self.paused_at is None else max(0.0, ended_at - self.paused_at)
+        return ended_at - self.search_began_at - self.rested_s - resting_s
+
+    def go_on(self, at: float) -> None:
+        """The pause is over. at: seconds since 1970."""
+        if self.paused_at is not None:
+            self.rested_s += at - self.paused_at
+            self.paused_at = None
 
 
 @dataclass(slots=True)
@@ -77,6 +93,7 @@ class Replay:
     calls: CallHistory = field(default_factory=CallHistory)
     ideas: list[IdeaEvent] = field(default_factory=list)
     probes: ProbeLog = field(default_factory=ProbeLog)
+    injected: list[Injected] = field(default_factory=list)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -108,6 +125,10 @@ class Replay:
                 break
             kernel_id = drafted.parents[0]
         return line
+
+    def individual(self, kernel_id: str) -> Individual:
+        """A kernel that has its verdict, as it was first drafted and measured. Raises KeyError."""
+        return self.first_drafts[kernel_id].individual(self.scores.first(kernel_id))
 
     @property
     def budgets(self) -> Mapping[str, Any]:
@@ -161,6 +182,12 @@ class Replay:
             self.faults += 1
         elif isinstance(event, IdeaEvent):
             self.ideas.append(event)
+        elif isinstance(event, Injected):
+            self.injected.append(event)
+        elif isinstance(event, Paused):
+            self.sessions[-1].paused_at = stored.at
+        elif isinstance(event, WentOn):
+            self.sessions[-1].go_on(stored.at)
         elif isinstance(event, CallEvent):
             self.calls.take(event)
         elif isinstance(event, CycleFinished):
@@ -176,7 +203,7 @@ class Replay:
             self.probes.apply(event)
         if self.sessions:
             self.sessions[-1].ended_at = stored.at
-        if isinstance(event, CycleStarted | CycleFinished | Drafted | Added | Migrated | Revised):
+        if isinstance(event, OWN):
             self._own.setdefault(event.island, []).append(event)
         elif isinstance(event, Learned):
             self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
@@ -188,6 +215,8 @@ class Replay:
         if isinstance(event, Revised):
             drafted = self.first_drafts[event.kernel_id]
             return (drafted.individual(self.scores.verdict(event.kernel_id, event.number)),)
+        if isinstance(event, Injected):
+            return (self.individual(event.base_id),) if event.base_id else ()
         keys: Sequence[str] = ()
         if isinstance(event, Added):
             keys = (event.key,)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from engine.config_errors import ConfigError
-from engine.store.events import to_row
+from engine.store.events import Event, to_row
 from engine.store.sessions import CampaignStarted
+from engine.store.steering import Injected
 from engine.store.store import Store
 
 STORE = "store.sqlite"
@@ -13,8 +14,9 @@ RAY_LOG = "ray.log"
 """What Ray had to say, if anything."""
 
 
-def begin_store(run_dir: Path, campaign: CampaignStarted) -> None:
-    """Make the folder and a store that can be resumed. Raises ConfigError, StoreError."""
+def begin_store(run_dir: Path, campaign: CampaignStarted, *carried: Injected) -> None:
+    """Make the folder and a store that can be resumed. carried: what the campaign begins with of
+    another one. Raises ConfigError, StoreError."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         (run_dir / STORE).touch()
@@ -24,7 +26,8 @@ def begin_store(run_dir: Path, campaign: CampaignStarted) -> None:
             "that you may write to"
         ) from None
     with Store(run_dir / STORE) as store:
-        store.append([to_row(campaign)])
+        events: list[Event] = [campaign, *carried]
+        store.append(list(map(to_row, events)))
 
 
 def discard_store(run_dir: Path) -> None:

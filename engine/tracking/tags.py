@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.config import CampaignConfig
+from engine.history.brought import counted
 from engine.history.config_hash import config_hash
 from engine.store.replay import Replay
 from engine.store.sessions import CampaignStarted
 from engine.store.summary import meaning_of
 from engine.tracking.parameters import budgets, task_name
 
+BROUGHT_TAG = "brought_in"
 CHANGED = "-dirty"
 """At the end of a commit: there were changes beside it."""
 
@@ -45,8 +47,15 @@ def session_tags(replay: Replay) -> dict[str, str]:
         "compiler": last.started.compiler,
         "harness": last.started.harness,
         "sessions": str(len(replay.sessions)),
+        **_brought(replay),
         **budgets(replay.budgets),
     }
+
+
+def _brought(replay: Replay) -> Mapping[str, str]:
+    """By what a campaign is told apart that a person had a hand in."""
+    told = counted(replay)
+    return {BROUGHT_TAG: told} if told else {}
 
 
 def _commit(commit: str) -> Mapping[str, str]:

@@ -36,5 +36,6 @@ class LlmWriter:
             render,
             edited=base.candidate.source,
             novelty=self._novelty,
-            unlike=measured(context.individuals.values()),
+            # A person may well want a change that is small.
+            unlike=() if experiment.by_a_person else measured(context.individuals.values()),
         )

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from evaluators.evaluation import Rejected
-from evaluators.kernel.source import parse_kernel
-from evaluators.kernel.source_check import check_source
+from evaluators.kernel.fit import check_fit
 from operators.individual import Candidate, Individual
 from operators.llm.ask import RenderPrompt, ask
 from operators.llm.kernel_reply import read_kernel
@@ -55,11 +54,7 @@ async def write_kernel(
 def invalid_reason(source: str, context: Context) -> str:
     """Why no backend would take the file for the task's shapes; empty when there is no reason."""
     try:
-        kernel = parse_kernel(source)
-        check_source(kernel.code, first_line=kernel.code_line)
-        for suite in ("tests", "benchmarks"):
-            for workload in context.task.workloads(suite, context.device.backend):
-                kernel.plan(context.task, workload.dims)
+        check_fit(source, context.task, context.device.backend)
     except Rejected as rejected:
         return rejected.reason + quoted(source, rejected.line)
     return ""

@@ -206,7 +206,7 @@ def waits(log: Log) -> dict[str, Any]:
     for at, drafted in log.of(Drafted):
         verdict = log.evaluated.get(drafted.kernel_id)
         if (
-            drafted.origin in ("mutation", "initial", "random", "seed")
+            drafted.origin not in ("experiment", "crossover", "repair")
             or verdict is None
             or verdict[0] < at
         ):

@@ -64,3 +64,12 @@ def test_the_store_is_told_now_and_then() -> None:
     assert watched.due
     watched.tell(NOTHING_YET)
     assert not watched.due
+
+
+def test_a_pause_is_what_devices_wait_for() -> None:
+    clock = Clock()
+    watched = DeviceTime(0, 1, NOTHING_YET, clock)
+    clock.now += 8.0
+    idle = replace(NOTHING_YET, idle_devices=1, compiling=1)
+    watched.look(idle, models_asked=True, paused=True)
+    assert watched.tell(idle).idle_s == {"paused by a person": 8.0}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.cli.progress import best_text, calls_text, improvement_rows, left_text, verdicts
 from engine.cli.spans import ago, span
+from engine.cli.troubles import paused_text
 from engine.history.campaigns import name_of
 from engine.history.follow import Follower
 from engine.history.improvements import improvements
@@ -53,6 +54,8 @@ def stage(follower: Follower) -> Stage:
         )
     if session.finished:
         return _over(follower)  # it tells MLflow the rest
+    if session.paused_at is not None and not session.search_ended_at:
+        return Stage(paused_text(session.paused_at, follower.store.parent))
     return Stage("stopping: measuring the best again" if session.search_ended_at else "running")
 
 

@@ -16,6 +16,7 @@ from engine.cli.spans import ago
 from engine.cli.usage import UsageError
 from engine.history.campaigns import State, name_of, stores_in
 from engine.history.glance import Glance, glance
+from engine.inbox import is_to_pause
 from engine.store.run_folder import STORE
 from engine.store.store import StoreError
 
@@ -97,7 +98,8 @@ def _cell(value: str | Text) -> Text:
 def _cells(line: Glance, now: float, *, paid: bool) -> Iterator[str | Text]:
     yield name_of(line.run_dir)
     failed = line.ended.startswith("failed")
-    yield Text("failed" if failed else line.state, "red" if failed else STYLES.get(line.state, ""))
+    state = "paused" if _is_paused(line) else line.state
+    yield Text("failed" if failed else state, "red" if failed else STYLES.get(line.state, ""))
     yield line.task
     yield line.backend
     yield best_text(line.best)
@@ -108,6 +110,10 @@ def _cells(line: Glance, now: float, *, paid: bool) -> Iterator[str | Text]:
     yield ago(line.last_at, now)
 
 
+def _is_paused(line: Glance) -> bool:
+    return line.state == "running" and is_to_pause(line.run_dir)
+
+
 def _json(line: Line) -> dict[str, Any]:
     if isinstance(line, Unreadable):
         return {"name": name_of(line.run_dir), "folder": str(line.run_dir), "error": line.why}
@@ -116,6 +122,7 @@ def _json(line: Line) -> dict[str, Any]:
         "name": name_of(line.run_dir),
         "folder": str(line.run_dir),
         "state": line.state,
+        "paused": _is_paused(line),
         "ended": line.ended,
         "task": line.task,
         "backend": line.backend,

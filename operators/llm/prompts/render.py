@@ -197,7 +197,7 @@ def writer_prompt(
         beside=page.beside(reference, base, known),
         description=description,
         rubric=rubric,
-        performance=experiment.performance,
+        performance=None if experiment.by_a_person else experiment.performance,
         advice=page.advice("Base", base),
     )
 

@@ -76,7 +76,7 @@ def outcome(one: Individual, known: Known, spread: Spread) -> str:
     if found is None:
         return _without_gain(one.evaluation) if one.parents or not one.evaluation.passed else ""
     said = percent(found)
-    if one.experiment is None or one.origin == "mutation":
+    if one.experiment is None or one.experiment.by_a_person or one.origin == "mutation":
         return said
     low, high = one.experiment.performance
     return f"{said}, predicted {low:+g}..{high:+g}%"

@@ -130,7 +130,7 @@ def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> N
     )
     assert result.stderr == ""
     names = ("run", "resume", "evaluate", "submit", "track", "prompts", "doctor")
-    for name in (*names, "runs", "watch", "profile"):
+    for name in (*names, "runs", "watch", "profile", "pause", "inject"):
         assert f"\n    {name} " in result.stdout
 
 

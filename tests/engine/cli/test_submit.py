@@ -41,10 +41,12 @@ def settings_of(entrypoint: str, checkout: Path) -> dict[str, Any]:
 
 def test_what_depends_on_the_folder_is_made_explicit(checkout: Path) -> None:
     overrides = ["runs_dir=my runs", "tracking.uri=sqlite:///ml.db", "budgets.evaluations=7"]
+    overrides.append("start_from=runs/first")
     (checkout / "mine.yaml").write_text("task: softmax\n")
     job = plan(Path("mine.yaml"), overrides, checkout)
     settings = settings_of(job.entrypoint, checkout)
     assert settings["runs_dir"] == str(checkout / "my runs")
+    assert settings["start_from"] == str(checkout / "runs" / "first")
     assert settings["tracking"] == {
         "uri": f"sqlite:///{checkout / 'ml.db'}",
         "experiment": "",

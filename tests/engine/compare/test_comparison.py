@@ -5,6 +5,7 @@ import math
 import shutil
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from engine.compare.folders import read_folders
 from engine.compare.pairs import Question
 from engine.compare.sentences import headlines
 from engine.history.trajectory import Axis
+from engine.store.steering import Injected
+from tests.engine import campaign_log as log
 from tests.engine.compare.logs import campaign
 
 RANDOM: dict[str, Any] = {"operators": [{"kind": "random"}]}
@@ -244,6 +247,16 @@ def test_what_was_killed_is_used_as_far_as_it_came(tmp_path: Path) -> None:
     assert any(note == "killed was killed, and is used as far as it came" for note in found.notes)
     (amounts,) = found.amounts.values()
     assert amounts["evaluations"] == 2
+
+
+def test_who_put_something_into_a_campaign_is_told(tmp_path: Path) -> None:
+    alone, steered = (campaign(tmp_path, name, [2.0, 3.0], seed=n) for n, name in enumerate("ab"))
+    carried = Injected(number=1, island=0, what="kernel", name="k", text="")
+    put_in = replace(carried, entry="1.json")
+    for run, event in ((alone, carried), (steered, put_in)):
+        log.write(run / "store.sqlite", [event])
+    (note,) = [one for one in compared([alone, steered]).notes if "a person" in one]
+    assert note.startswith("a person put kernels or ideas into b, so")
 
 
 def test_of_copies_the_one_that_got_farther_counts_and_that_is_said(tmp_path: Path) -> None:

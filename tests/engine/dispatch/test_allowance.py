@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.dispatch.allowance import LARGE_SHARE, SHARE, Allowance
+from engine.gate import Gate
 from engine.store.contests import Contested
 from engine.store.events import Evaluated
 from engine.store.scoreboard import Scoreboard
@@ -108,5 +109,20 @@ def test_what_still_waits_when_the_search_ends_has_its_contest_then() -> None:
         await busy.finish(0.0)
         best = busy.state().best
         assert best is not None and best.kernel_id == SMALL[0]
+
+    asyncio.run(scenario())
+
+
+def test_nothing_is_spent_in_a_pause() -> None:
+    async def scenario() -> None:
+        pause = Gate()
+        pause.set(closed=True)
+        allowance = Allowance(1, lambda: 0.0, pause)
+        assert allowance.due_in() > 0
+        waiting = asyncio.ensure_future(allowance.due())
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        pause.set(closed=False)
+        assert allowance.due_in() == 0 and await waiting
 
     asyncio.run(scenario())

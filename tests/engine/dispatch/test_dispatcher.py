@@ -453,3 +453,37 @@ def test_a_sick_device_is_not_the_kernels_fault() -> None:
         assert state.compile_workers >= 1 and state.bound == "asking"
 
     asyncio.run(scene())
+
+
+def test_a_paused_dispatcher_begins_nothing() -> None:
+    async def scenario() -> None:
+        compiled: list[str] = []
+
+        async def compile(source: str) -> Built | Evaluation:
+            compiled.append(source)
+            return await compile_at_once(source)
+
+        lane = ScriptedLane({})
+        busy = dispatcher(lane, MemoryJournal(), compile=compile)
+        await busy.begin(SEED)
+        lane.gate = asyncio.Event()
+        first = asyncio.ensure_future(busy.evaluate(*kernel(1)))
+        while not busy.state().measuring:
+            await asyncio.sleep(0)
+        busy.pause(paused=True)
+        others = [asyncio.ensure_future(busy.evaluate(*kernel(number))) for number in (2, 3)]
+        lane.gate.set()
+        assert (await first).passed  # what was begun ends
+        await asyncio.sleep(0.05)
+        assert len(compiled) == 2 and len(lane.measured) == 2
+        busy.pause(paused=False)
+        assert all(one.passed for one in await asyncio.gather(*others))
+        busy.pause(paused=True)
+        last = asyncio.ensure_future(busy.evaluate(*kernel(4)))
+        await asyncio.sleep(0.01)
+        await busy.end()
+        with pytest.raises(Stopped):
+            await last
+        assert len(lane.measured) == 4
+
+    asyncio.run(scenario())

@@ -339,3 +339,30 @@ def test_a_fifth_of_failing_calls_leaves_nothing_unsettled() -> None:
         assert journal.of(GivenUp) == []
 
     asyncio.run(go())
+
+
+def test_a_pause_makes_no_call_and_answers_those_in_flight() -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK, latency_s=0.2)) as server:
+            gate = gateway(server, journal)
+            first = asyncio.ensure_future(gate.complete(question()))
+            while not server.in_flight:
+                await asyncio.sleep(0.01)
+            await gate.pause(paused=True)
+            second = asyncio.ensure_future(gate.complete(question(1)))
+            assert isinstance(await first, Reply)
+            await asyncio.sleep(0.1)
+            assert server.calls == 1 and len(journal.of(CallReserved)) == 1
+            await gate.pause(paused=False)
+            assert isinstance(await second, Reply)
+            await gate.pause(paused=True)
+            third = asyncio.ensure_future(gate.complete(question(2)))
+            await asyncio.sleep(0)
+            gate.stop("it ends")
+            with pytest.raises(CallsOver, match="it ends"):
+                await third
+            await gate.close()
+        assert server.calls == 2
+
+    asyncio.run(go())

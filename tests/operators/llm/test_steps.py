@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from evaluators.evaluation import Status
 from evaluators.measuring.gain import spread_on
-from operators.individual import Individual
+from operators.individual import BY_A_PERSON, Individual
 from operators.llm.prompts.record import record
 from operators.llm.prompts.steps import base_of, changes, failures, outcome, percent, what
 from operators.llm.prompts.tables import listing, table
@@ -135,3 +135,10 @@ def test_a_kernel_that_was_stopped_early_has_its_bound_in_the_table() -> None:
         ),
     )
     assert "STOPPED_EARLY" in row(stopped) and "3.42x slower" in row(stopped)
+
+
+def test_nobody_predicted_what_a_persons_idea_brings() -> None:
+    idea = replace(EXPERIMENT, technique=BY_A_PERSON, performance=(0.0, 0.0))
+    made = replace(TILE, experiment=idea)
+    assert outcome(TILE, ALL, SPREAD).startswith(f"{outcome(made, ALL, SPREAD)}, predicted ")
+    assert what(made, ALL).startswith(f"{BY_A_PERSON}: ")

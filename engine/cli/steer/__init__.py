@@ -1,0 +1,1 @@
+"""The commands that ask something of a campaign while it runs."""
