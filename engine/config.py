@@ -23,6 +23,7 @@ from engine.config_sections import (
     Tracking,
 )
 from engine.llm.config import Llm
+from engine.stopping.config import Stop
 from evaluators.spelling import did_you_mean
 
 __all__ = ["BackendChoice", "CampaignConfig", "OperatorMix", "Topology", "parse_config"]
@@ -43,6 +44,7 @@ class CampaignConfig(Section):
     runs_dir: Path = Path("runs")
     """The folder of campaigns, on a local disk."""
     budgets: Budgets = Budgets()
+    stop: Stop = Stop()
     islands: Islands = Islands()
     migration: Migration = Migration()
     operators: tuple[OperatorMix, ...] = Field(default=(OperatorMix(),), min_length=1)

@@ -21,6 +21,7 @@ from engine.history.improvements import improvement, improvements
 from engine.preparation import campaign_started, session_started
 from engine.searching import SPENT, describe_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, Improvement, IslandState, Phase, Snapshot
+from engine.stopping.watch import TargetWatch
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.scoreboard import Best
@@ -63,6 +64,7 @@ class Session:
         self._began, self._began_at = time.monotonic(), time.time()
         self._copied = self._began
         self._stop = Stop()
+        self._targets = TargetWatch(config.stop, self.run_dir / STORE)
         self._plan = layout(config)
         self._device = ""
         self._announced = ""
@@ -159,6 +161,8 @@ class Session:
         self._start("bringing the population back" if self._before else "measuring the naive seed")
         naive = Candidate.from_source(self._task.naive)
         actors.begin(info, self._number, naive, self._before)
+        if lack := self._targets.lack():
+            raise CampaignFailed(lack)
 
     def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
@@ -168,8 +172,10 @@ class Session:
         self._doing = ""
         dispatcher, _ = actors.states()
         devices = DeviceTime(self._number, len(self._plan.devices), dispatcher)
+        self._stop.reason = self._stop.reason or self._targets.look(dispatcher.contesting)
+        if stopping := bool(self._stop.reason):
+            actors.stop(self._stop.reason)  # as after a kill in the last measurement
         runs = actors.start()
-        stopping = False
         while not ended(runs, timeout_s=LOOK_EVERY_S):
             if not self._stop.reason and self._seconds_left() == 0:
                 self._stop.reason = "the wall time is spent"
@@ -178,6 +184,7 @@ class Session:
                 stopping = True
             dispatcher, islands = actors.states()
             self._look_at_calls(actors, dispatcher)
+            self._stop.reason = self._stop.reason or self._targets.look(dispatcher.contesting)
             devices.look(dispatcher, models_asked=self._models_asked)
             if devices.due:
                 actors.append(devices.tell(dispatcher))

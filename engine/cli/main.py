@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.kernel_commands import KERNEL_COMMANDS
 from engine.cli.look.commands import LOOK_COMMANDS
@@ -162,12 +162,16 @@ def _run(arguments: Namespace) -> int:
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept."""
     _require_ray()
-    budgets = dict(budget_change(text) for text in arguments.budgets)
+    changes: dict[str, dict[str, Any]] = {"budgets": {}, "stop": {}}
+    for section, key, value in map(budget_change, arguments.budgets):
+        changes[section][key] = value
 
     def campaign(observer: "Observer") -> "Summary":
         from engine.campaign import resume_campaign
 
-        return resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
+        return resume_campaign(
+            arguments.run_dir, observer=observer, budgets=changes["budgets"], stop=changes["stop"]
+        )
 
     return _watched(campaign, arguments.run_dir)
 
@@ -231,11 +235,13 @@ def _interrupted(run_dir: Path | None) -> str:
     if run_dir is None or not (run_dir / STORE).is_file():
         return "interrupted before the campaign began"
     from engine.commands import resume_command
+    from engine.stopping.targets import reached_by
     from engine.store.budget import spent
     from engine.store.replay import replay
 
     whole = replay(run_dir / STORE)
-    return f"interrupted; go on with {resume_command(run_dir, spent(whole, whole.budgets))}"
+    over = spent(whole, whole.budgets) or reached_by(whole)
+    return f"interrupted; go on with {resume_command(run_dir, over)}"
 
 
 def _submit(arguments: Namespace) -> int:

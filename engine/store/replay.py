@@ -116,6 +116,14 @@ class Replay:
         return budgets
 
     @property
+    def stop(self) -> Mapping[str, Any]:
+        """The section of that name, as the last session had it; {} in a store of before."""
+        if self.sessions:
+            return self.sessions[-1].started.stop
+        stop: Mapping[str, Any] = self.campaign.config.get("stop", {})
+        return stop
+
+    @property
     def elapsed_s(self) -> float:
         """Over all sessions; a killed one lasted until its last event."""
         return sum(session.elapsed_s for session in self.sessions)

@@ -43,6 +43,8 @@ class SessionStarted:
     """Whether budgets.wall_time_s counts what comes before SearchStarted, as it once did."""
     info: DeviceInfo | None = None
     """What prompts tell of the device; None in stores of before it was kept."""
+    stop: Mapping[str, Any] = field(default_factory=dict)
+    """The section of that name, which a resumption may change; {} in stores of before."""
 
     @property
     def key(self) -> str:

@@ -8,7 +8,7 @@ from engine.history.config_hash import config_hash
 from engine.store.replay import Replay
 from engine.store.sessions import CampaignStarted
 from engine.store.summary import meaning_of
-from engine.tracking.parameters import budgets, task_name
+from engine.tracking.parameters import budgets, endings, task_name
 
 CHANGED = "-dirty"
 """At the end of a commit: there were changes beside it."""
@@ -46,6 +46,7 @@ def session_tags(replay: Replay) -> dict[str, str]:
         "harness": last.started.harness,
         "sessions": str(len(replay.sessions)),
         **budgets(replay.budgets),
+        **endings(replay.stop),
     }
 
 
