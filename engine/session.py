@@ -16,6 +16,7 @@ from engine.config import CampaignConfig
 from engine.device_time import DeviceTime
 from engine.dispatch.workbench import BackendWorkbench, Workbench
 from engine.ending import CampaignFailed, Stop
+from engine.forecast.beginning import foretell
 from engine.history.history import read_history
 from engine.history.improvements import improvement, improvements
 from engine.preparation import campaign_started, session_started
@@ -28,6 +29,7 @@ from engine.store.scoreboard import Best
 from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
 from engine.store.store import StoreError, driving, find_draft
 from engine.store.summary import Summary, write_best, write_results
+from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
 
@@ -67,6 +69,8 @@ class Session:
         self._targets = TargetWatch(config.stop, self.run_dir / STORE)
         self._plan = layout(config)
         self._device = ""
+        self._device_info: DeviceInfo | None = None
+        self._forecast = ""
         self._announced = ""
         self._best: Best | None = None
         self._improvements: deque[Improvement] = deque(maxlen=IMPROVEMENTS_KEPT)
@@ -110,6 +114,7 @@ class Session:
             self._improvements.extend(improvements(history))
         try:
             self._begin(actors)
+            self._foretell(actors)
             reason = self._search(actors)
             actors.append(SearchEnded(number=self._number, reason=reason))
             self._measure_again(actors)
@@ -147,7 +152,7 @@ class Session:
     def _begin(self, actors: CampaignActors) -> None:
         self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
         info, *others = actors.devices()
-        self._device = info.name
+        self._device, self._device_info = info.name, info
         actors.append(
             session_started(
                 self._config,
@@ -163,6 +168,15 @@ class Session:
         actors.begin(info, self._number, naive, self._before)
         if lack := self._targets.lack():
             raise CampaignFailed(lack)
+
+    def _foretell(self, actors: CampaignActors) -> None:
+        """What the budgets will buy, before the first call of a model."""
+        if not self._config.asks_models or self._device_info is None:
+            return
+        made = foretell(self._config, self._task, self._device_info, self._before)
+        self._forecast = made.sentence
+        actors.append(made.event(self._number))
+        self._start("starting the search")
 
     def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
@@ -281,6 +295,7 @@ class Session:
             outages=self._calls.outages if self._calls else (),
             call_budget=self._config.budgets.of_calls,
             searching=self._searching,
+            forecast=self._forecast,
             improvements=tuple(self._improvements),
         )
         for observer in filter(None, (self._observer, self._metrics)):

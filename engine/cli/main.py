@@ -266,7 +266,7 @@ def _doctor(arguments: Namespace) -> int:
     if arguments.backend or arguments.section or arguments.out:
         raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.cli.backend_needs import find_lacks
-    from engine.cli.doctor import examine, find_backend, find_models
+    from engine.cli.doctor import examine, find_backend, find_forecast, find_models
     from engine.cli.findings import print_findings
 
     findings = examine()
@@ -274,7 +274,7 @@ def _doctor(arguments: Namespace) -> int:
         from engine.config_file import load_config
 
         config = load_config(arguments.config)
-        findings += [find_backend(config), find_models(config)]
+        findings += [find_backend(config), find_models(config), find_forecast(config)]
     return print_findings(
         findings,
         sys.stdout,

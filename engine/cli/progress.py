@@ -15,6 +15,7 @@ from rich.text import Text
 from engine.cli.spans import ago, span
 from engine.cli.troubles import COMPILE_BOUND, clock_time, outage_text, quarantine_text, troubles
 from engine.snapshot import Improvement, Outage, Snapshot
+from engine.stopping.rates import lasting_text
 from engine.store.budget import Left
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
@@ -98,11 +99,13 @@ class PlainLines:
         self._stage = ("", "")
         self._best_id = ""
         self._told: set[str] = set()
+        self._forecast = ""
         self._away: dict[str, Outage] = {}
 
     def __call__(self, snapshot: Snapshot) -> None:
         self._warn(snapshot)
         self._welcome(snapshot)
+        self._foretell(snapshot)
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
@@ -111,6 +114,12 @@ class PlainLines:
         if news or now - self._written_at >= LINE_EVERY_S:
             self._written_at, self._stage, self._best_id = now, stage, best_id
             self._write(line(snapshot))
+
+    def _foretell(self, snapshot: Snapshot) -> None:
+        """What the budgets will buy, once."""
+        if snapshot.forecast != self._forecast:
+            self._forecast = snapshot.forecast
+            self._write(f"forecast: {snapshot.forecast}")
 
     def _warn(self, snapshot: Snapshot) -> None:
         """Of each trouble once, and again when it comes again; compiling comes and goes: once."""
@@ -156,7 +165,7 @@ def line(snapshot: Snapshot) -> str:
     if snapshot.phase == "running" and snapshot.dispatcher.bound == "compile":
         parts.append(f"{COMPILE_BOUND} ({snapshot.dispatcher.compile_workers} workers)")
     if snapshot.phase == "running":
-        parts.append(f"left: {left_text(snapshot.left)}")
+        parts.append(f"left: {_left(snapshot)}")
     else:
         parts.append(stage_text(snapshot))
     return "  ".join(parts)
@@ -188,12 +197,14 @@ def table(snapshot: Snapshot) -> Table:
     rows.append((snapshot.campaign, f"{stage_text(snapshot)}, {snapshot.elapsed_s:.0f} s"))
     if snapshot.phase == "starting":
         rows.append(("searching", snapshot.searching))
+        rows += _forecast_rows(snapshot)
         rows.append(("results", f"go to {snapshot.run_dir}"))
         return grid(rows)
-    rows.append(("left", left_text(snapshot.left, _asked_per_s(snapshot))))
+    rows.append(("left", _left(snapshot, _asked_per_s(snapshot))))
     rows.append(("best", best_text(dispatcher.best)))
     rows += improvement_rows(snapshot.improvements)
     rows.append(("searching", snapshot.searching))
+    rows += _forecast_rows(snapshot)
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
     devices = f"{snapshot.devices} × {snapshot.device or '…'}"
     rows.append(("device", ", ".join((devices, *rates(snapshot)))))
@@ -215,6 +226,16 @@ def table(snapshot: Snapshot) -> Table:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows += [("warning", sentence) for _, sentence in troubles(snapshot)]
     return grid(rows)
+
+
+def _forecast_rows(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return [("forecast", snapshot.forecast)] if snapshot.forecast else []
+
+
+def _left(snapshot: Snapshot, evaluations_per_s: float | None = None) -> str:
+    asked = snapshot.evaluations - snapshot.dispatcher.tuned
+    lasting = lasting_text(snapshot.left, asked=asked, calls=snapshot.calls)
+    return "; ".join(filter(None, (left_text(snapshot.left, evaluations_per_s), lasting)))
 
 
 def _asked_per_s(snapshot: Snapshot) -> float | None:

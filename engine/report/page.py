@@ -146,6 +146,7 @@ def _search(history: History) -> Mapping[str, Any]:
         "contests_won": sum(one.outcome == "won" for one in history.contests),
         "all_contests": len(history.contests),
         "costs": costs_of(history.calls),
+        "forecasts": whole.forecasts,
         "spending": whole.calls.totals.spending(),
         "revisions": list(_revisions(history)),
         "faults": history.faults[-MOST_ROWS:],

@@ -18,6 +18,7 @@ from engine.store.events import (
     Fault,
     Migrated,
 )
+from engine.store.forecasts import ForecastMade
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
@@ -75,6 +76,7 @@ class Replay:
     faults: int = 0
     calls: CallHistory = field(default_factory=CallHistory)
     ideas: list[IdeaEvent] = field(default_factory=list)
+    forecasts: list[ForecastMade] = field(default_factory=list)  # of each session that made one
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -165,6 +167,8 @@ class Replay:
             self.first_drafts.setdefault(event.kernel_id, event)
         elif isinstance(event, Fault):
             self.faults += 1
+        elif isinstance(event, ForecastMade):
+            self.forecasts.append(event)
         elif isinstance(event, IdeaEvent):
             self.ideas.append(event)
         elif isinstance(event, CallEvent):
