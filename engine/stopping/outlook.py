@@ -53,16 +53,12 @@ def further_gain(
     steps: (evaluation, ln of the gain) of every new best so far. In a search new records come at
     an even rate in the logarithm of the number of tries (Glick, Breaking Records and Breaking
     Boards, American Mathematical Monthly 1978). So the rate is one of ln(evaluations). A step at
-    evaluation s weighs s / asked: older ones fade, and the weights of all ln(evaluations) so far
-    add up to 1. Half a step of the usual size is added to the error, as none is ever ruled out.
+    evaluation s weighs s / asked: older ones fade and never quite vanish, and the weights of all
+    ln(evaluations) so far add up to 1. The error is that of a compound Poisson process.
     """
-    seen = [(at / asked, gain) for at, gain in steps if at > 0 and gain > 0]
-    total = sum(weight for weight, _ in seen)
-    rate = sum(weight * gain for weight, gain in seen)
-    usual = rate / total if total else 0.0
-    error = math.sqrt(sum((weight * gain) ** 2 for weight, gain in seen) + (usual / 2) ** 2)
+    seen = [gain * at / asked for at, gain in steps]
     further = math.log1p(left / asked)
-    return rate * further, error * further
+    return sum(seen) * further, math.sqrt(sum(one**2 for one in seen)) * further
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

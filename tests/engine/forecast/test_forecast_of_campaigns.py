@@ -69,7 +69,7 @@ def test_what_came_is_near_what_was_forecast(tmp_path: Path, server: ScriptedSer
     [told] = forecasts(tmp_path / "first")
     assert told.first == "evaluations" and told.evaluations[0] == 60
     assert first.calls is not None and told.dollars is not None
-    print(told.text, first.calls)
+    # Of prompts and replies that nobody saw before: no more than a factor of 3.
     for forecast, came in (
         (told.calls[0], first.calls.calls),
         (told.tokens[0], first.calls.tokens),
