@@ -12,11 +12,11 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.spans import ago, span
+from engine.cli.left import ending_text
+from engine.cli.spans import ago
 from engine.cli.troubles import COMPILE_BOUND, clock_time, outage_text, quarantine_text, troubles
 from engine.snapshot import Improvement, Outage, Snapshot
 from engine.stopping.rates import lasting_text
-from engine.store.budget import Left
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Status
@@ -235,7 +235,7 @@ def _forecast_rows(snapshot: Snapshot) -> list[tuple[str, str]]:
 def _left(snapshot: Snapshot, evaluations_per_s: float | None = None) -> str:
     asked = snapshot.evaluations - snapshot.dispatcher.tuned
     lasting = lasting_text(snapshot.left, asked=asked, calls=snapshot.calls)
-    return "; ".join(filter(None, (left_text(snapshot.left, evaluations_per_s), lasting)))
+    return ending_text(snapshot.left, evaluations_per_s, lasting)
 
 
 def _asked_per_s(snapshot: Snapshot) -> float | None:
@@ -279,28 +279,6 @@ def calls_text(calls: Spending) -> str:
     if calls.lost:
         failures.append(f"{calls.lost} lost in kills")
     return "; ".join(filter(None, (spent, ", ".join(failures))))
-
-
-def left_text(left: Left, evaluations_per_s: float | None = None) -> str:
-    """ "30 evaluations, 1200 s, 0.52 dollars; ends in about 12 min": said where the evaluations
-    are spent before the time is."""
-    parts = []
-    if left.evaluations is not None:
-        parts.append(f"{left.evaluations} evaluations")
-    if left.wall_time_s is not None:
-        parts.append(f"{left.wall_time_s:.0f} s")
-    if left.calls is not None:
-        parts.append(f"{left.calls} calls")
-    if left.tokens is not None:
-        parts.append(f"{left.tokens} tokens")
-    if left.dollars is not None:
-        parts.append(f"{left.dollars:.2f} dollars")
-    text = ", ".join(parts)
-    if left.evaluations is None or not evaluations_per_s:
-        return text
-    ends_s = left.evaluations / evaluations_per_s
-    sooner = left.wall_time_s is None or ends_s < left.wall_time_s
-    return f"{text}; ends in about {span(ends_s)}" if sooner else text
 
 
 def improvement_rows(steps: Sequence[Improvement]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,6 @@ from pydantic import TypeAdapter
 from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
 from engine.store.event_body import body_of
-from engine.store.forecasts import ForecastMade
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import ProfileEvent
 from engine.store.revisions import RevisionEvent
@@ -240,7 +239,6 @@ Event = (
     | IdeaEvent
     | ProfileEvent
     | RevisionEvent
-    | ForecastMade
 )
 
 

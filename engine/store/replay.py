@@ -18,13 +18,13 @@ from engine.store.events import (
     Fault,
     Migrated,
 )
-from engine.store.forecasts import ForecastMade
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Scoreboard
 from engine.store.sessions import (
     CampaignStarted,
+    ForecastMade,
     SearchEnded,
     SearchStarted,
     SessionFinished,

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cli.progress import best_text, calls_text, improvement_rows, left_text, verdicts
+from engine.cli.left import ending_text
+from engine.cli.progress import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.spans import ago, span
 from engine.history.campaigns import name_of
 from engine.history.follow import Follower
@@ -115,7 +116,7 @@ def _left(follower: Follower, now: float, asked_per_s: float | None) -> str:
     left = left_of(whole, searching_s=follower.searching_s(now))
     spending = whole.calls.totals.spending()
     lasting = lasting_text(left, asked=whole.scores.asked, calls=spending)
-    return "; ".join(filter(None, (left_text(left, asked_per_s), lasting)))
+    return ending_text(left, asked_per_s, lasting)
 
 
 def _head(follower: Follower, now: float) -> str:

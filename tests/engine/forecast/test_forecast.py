@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.cli.left import ending_text
 from engine.config import CampaignConfig, parse_config
 from engine.config_sections import OperatorMix
 from engine.forecast.forecast import Forecast, calls_by_structure, forecast
@@ -200,3 +201,7 @@ def test_where_evaluations_end_first_or_nothing_is_known_nothing_is_said() -> No
     assert lasting_text(rest, asked=100, calls=spent) == ""
     assert lasting_text(rest, asked=3, calls=spent) == ""
     assert lasting_text(Left(), asked=100, calls=None) == ""
+    rest = Left(evaluations=30, calls=60)
+    assert ending_text(rest, 0.5, "") == "30 evaluations, 60 calls; ends in about 60 s"
+    told = "at this rate the calls last for 15 more evaluations"
+    assert ending_text(rest, 0.5, told) == f"30 evaluations, 60 calls; {told}"
