@@ -104,7 +104,7 @@ def test_a_speed_of_light_that_nobody_knows_is_said() -> None:
 
 
 def test_a_plateau_counts_evaluations_since_the_last_new_best() -> None:
-    before = [raced(0, 9.0), won(0, 9.0, 9.0)]
+    before: list[Event] = [raced(0, 9.0), won(0, 9.0, 9.0)]
     assert reason(folded(*before, *barren(0, 29)), plateau=30) == ""
     told = "no new best came in 30 evaluations, stop.plateau is 30"
     assert reason(folded(*before, *barren(0, 30)), plateau=30) == told
