@@ -52,16 +52,17 @@ def resume_campaign(
     *,
     observer: Observer | None = None,
     budgets: Mapping[str, Any] | None = None,
+    stop: Mapping[str, Any] | None = None,
     workbench: Workbench | None = None,
 ) -> Summary:
     """Go on with a stored campaign: no finished evaluation is repeated.
 
-    budgets: keys of the section budgets to change. Raises StoreError and what run_campaign
+    budgets, stop: keys of these sections to change. Raises StoreError and what run_campaign
     raises.
     """
     run_dir = run_dir.resolve()
     before = replay(run_dir / STORE)
-    config = stored_config(before, run_dir, budgets or {})
+    config = stored_config(before, run_dir, {"budgets": budgets or {}, "stop": stop or {}})
     refuse_spent(before, config, run_dir)
     task = task_of(config)
     refuse_changed(before, config, task, run_dir)

@@ -6,11 +6,12 @@ import shutil
 import sys
 from pathlib import Path
 
+from engine.stopping.targets import Reached
 from engine.store.budget import Spent
 
 
-def resume_command(run_dir: Path, over: Spent | None = None) -> str:
-    """The command that goes on, and does something: over is the budget that it must raise."""
+def resume_command(run_dir: Path, over: Spent | Reached | None = None) -> str:
+    """The command that goes on, and does something: over is the budget or target to raise."""
     more = [over.override] if over is not None else []
     return command("kernel-scientist", "resume", shown(run_dir), *more)
 

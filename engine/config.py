@@ -24,6 +24,7 @@ from engine.config_sections import (
     Tracking,
 )
 from engine.llm.config import Llm
+from engine.stopping.config import Stop
 from engine.store.steering import Contribution
 from evaluators.spelling import did_you_mean
 
@@ -48,6 +49,7 @@ class CampaignConfig(Section):
     """The folder of a campaign for the same task. Up to 8 of its best kernels are evaluated anew at
     the beginning, within `budgets.evaluations`, and join the populations. null: none."""
     budgets: Budgets = Budgets()
+    stop: Stop = Stop()
     islands: Islands = Islands()
     migration: Migration = Migration()
     operators: tuple[OperatorMix, ...] = Field(default=(OperatorMix(),), min_length=1)

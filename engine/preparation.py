@@ -12,6 +12,7 @@ from engine.commands import resume_command
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
+from engine.stopping.targets import reached
 from engine.store.budget import figure, spent
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
@@ -36,34 +37,47 @@ def task_of(config: CampaignConfig) -> Task:
     return task
 
 
-def stored_config(before: Replay, run_dir: Path, budgets: Mapping[str, Any]) -> CampaignConfig:
-    """The configuration that a campaign goes on with. budgets: keys of that section to change.
+def stored_config(
+    before: Replay, run_dir: Path, changes: Mapping[str, Mapping[str, Any]]
+) -> CampaignConfig:
+    """The configuration that a campaign goes on with.
 
-    Raises ConfigError.
+    changes: keys of budgets and stop, by section. Raises ConfigError.
     """
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
-    values["budgets"] = {**before.budgets, **budgets}
+    values["budgets"] = {**before.budgets, **changes.get("budgets", {})}
+    values["stop"] = {**before.stop, **changes.get("stop", {})}
     changed = " ".join(
-        f"budgets.{key}={'null' if value is None else value}" for key, value in budgets.items()
+        f"{section}.{key}={'null' if value is None else value}"
+        for section, keys in changes.items()
+        for key, value in keys.items()
     )
     return parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
 
 
 def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
-    """Raises ConfigError when the budgets leave nothing to do, with the command that does it.
+    """Raises ConfigError when the budgets or the section stop leave nothing to do, with the
+    command that does it.
 
     What was found and never measured at the end is left to do.
     """
     over = spent(before, config.budgets.model_dump(mode="json"))
-    if over is None or (config.final.seconds and before.lacks_final):
+    met = reached(before, config.stop)
+    if (over is None and met is None) or (config.final.seconds and before.lacks_final):
         return
     if before.ended == "killed":  # after its last evaluation, and before it told the result
         write_results(before, run_dir)
-    raise ConfigError(
-        f"{run_dir}: the budget of {figure(over.limit)} {over.name} is spent, so there is nothing "
-        f"left to do; go on with a larger one: {resume_command(run_dir, over)}"
-    )
+    if over is not None:
+        raise ConfigError(
+            f"{run_dir}: the budget of {figure(over.limit)} {over.name} is spent, so there is "
+            f"nothing left to do; go on with a larger one: {resume_command(run_dir, over)}"
+        )
+    if met is not None:
+        raise ConfigError(
+            f"{run_dir}: {met.reason}, so there is nothing left to do; go on beyond it: "
+            f"{resume_command(run_dir, met)}"
+        )
 
 
 def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: Path) -> None:
@@ -135,6 +149,7 @@ def session_started(
         number=number,
         began_at=began_at,
         budgets=config.budgets.model_dump(mode="json"),
+        stop=config.stop.model_dump(mode="json"),
         device=info.name,
         device_class=info.device_class,
         devices=devices,

@@ -16,12 +16,14 @@ from engine.config import CampaignConfig
 from engine.device_time import DeviceTime
 from engine.dispatch.workbench import BackendWorkbench, Workbench
 from engine.ending import CampaignFailed, Stop
+from engine.forecast.beginning import foretell
 from engine.history.history import read_history
 from engine.history.improvements import improvement, improvements
 from engine.preparation import campaign_started, session_started
 from engine.searching import SPENT, describe_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, Improvement, IslandState, Phase, Snapshot
 from engine.steering import Steering
+from engine.stopping.watch import TargetWatch
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.scoreboard import Best
@@ -29,6 +31,7 @@ from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
 from engine.store.steering import Injected
 from engine.store.store import StoreError, driving, find_draft
 from engine.store.summary import Summary, write_best, write_results
+from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
 
@@ -69,8 +72,11 @@ class Session:
         self._began, self._began_at = time.monotonic(), time.time()
         self._copied = self._began
         self._stop = Stop()
+        self._targets = TargetWatch(config.stop, self.run_dir / STORE)
         self._plan = layout(config)
         self._device = ""
+        self._device_info: DeviceInfo | None = None
+        self._forecast = ""
         self._announced = ""
         self._best: Best | None = None
         self._improvements: deque[Improvement] = deque(maxlen=IMPROVEMENTS_KEPT)
@@ -115,6 +121,7 @@ class Session:
             self._improvements.extend(improvements(history))
         try:
             self._begin(actors)
+            self._foretell(actors)
             reason = self._search(actors)
             actors.append(SearchEnded(number=self._number, reason=reason))
             self._measure_again(actors)
@@ -152,7 +159,7 @@ class Session:
     def _begin(self, actors: CampaignActors) -> None:
         self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
         info, *others = actors.devices()
-        self._device = info.name
+        self._device, self._device_info = info.name, info
         actors.append(
             session_started(
                 self._config,
@@ -166,6 +173,17 @@ class Session:
         self._start("bringing the population back" if self._before else "measuring the naive seed")
         naive = Candidate.from_source(self._task.naive)
         actors.begin(info, self._number, naive, self._before)
+        if lack := self._targets.lack():
+            raise CampaignFailed(lack)
+
+    def _foretell(self, actors: CampaignActors) -> None:
+        """What the budgets will buy, before the first call of a model."""
+        if not self._config.asks_models or self._device_info is None:
+            return
+        made = foretell(self._config, self._task, self._device_info, self._before)
+        self._forecast = made.sentence
+        actors.append(made.event(self._number))
+        self._start("starting the search")
 
     def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
@@ -176,8 +194,11 @@ class Session:
         dispatcher, _ = actors.states()
         devices = DeviceTime(self._number, len(self._plan.devices), dispatcher)
         self._steering.begin(actors)
+        self._stop.reason = self._stop.reason or self._targets.look(dispatcher.contesting)
+        if stopping := bool(self._stop.reason):
+            actors.stop(self._stop.reason)  # as after a kill in the last measurement
+            self._steering.end(actors)
         runs = actors.start()
-        stopping = False
         while not ended(runs, timeout_s=LOOK_EVERY_S):
             if not self._stop.reason and self._seconds_left() == 0:
                 self._stop.reason = "the wall time is spent"
@@ -189,6 +210,7 @@ class Session:
                 self._steering.look(actors)
             dispatcher, islands = actors.states()
             self._look_at_calls(actors, dispatcher)
+            self._stop.reason = self._stop.reason or self._targets.look(dispatcher.contesting)
             paused = self._steering.paused_since is not None
             devices.look(dispatcher, models_asked=self._models_asked, paused=paused)
             if devices.due:
@@ -286,6 +308,7 @@ class Session:
             outages=self._calls.outages if self._calls else (),
             call_budget=self._config.budgets.of_calls,
             searching=self._searching,
+            forecast=self._forecast,
             improvements=tuple(self._improvements),
             paused_since=self._steering.paused_since,
         )

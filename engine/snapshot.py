@@ -109,6 +109,7 @@ class Snapshot:
     call_budget: CallBudget = field(default_factory=CallBudget)
     outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first
     searching: str = ""  # what can be tried, in a few words
+    forecast: str = ""  # what the budgets will buy of models, a sentence; empty where none is asked
     improvements: tuple[Improvement, ...] = ()  # the last few, over all sessions, in order
     paused_since: float | None = None  # in seconds since 1970; None while it is at work
 

@@ -79,6 +79,26 @@ def find_models(config: "CampaignConfig") -> Finding:
     return Finding(what="models", state="ok", found=f"{', '.join(names)} answer")
 
 
+def find_forecast(config: "CampaignConfig") -> Finding:
+    """What the budgets would buy of models."""
+    from engine.actors.cluster import fitted
+    from engine.forecast.beginning import foretell
+    from evaluators.tasks.task import TaskError
+    from evaluators.tasks.task_file import load_task
+
+    if config.llm is None or not config.asks_models:
+        return Finding(what="forecast", state="ok", found="no model costs anything")
+    try:
+        task, device = load_task(config.task), backend(config.backend).open_device(0)
+        try:
+            made = foretell(fitted(config), task, device.info, None)
+        finally:
+            device.close()
+    except (BackendMissing, TaskError) as missing:
+        return Finding(what="forecast", state="absent", found="none", todo=str(missing))
+    return Finding(what="forecast", state="ok", found=made.sentence)
+
+
 def _python() -> Finding:
     found = f"{platform.python_version()} at {sys.executable}"
     if sys.version_info < OLDEST_PYTHON:

@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.kernel_commands import KERNEL_COMMANDS
 from engine.cli.look.commands import LOOK_COMMANDS
@@ -168,12 +168,16 @@ def _resume(arguments: Namespace) -> int:
     if go_on(arguments.run_dir, sys.stdout, budgets=arguments.budgets):
         return OK
     _require_ray()
-    budgets = dict(budget_change(text) for text in arguments.budgets)
+    changes: dict[str, dict[str, Any]] = {"budgets": {}, "stop": {}}
+    for section, key, value in map(budget_change, arguments.budgets):
+        changes[section][key] = value
 
     def campaign(observer: "Observer") -> "Summary":
         from engine.campaign import resume_campaign
 
-        return resume_campaign(arguments.run_dir, observer=observer, budgets=budgets)
+        return resume_campaign(
+            arguments.run_dir, observer=observer, budgets=changes["budgets"], stop=changes["stop"]
+        )
 
     return _watched(campaign, arguments.run_dir)
 
@@ -237,11 +241,13 @@ def _interrupted(run_dir: Path | None) -> str:
     if run_dir is None or not (run_dir / STORE).is_file():
         return "interrupted before the campaign began"
     from engine.commands import resume_command
+    from engine.stopping.targets import reached_by
     from engine.store.budget import spent
     from engine.store.replay import replay
 
     whole = replay(run_dir / STORE)
-    return f"interrupted; go on with {resume_command(run_dir, spent(whole, whole.budgets))}"
+    over = spent(whole, whole.budgets) or reached_by(whole)
+    return f"interrupted; go on with {resume_command(run_dir, over)}"
 
 
 def _submit(arguments: Namespace) -> int:
@@ -266,7 +272,7 @@ def _doctor(arguments: Namespace) -> int:
     if arguments.backend or arguments.section or arguments.out:
         raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.cli.backend_needs import find_lacks
-    from engine.cli.doctor import examine, find_backend, find_models
+    from engine.cli.doctor import examine, find_backend, find_forecast, find_models
     from engine.cli.findings import print_findings
 
     findings = examine()
@@ -274,7 +280,7 @@ def _doctor(arguments: Namespace) -> int:
         from engine.config_file import load_config
 
         config = load_config(arguments.config)
-        findings += [find_backend(config), find_models(config)]
+        findings += [find_backend(config), find_models(config), find_forecast(config)]
     return print_findings(
         findings,
         sys.stdout,

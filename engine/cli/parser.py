@@ -101,7 +101,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         nargs="*",
         default=[],
         metavar="KEY=VALUE",
-        help="a budget to change: evaluations=2000, or wall_time_s=3600",
+        help="a budget or an end to change: evaluations=2000, or stop.speedup=30",
     )
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))

@@ -12,7 +12,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.spans import ago, span
+from engine.cli.left import ending_text
+from engine.cli.spans import ago
 from engine.cli.troubles import (
     COMPILE_BOUND,
     clock_time,
@@ -22,7 +23,7 @@ from engine.cli.troubles import (
     troubles,
 )
 from engine.snapshot import Improvement, Outage, Snapshot
-from engine.store.budget import Left
+from engine.stopping.rates import lasting_text
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Status
@@ -105,11 +106,13 @@ class PlainLines:
         self._stage: tuple[str, str, float | None] = ("", "", None)
         self._best_id = ""
         self._told: set[str] = set()
+        self._forecast = ""
         self._away: dict[str, Outage] = {}
 
     def __call__(self, snapshot: Snapshot) -> None:
         self._warn(snapshot)
         self._welcome(snapshot)
+        self._foretell(snapshot)
         best = snapshot.dispatcher.best
         best_id = best.kernel_id if best else ""
         now = self._clock()
@@ -118,6 +121,12 @@ class PlainLines:
         if news or now - self._written_at >= LINE_EVERY_S:
             self._written_at, self._stage, self._best_id = now, stage, best_id
             self._write(line(snapshot))
+
+    def _foretell(self, snapshot: Snapshot) -> None:
+        """What the budgets will buy, once."""
+        if snapshot.forecast != self._forecast:
+            self._forecast = snapshot.forecast
+            self._write(f"forecast: {snapshot.forecast}")
 
     def _warn(self, snapshot: Snapshot) -> None:
         """Of each trouble once, and again when it comes again; compiling comes and goes: once."""
@@ -167,7 +176,7 @@ def line(snapshot: Snapshot) -> str:
     if snapshot.paused_since is not None:
         parts.append(paused_text(snapshot.paused_since, snapshot.run_dir))
     if snapshot.phase == "running":
-        parts.append(f"left: {left_text(snapshot.left)}")
+        parts.append(f"left: {_left(snapshot)}")
     else:
         parts.append(stage_text(snapshot))
     return "  ".join(parts)
@@ -201,12 +210,14 @@ def table(snapshot: Snapshot) -> Table:
     rows.append((snapshot.campaign, f"{stage_text(snapshot)}, {snapshot.elapsed_s:.0f} s"))
     if snapshot.phase == "starting":
         rows.append(("searching", snapshot.searching))
+        rows += _forecast_rows(snapshot)
         rows.append(("results", f"go to {snapshot.run_dir}"))
         return grid(rows)
-    rows.append(("left", left_text(snapshot.left, _asked_per_s(snapshot))))
+    rows.append(("left", _left(snapshot, _asked_per_s(snapshot))))
     rows.append(("best", best_text(dispatcher.best)))
     rows += improvement_rows(snapshot.improvements)
     rows.append(("searching", snapshot.searching))
+    rows += _forecast_rows(snapshot)
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
     devices = f"{snapshot.devices} × {snapshot.device or '…'}"
     rows.append(("device", ", ".join((devices, *rates(snapshot)))))
@@ -230,6 +241,16 @@ def table(snapshot: Snapshot) -> Table:
         rows.append(("faults", f"{dispatcher.faults} (in the store: table faults)"))
     rows += [("warning", sentence) for _, sentence in troubles(snapshot)]
     return grid(rows)
+
+
+def _forecast_rows(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return [("forecast", snapshot.forecast)] if snapshot.forecast else []
+
+
+def _left(snapshot: Snapshot, evaluations_per_s: float | None = None) -> str:
+    asked = snapshot.evaluations - snapshot.dispatcher.tuned
+    lasting = lasting_text(snapshot.left, asked=asked, calls=snapshot.calls)
+    return ending_text(snapshot.left, evaluations_per_s, lasting)
 
 
 def _asked_per_s(snapshot: Snapshot) -> float | None:
@@ -273,28 +294,6 @@ def calls_text(calls: Spending) -> str:
     if calls.lost:
         failures.append(f"{calls.lost} lost in kills")
     return "; ".join(filter(None, (spent, ", ".join(failures))))
-
-
-def left_text(left: Left, evaluations_per_s: float | None = None) -> str:
-    """ "30 evaluations, 1200 s, 0.52 dollars; ends in about 12 min": said where the evaluations
-    are spent before the time is."""
-    parts = []
-    if left.evaluations is not None:
-        parts.append(f"{left.evaluations} evaluations")
-    if left.wall_time_s is not None:
-        parts.append(f"{left.wall_time_s:.0f} s")
-    if left.calls is not None:
-        parts.append(f"{left.calls} calls")
-    if left.tokens is not None:
-        parts.append(f"{left.tokens} tokens")
-    if left.dollars is not None:
-        parts.append(f"{left.dollars:.2f} dollars")
-    text = ", ".join(parts)
-    if left.evaluations is None or not evaluations_per_s:
-        return text
-    ends_s = left.evaluations / evaluations_per_s
-    sooner = left.wall_time_s is None or ends_s < left.wall_time_s
-    return f"{text}; ends in about {span(ends_s)}" if sooner else text
 
 
 def improvement_rows(steps: Sequence[Improvement]) -> Iterator[tuple[str, str]]:

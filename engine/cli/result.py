@@ -8,6 +8,7 @@ from engine.cli.progress import calls_text, verdicts
 from engine.commands import command, resume_command, shown
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
 from engine.searching import EXHAUSTED_SPACE
+from engine.stopping.targets import reached_by
 from engine.store.budget import figure, spent
 from engine.store.lineage import lineage
 from engine.store.replay import Replay
@@ -54,7 +55,7 @@ def result_lines(
         yield f"report     {shown(run_dir / REPORT)} (open it in a browser)"
     yield f"results    {shown(run_dir)}/ (best.hip, summary.json, store.sqlite)"
     over = spent(replay, replay.budgets)
-    resume = resume_command(run_dir, over)
+    resume = resume_command(run_dir, over or reached_by(replay))
     # A campaign that tried every kernel there is has nothing to go on with.
     if not summary.ended.startswith(EXHAUSTED_SPACE) and (over is None or not over.of_calls):
         yield f"go on      {resume}"

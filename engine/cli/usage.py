@@ -18,21 +18,28 @@ class UsageError(Exception):
     """What was asked for can't be done. One sentence: what, where, what to do."""
 
 
-def budget_change(text: str) -> tuple[str, Any]:
-    """The key of the section budgets, and its new value. Raises UsageError."""
+RESUMED = ("budgets", "stop")
+"""Sections that a resumption may change."""
+
+
+def budget_change(text: str) -> tuple[str, str, Any]:
+    """The section (budgets, or stop where it is named), its key, and the new value. Raises
+    UsageError."""
     from engine.config import CampaignConfig
 
     key, equals, value = text.partition("=")
     section = key.partition(".")[0]
-    if equals and section != "budgets" and section in CampaignConfig.model_fields:
+    if equals and section not in RESUMED and section in CampaignConfig.model_fields:
         raise UsageError(
-            f"{key}: resume changes budgets alone, such as evaluations=2000; for another {section} "
-            "start a new campaign"
+            f"{key}: resume changes budgets and stop alone, such as evaluations=2000 or "
+            f"stop.speedup=30; for another {section} start a new campaign"
         )
     if not equals:
         raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
     try:
-        return key.removeprefix("budgets."), load(value)
+        if section != "stop":
+            section = "budgets"
+        return section, key.removeprefix(f"{section}."), load(value)
     except YamlError:
         shown = shortened(text, 100)
         raise UsageError(f"{shown!r}: what follows = is not a number; write one") from None

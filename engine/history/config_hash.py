@@ -10,8 +10,10 @@ from engine.config import parse_config
 BYTES = 6
 
 NOT_THE_SEARCH: Mapping[str, frozenset[str]] = {
-    "": frozenset({"task", "name", "seed", "runs_dir", "tracking", "snapshots", "ray", "final"}),
-    # They say when a search ends, not how it goes; tuning stays.
+    "": frozenset(
+        {"task", "name", "seed", "runs_dir", "tracking", "snapshots", "ray", "final", "stop"}
+    ),
+    # These and stop say when a search ends, not how it goes; tuning stays.
     "budgets": frozenset({"evaluations", "wall_time_s", "calls", "tokens", "dollars"}),
     "devices": frozenset({"ids", "compile_workers", "patience_s"}),
     "llm": frozenset(

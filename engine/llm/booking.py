@@ -23,8 +23,8 @@ def failed_call(
     heard: Completion | None,
     hidden: bool,
 ) -> CallFailed:
-    """heard: what was streamed, None where the call was never sent. hidden: the model is known to
-    generate more than it shows, so that what was heard tells nothing."""
+    """heard: what was streamed, None where the call was never sent. hidden: the model may generate
+    more than it shows, so that what was heard tells nothing."""
     if heard is None or (failure in UNBILLED and not heard.written):
         tokens, dollars = 0, 0.0
     elif hidden or not model.stream:

@@ -56,6 +56,16 @@ class LlmModel(_Section):
         ) / 1e6
 
     @model_validator(mode="after")
+    def _one_reply_of_known_size(self) -> Self:
+        for key in ("max_tokens", "max_completion_tokens", "n"):
+            if key in self.extra_body:
+                raise ValueError(
+                    f"extra_body may not hold {key}, as budgets could not reckon with it: one "
+                    "reply is asked for, of max_tokens at most, which is a key beside extra_body"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _no_secrets(self) -> Self:
         _refuse_secrets(self.base_url, self.api_key_env)
         return self

@@ -174,7 +174,7 @@ class Gateway:
         name = self._model_of(request)
         model, endpoint = self._config.models[name], self._endpoints[name]
         tokens, dollars = most(request, model)
-        payable = partial(self._totals.payable, self._budget, tokens=tokens, dollars=dollars)
+        payable = partial(self._totals.payable, self._budget, name, tokens=tokens, dollars=dollars)
         async with self.outages.place(endpoint, self._slots, payable) as absent:
             if self._over:
                 raise self._over
@@ -184,7 +184,7 @@ class Gateway:
             heard: Completion | None = None
 
             def booked(kind: Failure, reason: str) -> CallFailed:
-                hidden = name in self._totals.hidden
+                hidden = not self._totals.shows_all(name)
                 return failed_call(
                     reserved, kind, reason, request=request, model=model, heard=heard, hidden=hidden
                 )
@@ -203,6 +203,8 @@ class Gateway:
                 event = booked(Failure.CANCELLED, "the campaign ended first")
                 self._totals.take(event)
                 self._journal.post(event)
+                async with self._settled:
+                    self._settled.notify_all()
                 raise
             self.outages.answered(endpoint)
             reply = replace(
@@ -224,7 +226,9 @@ class Gateway:
     ) -> CallReserved:
         """Wait until the call may be made, and count it as spent. Raises CallsOver."""
         async with self._settled:
-            shortage = partial(self._totals.shortage, self._budget, tokens=tokens, dollars=dollars)
+            shortage = partial(
+                self._totals.shortage, self._budget, name, tokens=tokens, dollars=dollars
+            )
             while (short := shortage()) or self._paused:
                 if short and not self._totals.in_flight:
                     self._end(CallsOver(short))
@@ -232,6 +236,7 @@ class Gateway:
                     self._settled.notify_all()
                     raise self._over
                 await self._settled.wait()
+            tokens, dollars = self._totals.reckoned(name, tokens, dollars)
             reserved = CallReserved(
                 island=request.island,
                 cycle=request.cycle,

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.history.campaigns import State
 from engine.report.texts import command, run_name, task_name
+from engine.stopping.targets import reached_by
 from engine.store.budget import figure, spent
 from engine.store.replay import Replay
 
@@ -55,6 +56,9 @@ def go_on(replay: Replay, run_dir: Path, state: State) -> Iterator[Step]:
         if over is not None:
             what += f"; the {figure(over.limit)} {over.name} of its budget are spent"
             words.append(over.override)
+        elif met := reached_by(replay):
+            what += f"; {met.reason}"
+            words.append(met.override)
         yield Step(what=what, command=command(*words))
     yield Step(what="make this page anew", command=command("report", run))
     yield Step(what="compare with another campaign", command=command("compare", run, "runs/OTHER"))

@@ -150,6 +150,7 @@ def _search(history: History) -> Mapping[str, Any]:
         "brought": list(brought_into(whole))[-MOST_ROWS:],
         "all_brought": counted(whole),
         "costs": costs_of(history.calls),
+        "forecasts": whole.forecasts,
         "spending": whole.calls.totals.spending(),
         "revisions": list(_revisions(history)),
         "faults": history.faults[-MOST_ROWS:],

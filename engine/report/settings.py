@@ -22,8 +22,9 @@ class Settings:
 
 
 def settings_of(replay: Replay) -> Settings:
-    """With the last session's budgets."""
-    values = {**replay.campaign.config, "budgets": dict(replay.budgets)}
+    """With the last session's budgets, and what ended it before them."""
+    changed = {"budgets": dict(replay.budgets), "stop": dict(replay.stop)}
+    values = {**replay.campaign.config, **changed}
     return Settings(changed=_changed(values), whole=_yaml(values))
 
 

@@ -25,6 +25,7 @@ from engine.store.revisions import Revised
 from engine.store.scoreboard import Scoreboard
 from engine.store.sessions import (
     CampaignStarted,
+    ForecastMade,
     SearchEnded,
     SearchStarted,
     SessionFinished,
@@ -94,6 +95,7 @@ class Replay:
     ideas: list[IdeaEvent] = field(default_factory=list)
     probes: ProbeLog = field(default_factory=ProbeLog)
     injected: list[Injected] = field(default_factory=list)
+    forecasts: list[ForecastMade] = field(default_factory=list)  # of each session that made one
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -139,6 +141,14 @@ class Replay:
         return budgets
 
     @property
+    def stop(self) -> Mapping[str, Any]:
+        """The section of that name, as the last session had it; {} in a store of before."""
+        if self.sessions:
+            return self.sessions[-1].started.stop
+        stop: Mapping[str, Any] = self.campaign.config.get("stop", {})
+        return stop
+
+    @property
     def elapsed_s(self) -> float:
         """Over all sessions; a killed one lasted until its last event."""
         return sum(session.elapsed_s for session in self.sessions)
@@ -180,6 +190,8 @@ class Replay:
             self.first_drafts.setdefault(event.kernel_id, event)
         elif isinstance(event, Fault):
             self.faults += 1
+        elif isinstance(event, ForecastMade):
+            self.forecasts.append(event)
         elif isinstance(event, IdeaEvent):
             self.ideas.append(event)
         elif isinstance(event, Injected):

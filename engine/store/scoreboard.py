@@ -37,6 +37,8 @@ class Scoreboard:
         self.tuned = 0  # of them, how many were measured in idle device time
         self.profiles: dict[str, Profiled] = {}  # by kernel id, those that say something
         self.withdrawn: list[AnchorWithdrawn] = []
+        self.steps: list[tuple[int, float]] = []
+        """Of each new best that won a contest: `asked` by then, and ln of its gain on the last."""
         self.epoch = -1
         self.anchors: tuple[str, ...] = ()  # kernel ids: seed .. current anchor
         self.links: tuple[Mapping[str, tuple[float, ...]], ...] = ()  # between them
@@ -44,6 +46,7 @@ class Scoreboard:
         self.stale: list[str] = []
         """What was right and fast in an earlier chain, fastest first, until one is so again."""
         self._session: Toolchain | None = None
+        self._chain_at = 0  # `asked` when the present chain began
         self._revisions: dict[str, list[Evaluation]] = {}  # all verdicts on what has several
         self.titles = Titles()  # in this chain, as all below
         self._gains: dict[str, dict[str, float]] = {}  # ln(seed time / time) by kernel and label
@@ -58,6 +61,12 @@ class Scoreboard:
     def asked(self) -> int:
         """Evaluations that budgets.evaluations counts."""
         return self.by_status.total() - self.tuned
+
+    @property
+    def barren(self) -> int:
+        """Such evaluations in a row without a new best, in this chain."""
+        last = self.steps[-1][0] if self.steps else 0
+        return self.asked - max(last, self._chain_at)
 
     @property
     def anchor_id(self) -> str:
@@ -103,6 +112,9 @@ class Scoreboard:
                 self.anchors, self.links = self.anchors[:-1], self.links[:-1]
             case Contested() | FinalMeasurement():
                 self.titles.apply(event)
+                if isinstance(event, Contested) and event.outcome == "won" and not event.demotes:
+                    gain = math.log(event.ratio[0]) if event.ratio else 0.0
+                    self.steps.append((self.asked, gain))
                 if self.titles.best and self.titles.best.kernel_id not in self.anchors[:1]:
                     self.stale.clear()
             case Profiled() if event.advice:
@@ -203,6 +215,7 @@ class Scoreboard:
         self.epoch = event.number
 
     def _begin_chain(self, event: EpochStarted) -> None:
+        self._chain_at = self.asked
         if event.number:
             held = reversed(self.titles.holders)
             self.stale = [*(one for one in held if one != event.anchor_id), *self.stale]

@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 
 from evaluators.device_info import DeviceInfo
 
+Told = tuple[float, float, float]
+"""Likely, low, high."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignStarted:
@@ -43,6 +46,28 @@ class SessionStarted:
     """Whether budgets.wall_time_s counts what comes before SearchStarted, as it once did."""
     info: DeviceInfo | None = None
     """What prompts tell of the device; None in stores of before it was kept."""
+    stop: Mapping[str, Any] = field(default_factory=dict)
+    """The section of that name, which a resumption may change; {} in stores of before."""
+
+    @property
+    def key(self) -> str:
+        return str(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastMade:
+    """What a session said of its models' cost before it asked them, for what was left of the
+    budgets then. number: the session's. text: for a person. dollars: None where no model has a
+    price. first: the budget that is to end it; empty: not known."""
+
+    kind: ClassVar[str] = "forecast_made"
+    number: int
+    text: str
+    evaluations: Told
+    calls: Told
+    tokens: Told
+    dollars: Told | None
+    first: str
 
     @property
     def key(self) -> str:
@@ -109,6 +134,7 @@ class DevicesWatched:
 SessionEvent = (
     CampaignStarted
     | SessionStarted
+    | ForecastMade
     | SearchStarted
     | SearchEnded
     | SessionFinished

@@ -1,5 +1,6 @@
 """What model calls have cost and how they failed; what of them a resumption still needs."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -44,32 +45,54 @@ class Spending:
     failures: Mapping[str, int]  # by kind
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """Times as much as was reckoned that a model's calls have taken, the most seen; at least 1."""
+
+    tokens: float = 1.0
+    dollars: float = 1.0
+
+
+_AS_RECKONED = Excess()
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A call in flight, and the model's excess that its reservation reckoned with."""
+
+    reserved: CallReserved
+    excess: Excess
+
+
 class SpendingTotals:
     """Told of every call event in order. answered: roles and models that replied once; hidden:
-    models that were seen to generate more than they show."""
+    models that were seen to generate more than they show; excess: models whose calls took more
+    than was reserved for them, so that more is reserved from then on."""
 
     def __init__(self) -> None:
         self.answered: set[tuple[Role, str]] = set()
         self.hidden: set[str] = set()
+        self.excess: dict[str, Excess] = {}
         self._calls = 0
         self._tokens = 0
         self._dollars = 0.0
         self._replies = 0
         self._lost = 0
-        self._open: dict[str, CallReserved] = {}
+        self._open: dict[str, _Open] = {}
         self._failures: Counter[str] = Counter()
 
     def take(self, event: CallEvent) -> None:
         match event:
             case CallReserved():
-                self._open[event.key] = event
+                excess = self.excess.get(event.model, _AS_RECKONED)
+                self._open[event.key] = _Open(event, excess)
             case CallReplied():
                 reply = event.reply
                 self._replies += 1
-                if reserved := self._open.get(event.key):
-                    self.answered.add((reserved.role, reserved.model))
+                if call := self._open.get(event.key):
+                    self.answered.add((call.reserved.role, call.reserved.model))
                     if hides_tokens(reply):
-                        self.hidden.add(reserved.model)
+                        self.hidden.add(call.reserved.model)
                 tokens = reply.prompt_tokens + reply.completion_tokens
                 self._settle(event.key, tokens, reply.dollars)
             case CallFailed():
@@ -84,29 +107,63 @@ class SpendingTotals:
                 pass  # its calls have been counted
 
     def _settle(self, key: str, tokens: int, dollars: float) -> None:
-        if self._open.pop(key, None) is None:
+        call = self._open.pop(key, None)
+        if call is None:
             return  # written off already, in full
+        self._learn(call, tokens, dollars)
         self._calls += 1
         self._tokens += tokens
         self._dollars += dollars
 
+    def _learn(self, call: _Open, tokens: int, dollars: float) -> None:
+        """Of a call that took more than was reserved: so may the others of its model."""
+        model, reserved = call.reserved.model, call.reserved
+        known = self.excess.get(model, _AS_RECKONED)
+        seen = Excess(
+            tokens=max(known.tokens, call.excess.tokens * _ratio(tokens, reserved.tokens)),
+            dollars=max(known.dollars, call.excess.dollars * _ratio(dollars, reserved.dollars)),
+        )
+        if seen != known:
+            self.excess[model] = seen
+
+    def shows_all(self, model: str) -> bool:
+        """Whether it was seen to reply, and never with more than it showed."""
+        replied = {name for _, name in self.answered}
+        return model in replied and model not in self.hidden
+
+    def reckoned(self, model: str, tokens: int, dollars: float) -> tuple[int, float]:
+        """What to reserve for a call of a model, by what its calls took before."""
+        excess = self.excess.get(model, _AS_RECKONED)
+        return math.ceil(tokens * excess.tokens), dollars * excess.dollars
+
+    def _held(self) -> tuple[float, float]:
+        """Tokens and dollars that calls in flight may take, by what is known by now."""
+        tokens = dollars = 0.0
+        for call in self._open.values():
+            excess = self.excess.get(call.reserved.model, _AS_RECKONED)
+            tokens += call.reserved.tokens * excess.tokens / call.excess.tokens
+            dollars += call.reserved.dollars * excess.dollars / call.excess.dollars
+        return tokens, dollars
+
     def write_off(self) -> None:
         """Count what is in flight as lost and spent: its session was killed."""
-        for reserved in list(self._open.values()):
-            self._settle(reserved.key, reserved.tokens, reserved.dollars)
+        for call in list(self._open.values()):
+            self._settle(call.reserved.key, call.reserved.tokens, call.reserved.dollars)
             self._lost += 1
 
     @property
     def in_flight(self) -> int:
         return len(self._open)
 
-    def shortage(self, budget: CallBudget, *, tokens: int, dollars: float) -> str:
-        """Why one more call of at most this size does not fit; empty when it does."""
-        held = self._open.values()
+    def shortage(self, budget: CallBudget, model: str, *, tokens: int, dollars: float) -> str:
+        """Why one more call of at most this size does not fit; empty when it does. tokens, dollars:
+        as long as the model keeps to what it is told."""
+        tokens, dollars = self.reckoned(model, tokens, dollars)
+        held_tokens, held_dollars = self._held()
         for name, limit, spent, needed in (
-            ("calls", budget.calls, self._calls + len(held), 1),
-            ("tokens", budget.tokens, self._tokens + sum(r.tokens for r in held), tokens),
-            ("dollars", budget.dollars, self._dollars + sum(r.dollars for r in held), dollars),
+            ("calls", budget.calls, self._calls + len(self._open), 1),
+            ("tokens", budget.tokens, self._tokens + held_tokens, tokens),
+            ("dollars", budget.dollars, self._dollars + held_dollars, dollars),
         ):
             if limit is not None and spent + needed > limit:
                 if not spent:
@@ -120,9 +177,10 @@ class SpendingTotals:
                 )
         return ""
 
-    def payable(self, budget: CallBudget, *, tokens: int, dollars: float) -> bool:
+    def payable(self, budget: CallBudget, model: str, *, tokens: int, dollars: float) -> bool:
         """Whether such a call fits, or may do so when those in flight are settled."""
-        return bool(self._open) or not self.shortage(budget, tokens=tokens, dollars=dollars)
+        short = self.shortage(budget, model, tokens=tokens, dollars=dollars)
+        return bool(self._open) or not short
 
     def spending(self) -> Spending:
         return Spending(
@@ -165,6 +223,10 @@ class CallHistory:
             del self.numbers[key]
             self.outcomes.pop(key, None)
             self.turned_away.discard(key)
+
+
+def _ratio(taken: float, reserved: float) -> float:
+    return taken / reserved if reserved else 1.0
 
 
 def _figure(value: float) -> str:

@@ -6,7 +6,19 @@ from typing import Any
 
 from engine.config import CampaignConfig
 
-LEFT_OUT = frozenset({"name", "runs_dir", "budgets", "tracking", "snapshots", "ray", "task", "llm"})
+LEFT_OUT = frozenset(
+    {
+        "name",
+        "runs_dir",
+        "budgets",
+        "stop",
+        "tracking",
+        "snapshots",
+        "ray",
+        "task",
+        "llm",
+    }
+)
 """Of the configuration: what names a campaign or a machine, what a resumption changes, and what
 is told in another way."""
 
@@ -25,6 +37,11 @@ def parameters(config: CampaignConfig) -> dict[str, str]:
 
 def budgets(values: Mapping[str, Any]) -> dict[str, str]:
     return dict(flatten(values, "budgets."))
+
+
+def endings(values: Mapping[str, Any]) -> dict[str, str]:
+    """Of the section stop."""
+    return dict(flatten(values, "stop."))
 
 
 def task_name(config: CampaignConfig) -> str:

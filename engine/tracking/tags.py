@@ -9,7 +9,7 @@ from engine.history.config_hash import config_hash
 from engine.store.replay import Replay
 from engine.store.sessions import CampaignStarted
 from engine.store.summary import meaning_of
-from engine.tracking.parameters import budgets, task_name
+from engine.tracking.parameters import budgets, endings, task_name
 
 BROUGHT_TAG = "brought_in"
 CHANGED = "-dirty"
@@ -49,6 +49,7 @@ def session_tags(replay: Replay) -> dict[str, str]:
         "sessions": str(len(replay.sessions)),
         **_brought(replay),
         **budgets(replay.budgets),
+        **endings(replay.stop),
     }
 
 

@@ -23,16 +23,17 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 
 HEAD = """# Configuration
 
-This page is generated from `engine/config.py`, `engine/config_sections.py` and \
-`engine/llm/config.py` by `python -m scripts.docs.config_reference`. A change belongs there.
+This page is generated from `engine/config.py`, `engine/config_sections.py`, \
+`engine/stopping/config.py` and `engine/llm/config.py` by \
+`python -m scripts.docs.config_reference`. A change belongs there.
 
 A configuration is a YAML file. It lists only what differs from the defaults; `task` alone must be \
 there. A command overrides single keys by their dotted names, as in \
 `kernel-scientist run configs/quickstart.yaml task=softmax operators.0.crossover=0`. An unknown \
 key is an error that names the nearest known one. [`configs/`](../configs) holds examples.
 
-A campaign keeps the configuration it began with. `resume` can change keys of the section \
-`budgets`, and no others.
+A campaign keeps the configuration it began with. `resume` can change keys of the sections \
+`budgets` and `stop`, and no others.
 """
 
 ROLES = f"Roles are {', '.join(f'`{role}`' for role in get_args(Role))}."

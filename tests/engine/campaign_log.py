@@ -59,6 +59,7 @@ def opening(settings: CampaignConfig) -> Iterator[Event]:
         device_class="cpu/test",
         devices=1,
         budgets=settings.budgets.model_dump(mode="json"),
+        stop=settings.stop.model_dump(mode="json"),
     )
     yield Evaluated(evaluation=evaluation("seed", 1.0), verified=True)
     yield EpochStarted(number=0, anchor_id="seed")

@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cli.progress import best_text, calls_text, improvement_rows, left_text, verdicts
+from engine.cli.left import ending_text
+from engine.cli.progress import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.spans import ago, span
 from engine.cli.troubles import paused_text
 from engine.history.campaigns import name_of
 from engine.history.follow import Follower
 from engine.history.improvements import improvements
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
+from engine.stopping.rates import lasting_text
 from engine.store.budget import left_of
 from engine.store.replay import Session
 from engine.store.store import driven_since
@@ -75,8 +77,9 @@ def rows(follower: Follower, now: float) -> Rows:
         out.append(("why", whole.ended))
     if not stage(follower).over:
         asked_per_s = follower.per_s(now, asked=True)
-        left = left_of(whole, searching_s=follower.searching_s(now))
-        out.append(("left", left_text(left, asked_per_s)))
+        out.append(("left", _left(follower, now, asked_per_s)))
+        if whole.forecasts:
+            out.append(("forecast", whole.forecasts[-1].text))
     assert follower.history is not None
     if scores.best is None:
         return out  # nothing is measured yet
@@ -101,14 +104,22 @@ def rows(follower: Follower, now: float) -> Rows:
 
 def line(follower: Follower, now: float) -> str:
     """The most of it, in one line."""
-    left = left_of(follower.whole, searching_s=follower.searching_s(now))
     parts = [_head(follower, now), f"best {best_text(follower.whole.scores.best)}"]
     parts.append(f"evaluations {_evaluations(follower, now)}")
     if follower.whole.faults:
         parts.append(f"{follower.whole.faults} faults")
     if not stage(follower).over:
-        parts.append(f"left: {left_text(left, follower.per_s(now, asked=True))}")
+        parts.append(f"left: {_left(follower, now, follower.per_s(now, asked=True))}")
     return "  ".join(parts)
+
+
+def _left(follower: Follower, now: float, asked_per_s: float | None) -> str:
+    """Of the budgets, and for how long those of calls last."""
+    whole = follower.whole
+    left = left_of(whole, searching_s=follower.searching_s(now))
+    spending = whole.calls.totals.spending()
+    lasting = lasting_text(left, asked=whole.scores.asked, calls=spending)
+    return ending_text(left, asked_per_s, lasting)
 
 
 def _head(follower: Follower, now: float) -> str:

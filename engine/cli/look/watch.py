@@ -16,6 +16,7 @@ from engine.cli.usage import FAILED, OK
 from engine.commands import resume_command
 from engine.history.campaigns import name_of, store_of
 from engine.history.follow import Follower
+from engine.stopping.targets import reached_by
 from engine.store.budget import spent
 from engine.store.store import StoreError
 from engine.store.summary import summarise
@@ -119,7 +120,7 @@ def _ending(follower: Follower, at: Stage) -> Iterator[str]:
         yield from takewhile(bool, lines)
         return
     assert follower.history is not None
-    resume = resume_command(run_dir, spent(whole, whole.budgets))
+    resume = resume_command(run_dir, spent(whole, whole.budgets) or reached_by(whole))
     yield (
         f"{name_of(run_dir)} was killed; its last event was {ago(follower.history.at)}; go on with "
         f"{resume}"

@@ -456,7 +456,10 @@ def test_on_top_of_the_table_stands_what_is_left_and_below_the_best_how_it_impro
     with console.capture() as captured:
         console.print(table(shown))
     lines = captured.get().splitlines()
-    left = "30 evaluations, 90 s, 60 calls, 1.50 dollars; ends in about 60 s"
+    left = (
+        "30 evaluations, 90 s, 60 calls, 1.50 dollars; "
+        "at this rate the calls last for 15 more evaluations"
+    )
     assert lines[1].split() == ["left", *left.split()]
     assert lines[3].startswith("improved") and "2.00x -> 3.00x 111111111111 technique 1" in lines[3]
     assert "10 s ago: 1.00x -> 2.00x 000000000000 technique 0 (without a contest)" in lines[4]

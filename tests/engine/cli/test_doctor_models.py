@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.doctor import find_backend, find_models
+from engine.cli.doctor import find_backend, find_forecast, find_models
 from engine.cli.main import main
 from engine.config import parse_config
 from scripts.scripted_model.endpoint import serving
@@ -90,3 +90,21 @@ def test_a_configuration_s_backend_is_looked_at(
     assert capsys.readouterr().out.splitlines()[-1] == (
         f"{tmp_path / 'it.yaml'} can't run before this is mended: backend."
     )
+
+
+def test_what_the_budget_will_buy_is_told_without_asking_a_model() -> None:
+    config = parse_config(
+        {**asking("http://127.0.0.1:1/v1"), "budgets": {"evaluations": 40}}, where="test"
+    )
+    finding = find_forecast(config)
+    assert finding.state == "ok"
+    assert finding.found.startswith("40 evaluations will take about ")
+    none = find_forecast(parse_config({"task": "sgemm"}, where="test"))
+    assert none.found == "no model costs anything"
+
+
+def test_a_task_that_is_not_there_has_no_forecast() -> None:
+    config = parse_config({**asking("http://127.0.0.1:1/v1"), "task": "nothing"}, where="test")
+    finding = find_forecast(config)
+    assert (finding.state, finding.found) == ("absent", "none")
+    assert "no task 'nothing'" in finding.todo

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from engine.llm.gateway import Gateway
-from engine.store.calls import CallFailed, CallReserved
+from engine.store.calls import CallFailed, CallReplied, CallReserved
 from operators.llm.call import estimated_tokens
 from operators.llm.completion import Completion
-from operators.llm.question import Failure
+from operators.llm.question import Failure, Reply
 from scripts.scripted_model.server import Script, ScriptedServer
-from tests.engine.call_log import MemoryJournal, gateway, question
+from tests.engine.call_log import MemoryJournal, gateway, history, question
 
 CHUNKS = 40
 HEARD = 30 * CHUNKS // 3
@@ -29,6 +29,30 @@ def broken(fault: str, **changes: Any) -> Script:
     """100 chunks of 30 characters each, 40 of which are sent."""
     values = {"rule": saying("x" * 3000), "chunks": 100, "broken_after": CHUNKS, **changes}
     return Script(plan=[fault], **values)
+
+
+def known(gate: Gateway) -> Gateway:
+    """Its model has replied before, and showed all that it wrote."""
+    asked: dict[str, Any] = {"island": 0, "cycle": 9, "request": "i0/c9/s0/writer/0", "number": 0}
+    reply = Reply(
+        text="fine",
+        finish="stop",
+        model="scripted",
+        prompt_tokens=0,
+        completion_tokens=0,
+        latency_s=0.1,
+    )
+    reserved = CallReserved(
+        role="writer",
+        model="main",
+        prompt_hash="0",
+        template="t",
+        tokens=10,
+        dollars=0.0,
+        **asked,
+    )
+    gate.restore(history([reserved, CallReplied(reply=reply, **asked)]))
+    return gate
 
 
 async def cut_off(server: ScriptedServer, gate: Gateway, journal: MemoryJournal) -> None:
@@ -59,6 +83,7 @@ def test_what_was_streamed_counts(ended: str) -> None:
             gate = gateway(
                 server, journal, stream=True, max_tokens=1000, timeout_s=timeout_s, retries=0
             )
+            known(gate)
             if ended == "cancelled":
                 await cut_off(server, gate, journal)
             else:
@@ -75,7 +100,7 @@ def test_a_streamed_reply_that_had_not_begun_counts_as_its_prompt() -> None:
     async def go() -> None:
         journal = MemoryJournal()
         async with ScriptedServer(Script(plan=["timeout"])) as server:
-            gate = gateway(server, journal, stream=True, timeout_s=60)
+            gate = known(gateway(server, journal, stream=True, timeout_s=60))
             await cut_off(server, gate, journal)
             _, failure = await failed(gate, journal)
         assert failure.tokens == ASKED
@@ -90,6 +115,22 @@ def test_of_a_reply_that_comes_whole_nothing_is_known_and_all_counts() -> None:
             gate = gateway(server, journal, stream=False, timeout_s=60)
             await cut_off(server, gate, journal)
             reserved, failure = await failed(gate, journal)
+        assert failure.tokens == reserved.tokens
+        assert failure.dollars == reserved.dollars > 0
+
+    asyncio.run(go())
+
+
+def test_of_a_model_that_never_replied_nothing_is_known_and_all_counts() -> None:
+    """It may think in secret, and a timeout too short for it would cost nothing ever after."""
+
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(broken("stalled")) as server:
+            gate = gateway(server, journal, stream=True, timeout_s=0.5, retries=0)
+            await gate.complete(question())
+            reserved, failure = await failed(gate, journal)
+        assert failure.failure == "timeout"
         assert failure.tokens == reserved.tokens
         assert failure.dollars == reserved.dollars > 0
 
@@ -120,7 +161,7 @@ def test_more_than_a_model_may_generate_does_not_count() -> None:
     async def go() -> None:
         journal = MemoryJournal()
         async with ScriptedServer(broken("cut")) as server:
-            gate = gateway(server, journal, stream=True, max_tokens=100, retries=0)
+            gate = known(gateway(server, journal, stream=True, max_tokens=100, retries=0))
             await gate.complete(question())
             reserved, failure = await failed(gate, journal)
         assert failure.tokens == ASKED + 100 <= reserved.tokens
@@ -145,7 +186,7 @@ def test_an_error_in_the_middle_of_a_stream_leaves_what_came_before_it() -> None
     async def go(script: Script) -> int:
         journal = MemoryJournal()
         async with ScriptedServer(script) as server:
-            gate = gateway(server, journal, stream=True, retries=0)
+            gate = known(gateway(server, journal, stream=True, retries=0))
             await gate.complete(question())
             _, failure = await failed(gate, journal)
         assert failure.failure is Failure.SERVER_ERROR

@@ -60,6 +60,16 @@ EVENTS: list[Event] = [
         device="d",
         device_class="c",
         devices=2,
+        stop={"speedup": 20.0, "plateau": None},
+    ),
+    sessions.ForecastMade(
+        number=0,
+        text="5 evaluations will take about 10 calls",
+        evaluations=(5.0, 5.0, 5.0),
+        calls=(10.0, 8.0, 12.0),
+        tokens=(9e4, 7e4, 2e5),
+        dollars=None,
+        first="evaluations",
     ),
     events.CycleStarted(island=1, cycle=2, operator="experiment", tournament=("k0", "k9")),
     events.Selected(

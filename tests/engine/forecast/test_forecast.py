@@ -1,0 +1,207 @@
+"""Forecasts: what they go by, which budget ends first, how it is said."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.cli.left import ending_text
+from engine.config import CampaignConfig, parse_config
+from engine.config_sections import OperatorMix
+from engine.forecast.forecast import Forecast, calls_by_structure, forecast
+from engine.forecast.ranges import Range, amount, exact
+from engine.forecast.records import Record, Sizes, earlier_campaigns, shipped
+from engine.stopping.rates import evaluations_paid, lasting_text
+from engine.store.budget import Left, left
+from engine.store.spending import CallBudget, Spending
+from operators.llm.question import ROLES, Role
+
+FIRST: dict[Role, int] = {
+    "selector": 1200,
+    "designer": 2700,
+    "writer": 3700,
+    "crossover": 3800,
+    "repair": 3700,
+}
+
+
+def config(**changes: Any) -> CampaignConfig:
+    values = {
+        "task": "softmax",
+        "operators": [{"kind": "llm", "mutation": 0}],
+        "llm": {
+            "models": {
+                "main": {
+                    "model": "m",
+                    "dollars_per_million_prompt": 3,
+                    "dollars_per_million_completion": 15,
+                }
+            }
+        },
+    }
+    return parse_config({**values, **changes}, where="test")
+
+
+def made(records: list[Record] | None = None, **left: Any) -> Forecast:
+    return forecast(config(), Left(**left), FIRST, records or [])
+
+
+def record(calls: float, **changes: Any) -> Record:
+    """Writers alone, so many calls an evaluation."""
+    values: dict[str, Any] = {
+        "name": "before",
+        "sizes": {("writer", "m"): Sizes(prompt=5000, completion=1000)},
+        "calls": {"writer": calls},
+        "operators": config().model_dump(mode="json")["operators"],
+        **changes,
+    }
+    return Record(**values)
+
+
+def test_a_cycle_of_the_paper_asks_five_times_for_three_kernels() -> None:
+    mix = OperatorMix(kind="llm", mutation=0, crossover=0)
+    known, calls = shipped(), calls_by_structure(mix)
+    evaluations = 3 * known.judged * (1 + known.failed)
+    assert calls["designer"] == pytest.approx(known.calls_a_question["designer"] / evaluations)
+    assert calls["writer"] == pytest.approx(3 * calls["designer"])
+    assert calls["selector"] == pytest.approx(calls["designer"])
+    assert calls["crossover"] == 0
+
+
+def test_mutations_make_evaluations_cheap_and_best_of_n_asks_no_selector() -> None:
+    plain = calls_by_structure(OperatorMix(kind="llm", mutation=0))
+    mutating = calls_by_structure(OperatorMix(kind="llm", mutation=20))
+    assert sum(mutating.values()) < sum(plain.values()) / 2
+    alone = OperatorMix(kind="llm", base="seed", crossover=0, mutation=0)
+    assert calls_by_structure(alone)["selector"] == 0
+
+
+def test_by_records_it_is_simple_arithmetic() -> None:
+    found = made([record(2.0)], evaluations=100, dollars=50.0)
+    assert found.calls.likely == pytest.approx(200)
+    assert found.tokens.likely == pytest.approx(200 * 6000)
+    assert found.dollars is not None
+    assert found.dollars.likely == pytest.approx(200 * (5000 * 3 + 1000 * 15) / 1e6)
+    assert (found.first, found.certain) == ("evaluations", True)
+    assert found.sentence == (
+        "100 evaluations will take about 200 calls (170 to 240), 1.2 M tokens (930,000 to 1.6 M), "
+        "6 dollars (4.6 to 7.8) of 50 dollars: evaluations end first; by what before took"
+    )
+
+
+def test_the_budget_that_ends_first_is_named() -> None:
+    found = made([record(2.0)], evaluations=1000, dollars=6.0)
+    assert (found.first, found.certain) == ("dollars", True)
+    assert found.evaluations.likely == pytest.approx(100)
+    assert found.sentence.startswith("6 dollars will buy about 100 evaluations (77 to 130), with ")
+    assert "dollars end first" in found.sentence
+    close = made([record(2.0)], evaluations=100, dollars=7.0)
+    assert "evaluations probably end first" in close.sentence
+    assert made([record(2.0)], evaluations=100, calls=20).first == "calls"
+    assert made([record(2.0)], evaluations=100, tokens=60_000).first == "tokens"
+
+
+def test_without_a_bound_on_evaluations_it_tells_of_a_hundred() -> None:
+    assert made([record(2.0)]).sentence.startswith("100 evaluations will take about 200 calls")
+
+
+def test_several_records_widen_the_range_and_others_operators_count_for_sizes_alone() -> None:
+    several = made([record(1.0), record(3.0)], evaluations=100)
+    assert several.calls.low < 100 and several.calls.high > 300
+    other = record(50.0, operators=[{"kind": "llm", "mutation": 9}])
+    found = made([other], evaluations=100)
+    assert found.calls.likely < 1000
+    assert "whose operators differ" in found.sentence
+
+
+def test_unknown_replies_lie_between_recorded_ones_and_what_the_model_may_write() -> None:
+    found = made(evaluations=100)
+    assert found.tokens.high / found.tokens.low > 2
+    assert "a model that does may take up to max_tokens a call" in found.sentence
+
+
+def test_models_without_prices_cost_nothing() -> None:
+    free = config(llm={"models": {"main": {"model": "m"}}})
+    found = forecast(free, Left(evaluations=100), FIRST, [])
+    assert found.dollars is None and "dollars" not in found.sentence
+
+
+def test_islands_that_ask_nobody_take_their_share() -> None:
+    half = config(operators=[{"kind": "llm"}, {"kind": "catalog"}])
+    whole = config(operators=[{"kind": "llm"}])
+    calls = [forecast(one, Left(evaluations=100), FIRST, []).calls for one in (half, whole)]
+    assert calls[0].likely == pytest.approx(calls[1].likely / 2)
+    assert calls[0].high / calls[0].low > calls[1].high / calls[1].low
+
+
+def test_a_folder_without_campaigns_tells_nothing(tmp_path: Path) -> None:
+    broken = tmp_path / "broken" / "store.sqlite"
+    broken.parent.mkdir()
+    broken.write_text("this is no store")
+    assert earlier_campaigns(tmp_path, ["m"]) == []
+    assert earlier_campaigns(tmp_path / "nowhere", ["m"]) == []
+
+
+def test_what_is_shipped_tells_of_every_role() -> None:
+    known = shipped()
+    for figures in (known.prompt_growth, known.completion, known.calls_a_question):
+        assert set(figures) == set(ROLES)
+
+
+# --- ranges --------------------------------------------------------------------------------------
+
+
+def test_two_ranges_multiply_as_independent_errors_do() -> None:
+    both = Range.about(10, 2).and_by(Range.about(5, 1))
+    assert (both.likely, both.low, both.high) == pytest.approx((50, 25, 100))
+    assert Range.about(10, 2).and_by(Range.about(5, 2)).high < 200
+    assert Range.about(10, 2).under(40).told == pytest.approx((4, 2, 8))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.376, "0.38"), (38.4, "38"), (1312, "1,300"), (12_400_000, "12 M"), (7.6, "7.6")],
+)
+def test_figures_have_two_digits(value: float, text: str) -> None:
+    assert amount(value) == text
+
+
+def test_budgets_are_told_as_they_were_set() -> None:
+    assert [exact(value) for value in (1234, 0.5, 12_500_000)] == ["1,234", "0.5", "12.5 M"]
+
+
+# --- at the rate so far --------------------------------------------------------------------------
+
+
+def spending(calls: int, tokens: int, dollars: float) -> Spending:
+    return Spending(
+        calls=calls,
+        tokens=tokens,
+        dollars=dollars,
+        in_flight=0,
+        replies=calls,
+        lost=0,
+        failures={},
+    )
+
+
+def test_what_is_left_lasts_at_the_rate_so_far() -> None:
+    spent = spending(200, 600_000, 4.0)
+    budget = CallBudget(dollars=13.2, calls=5000)
+    rest = left(evaluations=300, wall_time_s=None, calls=spent, budget=budget)
+    paid = evaluations_paid(rest, asked=100, searched_s=None, calls=spent)
+    assert paid == pytest.approx({"evaluations": 300, "dollars": 230, "calls": 2400})
+    told = "at this rate the dollars last for 230 more evaluations"
+    assert lasting_text(rest, asked=100, calls=spent) == told
+
+
+def test_where_evaluations_end_first_or_nothing_is_known_nothing_is_said() -> None:
+    spent = spending(200, 600_000, 4.0)
+    rest = left(evaluations=30, wall_time_s=None, calls=spent, budget=CallBudget(dollars=13.2))
+    assert lasting_text(rest, asked=100, calls=spent) == ""
+    assert lasting_text(rest, asked=3, calls=spent) == ""
+    assert lasting_text(Left(), asked=100, calls=None) == ""
+    rest = Left(evaluations=30, calls=60)
+    assert ending_text(rest, 0.5, "") == "30 evaluations, 60 calls; ends in about 60 s"
+    told = "at this rate the calls last for 15 more evaluations"
+    assert ending_text(rest, 0.5, told) == f"30 evaluations, 60 calls; {told}"
