@@ -12,6 +12,7 @@ from engine.config_sections import (
     Budgets,
     Devices,
     Final,
+    Findings,
     Islands,
     Migration,
     OperatorMix,
@@ -49,6 +50,7 @@ class CampaignConfig(Section):
     devices: Devices = Devices()
     profiles: Profiles = Profiles()
     final: Final = Final()
+    findings: Findings = Findings()
     tracking: Tracking = Tracking()
     snapshots: Snapshots = Snapshots()
     ray: RayCluster = RayCluster()

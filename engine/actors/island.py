@@ -16,6 +16,7 @@ from engine.islands.operators import island_operators
 from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
+from engine.store.findings import Distilled
 from engine.store.profiles import Profiled
 from engine.store.replay import History
 from evaluators.device_info import DeviceInfo
@@ -71,9 +72,11 @@ class IslandActor:
         history: History,
         unheard: Sequence[Individual],
         peers: list[ActorHandle[Any]],
+        brought: Distilled | None = None,
     ) -> None:
         """history: the island's own, on a resumed campaign; unheard: what became of other islands'
-        drafts that it had not been told of; peers: all islands in order."""
+        drafts that it had not been told of; peers: all islands in order; brought: what came along
+        from other campaigns."""
         task = load_task(self._config.task)
         self._peers = peers
         model = self._model()
@@ -96,6 +99,8 @@ class IslandActor:
         self._island = Island(self._index, setting)
         self._island.restore(history)
         self._island.hear(unheard)
+        if brought is not None:
+            self._island.know(brought)
         await self._island.begin(baseline, evaluation)
 
     def _model(self) -> GatewayModel | None:
@@ -138,6 +143,9 @@ class IslandActor:
 
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
+
+    async def know(self, distilled: Distilled) -> None:
+        self._begun.know(distilled)
 
     async def revise(self, number: int, evaluation: Evaluation) -> None:
         self._begun.revise(number, evaluation)

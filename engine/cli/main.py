@@ -261,7 +261,7 @@ def _doctor(arguments: Namespace) -> int:
         raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.cli.backend_needs import find_lacks
     from engine.cli.doctor import examine, find_backend, find_models
-    from engine.cli.findings import print_findings
+    from engine.cli.examined import print_findings
 
     findings = examine()
     if arguments.config is not None:

@@ -16,6 +16,7 @@ from engine.islands.tally import Tally
 from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
+from engine.store.findings import Distilled, FindingsTold
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
@@ -88,6 +89,14 @@ class Island:
             self._memory.profiles[profiled.kernel_id] = profiled.advice
             self._setting.journal.post(Learned(island=self.index, kernel_id=profiled.kernel_id))
 
+    def know(self, distilled: Distilled) -> None:
+        """Take the findings in; cycles that have begun go on with those of before. Without a memory
+        that is shared an island knows only what was brought along."""
+        shared = distilled.number == 0 or self._config.shares_memory(self.index)
+        if shared and self._mix.evolves and self._memory.know(distilled, self._setting.task.hash):
+            told = FindingsTold(island=self.index, number=distilled.number)
+            self._setting.journal.post(told)
+
     def revise(self, number: int, evaluation: Evaluation) -> None:
         """Take a kernel's new verdict in; cycles that have begun go on with the old one."""
         if self._memory.revise(number, evaluation):
@@ -113,6 +122,8 @@ class Island:
                     self._memory.revise(event.number, individuals[0].evaluation)
                 case Profiled():
                     self._memory.profiles[event.kernel_id] = event.advice
+                case Distilled():
+                    self._memory.know(event, self._setting.task.hash)
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()

@@ -18,6 +18,7 @@ from engine.store.events import (
     Fault,
     Migrated,
 )
+from engine.store.findings import Distilled, FindingsTold
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
@@ -75,6 +76,7 @@ class Replay:
     faults: int = 0
     calls: CallHistory = field(default_factory=CallHistory)
     ideas: list[IdeaEvent] = field(default_factory=list)
+    distilled: list[Distilled] = field(default_factory=list)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -95,6 +97,12 @@ class Replay:
             if isinstance(event, Added) and event.told_others and event.key not in heard
             for individual in self._individuals(event)
         ]
+
+    @property
+    def brought(self) -> Distilled | None:
+        """What came along from other campaigns; None where nothing was to."""
+        first = self.distilled[0] if self.distilled else None
+        return first if first is not None and first.number == 0 else None
 
     def lineage(self, kernel_id: str) -> list[Drafted]:
         """From the kernel back to a seed, along the Base of each step."""
@@ -159,6 +167,9 @@ class Replay:
             self.faults += 1
         elif isinstance(event, IdeaEvent):
             self.ideas.append(event)
+        elif isinstance(event, Distilled):
+            self.distilled.append(event)
+            self.calls.forget(f"d{event.number}/")
         elif isinstance(event, CallEvent):
             self.calls.take(event)
         elif isinstance(event, CycleFinished):
@@ -176,6 +187,9 @@ class Replay:
             self._own.setdefault(event.island, []).append(event)
         elif isinstance(event, Learned):
             self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
+        elif isinstance(event, FindingsTold):
+            told = next(one for one in self.distilled if one.number == event.number)
+            self._own.setdefault(event.island, []).append(told)
 
     def _individuals(self, event: Event) -> tuple[Individual, ...]:
         """As they were first measured: an island hears of a new verdict by an event of its own."""

@@ -11,7 +11,7 @@ Add = Callable[[str, str], ArgumentParser]
 """A command's name and summary -> its parser."""
 
 # Written out, so that --help need not import what they are names of; a test compares.
-ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair")
+ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair", "distiller")
 
 
 def add_look_commands(add: Add) -> None:

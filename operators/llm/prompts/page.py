@@ -26,6 +26,7 @@ PERSONAS: Mapping[Role, str] = {
     "writer": "Kernel Writer",
     "crossover": "Kernel Writer (crossover)",
     "repair": "Kernel Writer (repair)",
+    "distiller": "Distiller",
 }
 ARGUMENT_ROLES = {
     "in": "input",
@@ -93,7 +94,7 @@ class Page:
 
     @property
     def _writes(self) -> bool:
-        return self._role not in ("selector", "designer")
+        return self._role not in ("selector", "designer", "distiller")
 
     def _told_always(self, task: Task, device: DeviceInfo, knowledge: Knowledge) -> str:
         benchmarks = task.workloads("benchmarks", device.backend)
@@ -103,7 +104,7 @@ class Page:
             task=task,
             description=self._share(task.description, DESCRIPTION_SHARE),
             device=device,
-            notes=() if self._role == "selector" else device.notes,
+            notes=() if self._role in ("selector", "distiller") else device.notes,
             roles=ARGUMENT_ROLES,
             right_when={a.name: right_when(a, benchmarks) for a in task.outputs},
             task_lines=[*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
