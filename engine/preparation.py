@@ -12,8 +12,9 @@ from engine.commands import resume_command
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
-from engine.findings.file import FindingsError, read_findings
-from engine.findings.imports import bring, file_of
+from engine.findings.file import FindingsError
+from engine.findings.imports import bring
+from engine.findings.sources import findings_of
 from engine.store.budget import figure, spent
 from engine.store.findings import Distilled
 from engine.store.replay import Replay
@@ -125,7 +126,7 @@ def require_findings(config: CampaignConfig) -> None:
     """Before anything starts. Raises ConfigError: what is to be brought along can't be read."""
     try:
         for source in config.findings.sources:
-            read_findings(file_of(source))
+            findings_of(source)
     except FindingsError as error:
         raise ConfigError(f"findings.sources: {error}") from None
 

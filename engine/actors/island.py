@@ -25,6 +25,7 @@ from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog import random_candidate
 from operators.catalog.search_space import Sweep, search_space
+from operators.finding import Finding
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft, Operators
 
@@ -84,7 +85,7 @@ class IslandActor:
             config=self._config,
             task=task,
             device=info,
-            operators=self._operators(task, info, model),
+            operators=self._operators(task, info, model, brought.findings if brought else ()),
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
@@ -110,8 +111,14 @@ class IslandActor:
             return None
         return GatewayModel(self._gateway, mix.models)
 
-    def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
-        return island_operators(self._config, self._index, task, info, model)
+    def _operators(
+        self,
+        task: Task,
+        info: DeviceInfo,
+        model: GatewayModel | None,
+        brought: Sequence[Finding],
+    ) -> Operators:
+        return island_operators(self._config, self._index, task, info, model, brought)
 
     def _sweep(self, task: Task) -> Sweep | None:
         """In an order of the island's own; none beside a model, which always finds something."""

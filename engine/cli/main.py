@@ -103,6 +103,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.evaluate import NoSuchKernel
     from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
+    from engine.findings.file import FindingsError
     from engine.store.store import StoreError
     from evaluators.certify.certificate import CertificateError
     from evaluators.device_info import BackendMissing
@@ -111,6 +112,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     return (
         UsageError,
         ConfigError,
+        FindingsError,
         StoreError,
         TaskError,
         BackendMissing,

@@ -20,7 +20,8 @@ from engine.store.run_folder import FINDINGS
 from engine.store.sessions import CampaignStarted
 from engine.store.store import Stored, StoreError
 from evaluators.device_info import DeviceInfo
-from evaluators.measuring.gain import race_spread
+from evaluators.measuring.gain import race_spread, spread_on
+from evaluators.measuring.intervals import Spread
 from evaluators.tasks.task import Task
 from operators.catalog.families import families
 from operators.finding import Condition, Finding
@@ -58,10 +59,18 @@ def record_of(whole: Replay, task: Task) -> Record:
         drafts=drafts,
         known=known,
         families=families(task),
-        spread=race_spread(str(whole.campaign.config["backend"])),
+        spread=_spread(whole),
         seed_id=whole.campaign.baseline_id,
         evaluations=whole.scores.asked,
     )
+
+
+def _spread(whole: Replay) -> Spread:
+    """Raises BackendMissing."""
+    info = whole.sessions[-1].started.info if whole.sessions else None
+    if info is not None:
+        return spread_on(info)
+    return race_spread(str(whole.campaign.config["backend"]))
 
 
 @dataclass(frozen=True)

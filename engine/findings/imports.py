@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.findings.file import FindingsFile, read_findings
-from engine.store.run_folder import FINDINGS
+from engine.findings.file import FindingsFile
+from engine.findings.sources import findings_of
 from operators.finding import Condition, Finding
 
 NOT_USED = "not used"
@@ -19,17 +19,12 @@ class Brought:
     refused: tuple[str, ...] = ()
 
 
-def file_of(source: Path) -> Path:
-    """A campaign's folder stands for the file in it."""
-    return source / FINDINGS if source.is_dir() else source
-
-
 def bring(sources: Sequence[Path], here: Condition) -> Brought:
     """here: of the campaign that begins. Raises FindingsError: a file that can't be read."""
     found: dict[str, Finding] = {}
     refused: list[str] = []
     for source in sources:
-        brought = fitting(read_findings(file_of(source)), str(source), here)
+        brought = fitting(findings_of(source), str(source), here)
         refused += brought.refused
         for one in brought.findings:
             found.setdefault(one.id, one)

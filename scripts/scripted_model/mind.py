@@ -3,7 +3,8 @@
 Like a capable model it proposes nothing that it recognises in its prompt as tried, whatever that
 was called there; what its prompt does not show it can't know. Where its prompt names directions
 to look at first, more than half of what it proposes lies there. Which ideas come to it first is
-the same for all islands: they ask one model. What an idea is worth it does not know.
+the same for all islands: they ask one model. What an idea is worth it does not know,
+unless it follows findings: then those that won elsewhere come first, and traps are left.
 """
 
 import json
@@ -27,6 +28,10 @@ EXPERIMENTS, IN_FOCUS = 5, 3
 FOCUS = re.compile(r"Look first at what is left to you: ([^.]*)\.")
 AVENUES = ("memory", "tiling", "arithmetic", "latency", "distribution", "occupancy", "layout")
 TURNED_AWAY = re.compile(r"^# Turned away just now$.*?(?=^# |\Z)", re.MULTILINE | re.DOTALL)
+FINDINGS = re.compile(
+    r"^# What this search and earlier ones found$.*?(?=^# |\Z)", re.MULTILINE | re.DOTALL
+)
+RULE = re.compile(r"^- (trap: )?(.*?): ([\d.]+)x \(", re.MULTILINE)
 CODE_TITLES = {"crossover": "First parent", "repair": "The kernel that failed"}
 
 Way = tuple[str, str]
@@ -51,10 +56,12 @@ def ideas() -> tuple[tuple[Way, ...], ...]:
 @dataclass(slots=True)
 class ScriptedMind:
     """A Rule for ScriptedServer. pull: how much sooner the first idea comes to mind than the last,
-    as a power of its rank; 0: all alike. written: the idea of each call of a writer, in order."""
+    as a power of its rank; 0: all alike. follows: whether it heeds the findings in its prompt.
+    written: the idea of each call of a writer, in order."""
 
     seed: int
     pull: float = 0.5
+    follows: bool = False
     written: list[int] = field(default_factory=list)
     _weights: list[float] = field(init=False)
 
@@ -67,7 +74,7 @@ class ScriptedMind:
         role = role_of(messages)
         prompt = "\n".join(one["content"] for one in messages if one["role"] != "assistant")
         again = any(one["role"] == "assistant" for one in messages)
-        if role == "selector":
+        if role in ("selector", "distiller"):
             return answer(messages, number)
         if role == "designer":
             said = "\n".join(one["content"] for one in messages)
@@ -81,9 +88,13 @@ class ScriptedMind:
     def _design(self, prompt: str, draw: random.Random) -> str:
         known = tried(prompt)
         left = [place for place in range(len(ideas())) if place not in known]
+        wins, traps = found(prompt) if self.follows else ([], set())
+        left = [place for place in left if place not in traps] or left
         focus = FOCUS.search(prompt)
         first = [place for place in left if focus and directions()[place] in focus[1]]
-        chosen = self._drawn(first, IN_FOCUS, draw)
+        chosen = [place for place in wins if place in left][:EXPERIMENTS]
+        first = [place for place in first if place not in chosen]
+        chosen += self._drawn(first, min(IN_FOCUS, EXPERIMENTS - len(chosen)), draw)
         others = [place for place in left if place not in chosen]
         chosen += self._drawn(others, EXPERIMENTS - len(chosen), draw)
         if not chosen:  # it must say something
@@ -119,9 +130,22 @@ def _experiment(ways: Sequence[Way], draw: random.Random) -> dict[str, object]:
     }
 
 
+def found(prompt: str) -> tuple[list[int], set[int]]:
+    """Ideas that findings say won, the largest gain first; and those that they say are traps."""
+    section = FINDINGS.search(prompt)
+    gains: dict[int, float] = {}
+    for trap, rule, estimate in RULE.findall(section[0] if section else ""):
+        for place in recognised(rule.partition(" on a kernel")[0]):
+            gains[place] = -1.0 if trap else max(float(estimate), gains.get(place, 0.0))
+    wins = sorted((place for place in gains if gains[place] > 0), key=lambda one: -gains[one])
+    return wins, {place for place in gains if gains[place] < 0}
+
+
 def tried(prompt: str) -> set[int]:
     """Ideas that the prompt shows as tried. What was turned away just now is tried only where the
-    mind sees that it is the earlier idea; where that is another one, it may insist."""
+    mind sees that it is the earlier idea; where that is another one, it may insist. What findings
+    say was tried by others, perhaps on another kernel."""
+    prompt = FINDINGS.sub("", prompt)
     turned_away = TURNED_AWAY.search(prompt)
     if turned_away is None:
         return recognised(prompt)
