@@ -16,7 +16,8 @@ many evaluations, the last three with another order of ideas than the first:
 Counted are the calls of models until an evaluation is as fast as the best of campaign one; a
 campaign that never is counts with all of its calls. ratio: of the calls of `with` to those that
 campaign one took to its best, over seeds, with a 95% bootstrap interval of the mean of its
-logarithm; target: at most 0.5. foreign says what it refused.
+logarithm; target: at most 0.5. foreign says what it refused. All is done twice: with findings
+distilled at the end alone, so that campaign one has none of its own, and every 20 evaluations.
 """
 
 import argparse
@@ -55,6 +56,7 @@ from scripts.scripted_model.server import MODEL, Script
 
 GPU = replace(INFO, name="a simulated GPU", private_process=True)
 OTHER = replace(GPU, name="another simulated GPU")
+AT_THE_END = 1000
 AS_FAST = 0.98
 """Of campaign one's best, by the search's own races, which differ by as much."""
 
@@ -91,6 +93,7 @@ def run_one(
     *,
     seed: int,
     order: int,
+    every: int,
     given: argparse.Namespace,
     goal: float | None,
     place: Place,
@@ -119,7 +122,7 @@ def run_one(
             "islands": {"count": 2, "cycles_in_flight": 1, "patience": 1000},
             "operators": [{"kind": "llm", "experiment": 1, "crossover": 0, "mutation": 0}],
             "devices": {"ids": [0]},
-            "findings": {"every": given.every, "sources": [str(one) for one in sources]},
+            "findings": {"every": every, "sources": [str(one) for one in sources]},
             "final": {"seconds": 0},
             "tracking": "none",
             "llm": {
@@ -161,12 +164,18 @@ def _counted(run_dir: Path, goal: float | None) -> Run:
     )
 
 
-def measured(given: argparse.Namespace, place: Place) -> dict[str, Any]:
+def measured(given: argparse.Namespace, every: int, place: Place) -> dict[str, Any]:
+    """every: see --every."""
     runs: list[dict[str, Run]] = []
     for seed in range(given.seeds):
         with tempfile.TemporaryDirectory() as text:
             folder, another = Path(text), seed + 1000
-            common: dict[str, Any] = {"seed": seed, "given": given, "place": place}
+            common: dict[str, Any] = {
+                "seed": seed,
+                "given": given,
+                "every": every,
+                "place": place,
+            }
             one = run_one(folder, "one", order=seed, goal=None, **common)
             later: dict[str, Any] = {**common, "order": another, "goal": one.best}
             brought = [folder / "one"]
@@ -216,13 +225,21 @@ def main(argv: Sequence[str] | None = None, *, place: Place = nullcontext) -> in
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--evaluations", type=int, default=60, help="after the naive seed's")
-    parser.add_argument("--every", type=int, default=20, help="evaluations to a distillation")
+    parser.add_argument("--evaluations", type=int, default=40, help="after the naive seed's")
+    parser.add_argument(
+        "--every",
+        default=f"{AT_THE_END},20",
+        help="evaluations between distillations, several with commas; each has runs of its own "
+        f"({AT_THE_END}: at the end alone, so that campaign one knows none of its own)",
+    )
     parser.add_argument("--latency", type=float, default=0.02, help="mean seconds to a reply")
     parser.add_argument("--pull", type=float, default=0.5, help="how alike the first ideas are")
     parser.add_argument("--out", type=Path, metavar="FILE.json")
     given = parser.parse_args(argv)
-    text = json.dumps(measured(given, place), indent=1)
+    found = {
+        f"every {every}": measured(given, int(every), place) for every in given.every.split(",")
+    }
+    text = json.dumps(found, indent=1)
     if given.out is not None:
         given.out.write_text(text + "\n")
     print(text)

@@ -88,11 +88,13 @@ class ScriptedMind:
     def _design(self, prompt: str, draw: random.Random) -> str:
         known = tried(prompt)
         left = [place for place in range(len(ideas())) if place not in known]
-        wins, traps = found(prompt) if self.follows else ([], set())
+        wins, traps = found(prompt) if self.follows else ({}, set())
         left = [place for place in left if place not in traps] or left
         focus = FOCUS.search(prompt)
         first = [place for place in left if focus and directions()[place] in focus[1]]
-        chosen = [place for place in wins if place in left][:EXPERIMENTS]
+        # What won is worth making on every kernel that has it not, wherever it was tried.
+        held = ideas_in([listing(prompt, "Base")]) if wins else set()
+        chosen = [place for place in wins if place not in held][:EXPERIMENTS]
         first = [place for place in first if place not in chosen]
         chosen += self._drawn(first, min(IN_FOCUS, EXPERIMENTS - len(chosen)), draw)
         others = [place for place in left if place not in chosen]
@@ -101,7 +103,7 @@ class ScriptedMind:
             chosen = self._drawn(range(len(ideas())), EXPERIMENTS, draw)
         said = {
             "avenues": list(AVENUES),
-            "experiments": [_experiment(ideas()[place], draw) for place in chosen],
+            "experiments": [_experiment(ideas()[place], draw, wins.get(place)) for place in chosen],
         }
         return f"```json\n{json.dumps(said)}\n```"
 
@@ -115,29 +117,34 @@ class ScriptedMind:
         return chosen
 
 
-def _experiment(ways: Sequence[Way], draw: random.Random) -> dict[str, object]:
-    """new: why it is none of the ideas in the record; the mind is sure of that, in other words."""
+def _experiment(ways: Sequence[Way], draw: random.Random, known: float | None) -> dict[str, object]:
+    """known: how many times as fast findings say it makes a kernel, which it predicts then. new: why
+    it is none of the ideas in the record; the mind is sure of that, in other words."""
     (name, sentence), (_, another) = draw.sample(list(ways), 2)
     low = draw.randint(-5, 15)
+    high = low + draw.randint(1, 40)
+    if known is not None:
+        low, high = round(100 * known) - 105, round(100 * known) - 95
     return {
         "technique": name,
         "avenue": draw.choice(AVENUES),
         "description": sentence,
         "rubric": f"1. {sentence}\n2. Keep the rest.",
         "new": another,
-        "performance": [low, low + draw.randint(1, 40)],
+        "performance": [low, high],
         "innovation": draw.randint(0, 100),
     }
 
 
-def found(prompt: str) -> tuple[list[int], set[int]]:
-    """Ideas that findings say won, the largest gain first; and those that they say are traps."""
+def found(prompt: str) -> tuple[dict[int, float], set[int]]:
+    """Ideas that findings say won with their ratios, the largest first; and their traps."""
     section = FINDINGS.search(prompt)
     gains: dict[int, float] = {}
     for trap, rule, estimate in RULE.findall(section[0] if section else ""):
         for place in recognised(rule.partition(" on a kernel")[0]):
             gains[place] = -1.0 if trap else max(float(estimate), gains.get(place, 0.0))
-    wins = sorted((place for place in gains if gains[place] > 0), key=lambda one: -gains[one])
+    ranked = sorted(gains.items(), key=lambda one: -one[1])
+    wins = {place: ratio for place, ratio in ranked if ratio > 0}
     return wins, {place for place in gains if gains[place] < 0}
 
 

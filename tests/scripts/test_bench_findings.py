@@ -25,7 +25,7 @@ PROMPT = f"""
 
 
 def test_a_mind_reads_wins_and_traps_and_takes_neither_for_tried() -> None:
-    assert found(PROMPT) == ([3], {7})
+    assert found(PROMPT) == ({3: 1.31}, {7})
     assert tried(PROMPT) == set()
 
 
@@ -33,10 +33,11 @@ def test_a_mind_reads_wins_and_traps_and_takes_neither_for_tried() -> None:
 def test_campaign_two_needs_fewer_calls_and_foreign_findings_are_not_used(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    few = ["--seeds", "1", "--evaluations", "30", "--every", "10", "--latency", "0"]
+    few = ["--seeds", "1", "--evaluations", "30", "--every", "1000", "--latency", "0"]
     assert main(few, place=local_ray) == 0
-    said = json.loads(capsys.readouterr().out)
+    said = json.loads(capsys.readouterr().out)["every 1000"]
     (run,) = said["runs"]
+    assert run["with"]["reached"] and run["with"]["calls"] < run["one"]["calls"]
     assert run["with"]["brought"] > 0 and not run["with"]["refused"]
     assert run["foreign"]["brought"] == said["foreign_brought"] == 0
     (why,) = said["foreign_says"]
