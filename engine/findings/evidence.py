@@ -48,15 +48,18 @@ class Evidence:
         Kernels differ by more than their races show. The variance between them is the known one
         of a race and the measured one, weighted by their degrees of freedom (as by a scaled
         inverse chi-squared prior; Gelman et al., Bayesian Data Analysis, 2013, section 2.6), and
-        kernels of one Base share its error: they make the mean no surer than one of them does.
+        kernels of one Base share its error, which their variance does not show: they make the
+        mean no surer than one of them does.
         """
         mean = fmean(one.ln_ratio for one in pairs)
         known = fmean(one.error**2 for one in pairs)
         measured = math.fsum((one.ln_ratio - mean) ** 2 for one in pairs)
         df = KNOWN_DF + len(pairs) - 1
-        deviation = math.sqrt((KNOWN_DF * known + measured) / df)
+        variance = (KNOWN_DF * known + measured) / df
         bases = len({one.base_id for one in pairs})
-        return cls(ln_ratio=mean, error=deviation / math.sqrt(bases), df=df)
+        if bases < len(pairs):
+            variance = max(variance, known)
+        return cls(ln_ratio=mean, error=math.sqrt(variance / bases), df=df)
 
     @classmethod
     def of_ratio(cls, ratio: Ratio, kernels: int) -> Self:

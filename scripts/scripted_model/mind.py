@@ -118,8 +118,8 @@ class ScriptedMind:
 
 
 def _experiment(ways: Sequence[Way], draw: random.Random, known: float | None) -> dict[str, object]:
-    """known: how many times as fast findings say it makes a kernel, which it predicts then. new: why
-    it is none of the ideas in the record; the mind is sure of that, in other words."""
+    """known: how many times as fast findings say it is, which it then predicts. new: why it is
+    none of the ideas in the record; the mind is sure of that, in other words."""
     (name, sentence), (_, another) = draw.sample(list(ways), 2)
     low = draw.randint(-5, 15)
     high = low + draw.randint(1, 40)
