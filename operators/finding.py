@@ -20,12 +20,14 @@ FAILURES_WORTH = 0.1
 class About:
     """What a rule is of, as far as results can be looked up by it; nothing: its words alone.
 
-    technique: an experiment's name. family: of the catalogue; with params, one point of it.
-    shape: a family's on this one alone. parameter, change: two values of one parameter, the smaller
-    first. status, reason: how kernels failed; the reason without its numbers.
+    technique: an experiment's name. recipe: those that led to the fastest kernel, in order.
+    family: of the catalogue; with params, one point of it; shape: on this one alone.
+    parameter, change: two values of one parameter, the smaller first. status, reason: how kernels
+    failed; the reason without its numbers.
     """
 
     technique: str = ""
+    recipe: tuple[str, ...] = ()
     family: str = ""
     params: Mapping[str, int] = field(default_factory=dict)
     shape: str = ""
@@ -36,7 +38,10 @@ class About:
 
     @property
     def key(self) -> str:
-        """The same for what may be compared; a family has one best point, wherever that lies."""
+        """The same for what may be compared; a campaign has one recipe and a family one best point,
+        wherever that lies."""
+        if self.recipe:
+            return "recipe"
         if self.parameter and self.change:
             return f"parameter {self.family}/{self.parameter} {self.change[0]}>{self.change[1]}"
         if self.status:
@@ -46,6 +51,11 @@ class About:
         where = f" on {self.shape}" if self.shape else ""
         what = "point" if self.params else "family"
         return f"{what} {self.family}{where}" if self.family else ""
+
+    @property
+    def moves(self) -> bool:
+        """Whether it names what was the best at its time: another campaign's is another one."""
+        return bool(self.params or self.recipe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +109,9 @@ class Finding:
 def identity(kind: Kind, about: About, rule: str, condition: Condition) -> str:
     """8 hex digits: the same rule of the same task and device class, campaign after campaign."""
     said = about.key or " ".join(rule.lower().split())
+    best = about.recipe, sorted(about.params.items())
     where = condition.task, condition.device_class
-    return hashlib.sha256(repr((kind, said, *where)).encode()).hexdigest()[:8]
+    return hashlib.sha256(repr((kind, said, best, where)).encode()).hexdigest()[:8]
 
 
 def best_founded(findings: Iterable[Finding]) -> list[Finding]:

@@ -225,7 +225,7 @@ def main(argv: Sequence[str] | None = None, *, place: Place = nullcontext) -> in
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--evaluations", type=int, default=40, help="after the naive seed's")
+    parser.add_argument("--evaluations", type=int, default=60, help="after the naive seed's")
     parser.add_argument(
         "--every",
         default=f"{AT_THE_END},20",

@@ -34,7 +34,11 @@ def distilled(
     made = {claim.about.key: claim for claim in claims(record)}
     came = {one.id: one for one in brought}
     found = {one.id: _judged(one, made, record, came) for one in _joined(before, said)}
-    standing = {one.about.key for one in found.values() if not one.fallen}
+    standing = {
+        one.about.key
+        for one in found.values()
+        if not one.fallen and not (one.origin and one.about.moves)
+    }
     for claim in made.values():
         own = _of_claim(claim, record)
         if own is not None and own.id not in found and claim.about.key not in standing:
@@ -61,6 +65,8 @@ def _judged(one: Finding, made: Mapping[str, Claim], record: Record, came: Broug
     """The finding with its number after the record; fallen where results no longer bear it out."""
     if one.about.key:
         claim = made.get(one.about.key)
+        if claim is not None and one.origin and one.about.moves and claim.about != one.about:
+            return one  # of another best
         if claim is not None:
             return _weighed(one, claim, record, came)
         if one.origin or one.fallen or one.by == "person":

@@ -81,6 +81,7 @@ def claims(record: Record) -> list[Claim]:
         *_techniques(record),
         *_parameters(record),
         *_families(record),
+        *_recipe(record),
         *_failures(record),
     ]
 
@@ -244,6 +245,31 @@ def _on_shapes(
 def _speed(one: Individual) -> float:
     gains = gains_over_seed(one.evaluation)
     return fmean(gains.values()) if gains else 0.0
+
+
+def _recipe(record: Record) -> Iterator[Claim]:
+    """The techniques that led to the fastest kernel, where there are several."""
+    passed = [one for one in record.known.values() if one.evaluation.passed]
+    best = max(passed, key=_speed, default=None)
+    seed = record.known.get(record.seed_id)
+    names: list[str] = []
+    met: set[str] = set()
+    step = best
+    while step is not None and step.id not in met:
+        met.add(step.id)
+        names.append(_technique(step))
+        step = base_of(step, record.known)
+    recipe = tuple(dict.fromkeys(name for name in reversed(names) if name))
+    pair = record.pair(best, seed) if best is not None and seed is not None else None
+    if pair is None or len(recipe) < 2:
+        return
+    steps = ", then ".join(recipe)
+    yield Claim(
+        about=About(recipe=recipe),
+        win=f"the fastest kernel was made by {steps}, beside the naive seed",
+        trap=f"{steps} made kernels slower",
+        pairs=(pair,),
+    )
 
 
 def _failures(record: Record) -> Iterator[Claim]:

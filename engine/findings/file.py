@@ -44,6 +44,7 @@ class _Part(BaseModel):
 
 class _About(_Part):
     technique: str = ""
+    recipe: tuple[str, ...] = ()
     family: str = ""
     params: dict[str, int] = {}
     shape: str = ""

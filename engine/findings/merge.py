@@ -58,8 +58,8 @@ def _one(heard: Sequence[Heard]) -> Finding | None:
     best = max(findings, key=lambda one: (one.by == "person", one.worth * one.standing))
     shown = _ids(one.shown_by for one in findings if one.kind == best.kind)
     against = _ids(one.against if one.kind == best.kind else one.shown_by for one in findings)
-    if best.about.params:
-        return replace(best, origin=names)  # one point; another campaign's is another
+    if best.about.moves:
+        return replace(best, origin=names)  # another campaign's best is another
     numbered = [one for one in findings if one.ratio is not None]
     if not numbered:
         failures = sum(one.failures for one in findings if one.kind == best.kind)

@@ -197,3 +197,29 @@ def test_a_model_s_rule_is_renewed_by_its_id_and_falls_by_what_speaks_against_it
     against = replace(first, against=tuple(one.id for one in BACK))
     (after,) = [one for one in distilled(whole, (against,)) if one.by == "model"]
     assert "bears out no win" in after.fallen
+
+
+# --- what moves with the best ---------------------------------------------------------------------
+
+
+def test_the_recipe_of_the_fastest_kernel_names_its_techniques_in_order() -> None:
+    tiles = made("tiles", 1, 2.0)
+    wide = made("wide-loads", 1, 1.5, base=tiles)
+    one = of(distilled(record(tiles, wide, made("other", 1, 1.1))), "recipe")
+    assert one.about.recipe == ("tiles", "wide-loads") and one.shown_by == (wide.id,)
+    assert (
+        one.rule == "the fastest kernel was made by tiles, then wide-loads, beside the naive seed"
+    )
+
+
+def test_another_campaign_s_recipe_stands_beside_one_s_own() -> None:
+    theirs = replace(
+        brought(), id="r", rule="theirs", about=About(recipe=("wide-loads", "padding"))
+    )
+    tiles = made("tiles", 1, 2.0)
+    whole = record(tiles, made("wide-loads", 1, 1.5, base=tiles))
+    found = distilled(whole, (theirs,), brought=(theirs,))
+    recipes = [one for one in found if one.about.recipe]
+    assert theirs in recipes and len(recipes) == 2
+    later = distilled(whole, found, brought=(theirs,))
+    assert {one.id: one for one in later} == {one.id: one for one in found}
