@@ -10,7 +10,14 @@ from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.dispatch.workbench import Workbench
 from engine.inbox import let_go_on
-from engine.preparation import refuse_changed, refuse_spent, settled, stored_config, task_of
+from engine.preparation import (
+    refuse_changed,
+    refuse_spent,
+    require_findings,
+    settled,
+    stored_config,
+    task_of,
+)
 from engine.searching import require_search
 from engine.session import Observer, Session
 from engine.store.replay import replay
@@ -33,6 +40,7 @@ def run_campaign(
     config = settled(config)
     task = task_of(config)
     require_search(config, task)  # a refusal comes before anything starts
+    require_findings(config)
     run_dir = config.runs_dir / config.name
     if (run_dir / STORE).exists():
         raise ConfigError(

@@ -12,6 +12,7 @@ from engine.config_sections import (
     Budgets,
     Devices,
     Final,
+    Findings,
     Islands,
     Migration,
     OperatorMix,
@@ -57,6 +58,7 @@ class CampaignConfig(Section):
     profiles: Profiles = Profiles()
     probes: Probes = Probes()
     final: Final = Final()
+    findings: Findings = Findings()
     tracking: Tracking = Tracking()
     snapshots: Snapshots = Snapshots()
     ray: RayCluster = RayCluster()

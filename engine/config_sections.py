@@ -268,6 +268,26 @@ class Final(Section):
     Contests that are left are given as long. More of it makes the interval narrower. 0: neither."""
 
 
+class Findings(Section):
+    """Rules that results bear out, kept in `RUN/findings.yaml`, told to operators and models, and
+    brought along from other campaigns. In a word: a list is `sources`."""
+
+    every: int = Field(default=40, ge=0)
+    """Evaluations between two distillations; the last is at the end. 0: none, and no file."""
+    sources: tuple[Path, ...] = ()
+    """Campaigns' folders, or files of findings, that this one begins with (`from` is the same).
+    Only rules for this class of device, and for this task or none, are used."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_list(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return {"sources": value}
+        if isinstance(value, dict) and "from" in value and "sources" not in value:
+            return {("sources" if key == "from" else key): one for key, one in value.items()}
+        return value
+
+
 class Tracking(Section):
     """Where MLflow records the campaign. In a word: `tracking: none` is `{uri: none}`."""
 

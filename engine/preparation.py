@@ -12,8 +12,12 @@ from engine.commands import resume_command
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
+from engine.findings.file import FindingsError
+from engine.findings.imports import bring
+from engine.findings.sources import findings_of
 from engine.stopping.targets import reached
 from engine.store.budget import figure, spent
+from engine.store.findings import Distilled
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
 from engine.store.sessions import CampaignStarted, SessionStarted
@@ -25,6 +29,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from operators.finding import Condition
 
 GIT_S = 5.0
 
@@ -102,12 +107,44 @@ def settled(config: CampaignConfig) -> CampaignConfig:
         changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
     if config.start_from is not None:
         changes["start_from"] = config.start_from.resolve()
+    if config.findings.sources:
+        sources = tuple(source.resolve() for source in config.findings.sources)
+        changes["findings"] = config.findings.model_copy(update={"sources": sources})
     task = Path(config.task)
     if (task / "task.yaml").is_file():
         changes["task"] = str(task.resolve())
     if not config.name:
         changes["name"] = f"{task.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
     return config.model_copy(update=changes)
+
+
+def brought_along(config: CampaignConfig, task: Task, info: DeviceInfo) -> Distilled | None:
+    """What a new campaign knows from others; None where nothing is brought along.
+
+    Raises ConfigError: a file that can't be read.
+    """
+    if not config.findings.sources:
+        return None
+    here = Condition(
+        task=task.name,
+        task_hash=task.hash,
+        backend=config.backend,
+        device_class=info.device_class,
+    )
+    try:
+        brought = bring(config.findings.sources, here)
+    except FindingsError as error:
+        raise ConfigError(f"findings.sources: {error}") from None
+    return Distilled(number=0, evaluations=0, findings=brought.findings, refused=brought.refused)
+
+
+def require_findings(config: CampaignConfig) -> None:
+    """Before anything starts. Raises ConfigError: what is to be brought along can't be read."""
+    try:
+        for source in config.findings.sources:
+            findings_of(source)
+    except FindingsError as error:
+        raise ConfigError(f"findings.sources: {error}") from None
 
 
 def campaign_started(config: CampaignConfig, task: Task) -> CampaignStarted:

@@ -19,11 +19,12 @@ from engine.ending import CampaignFailed, Stop
 from engine.forecast.beginning import foretell
 from engine.history.history import read_history
 from engine.history.improvements import improvement, improvements
-from engine.preparation import campaign_started, session_started
+from engine.preparation import brought_along, campaign_started, session_started
 from engine.searching import SPENT, describe_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, Improvement, IslandState, Phase, Snapshot
 from engine.steering import Steering
 from engine.stopping.watch import TargetWatch
+from engine.store.findings import Distilled
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.scoreboard import Best
@@ -82,6 +83,7 @@ class Session:
         self._improvements: deque[Improvement] = deque(maxlen=IMPROVEMENTS_KEPT)
         self._searching = describe_search(config, task)
         self._trouble = ""
+        self._refused: tuple[str, ...] = ()
         self._tracking_page = ""
         self._doing = ""
         self._calls: GatewayState | None = None
@@ -125,6 +127,8 @@ class Session:
             reason = self._search(actors)
             actors.append(SearchEnded(number=self._number, reason=reason))
             self._measure_again(actors)
+            self._doing = "distilling findings"
+            self._trouble = actors.distil() or self._trouble
         except CampaignFailed as error:
             actors.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
             with suppress(OSError, StoreError):
@@ -172,7 +176,8 @@ class Session:
         )
         self._start("bringing the population back" if self._before else "measuring the naive seed")
         naive = Candidate.from_source(self._task.naive)
-        actors.begin(info, self._number, naive, self._before)
+        brought = self._brought(actors, info)
+        actors.begin(info, self._number, naive, self._before, brought)
         if lack := self._targets.lack():
             raise CampaignFailed(lack)
 
@@ -184,6 +189,17 @@ class Session:
         self._forecast = made.sentence
         actors.append(made.event(self._number))
         self._start("starting the search")
+
+    def _brought(self, actors: CampaignActors, info: DeviceInfo) -> Distilled | None:
+        """What came along from other campaigns: read once, and stored before anybody knows it."""
+        brought = self._before.brought if self._before else None
+        begun = self._before is not None and bool(self._before.scores.evaluations)
+        if brought is None and not begun:
+            brought = brought_along(self._config, self._task, info)
+            if brought is not None:
+                actors.append(brought)
+        self._refused = brought.refused if brought else ()
+        return brought
 
     def _search(self, actors: CampaignActors) -> str:
         """Until the islands have ended; returns why they did."""
@@ -304,6 +320,7 @@ class Session:
             seconds_left=self._seconds_left(),
             tracking_trouble=self._trouble,
             tracking_page=self._tracking_page,
+            findings_refused=self._refused,
             calls=self._calls.spending if self._calls else None,
             outages=self._calls.outages if self._calls else (),
             call_budget=self._config.budgets.of_calls,

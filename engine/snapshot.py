@@ -105,6 +105,7 @@ class Snapshot:
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
     tracking_page: str = ""  # the campaign's in MLflow, after the server's address
+    findings_refused: tuple[str, ...] = ()  # why findings of others are not used, a sentence each
     calls: Spending | None = None  # of models; None where none is asked
     call_budget: CallBudget = field(default_factory=CallBudget)
     outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first

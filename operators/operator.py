@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
+from operators.finding import Finding
 from operators.individual import Candidate, Experiment, Idea, Individual
 
 
@@ -26,11 +27,13 @@ class Knowledge:
 
     measured: answers of probes on this class of device. findings: rules that results bear out.
     calibration: to a designer, how its predictions came out; empty while that is not known.
+    brought: rules of other campaigns that still stand, for operators that read no sentences.
     """
 
     measured: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     calibration: str = ""
+    brought: tuple[Finding, ...] = ()
 
 
 NOTHING_LEARNED = Knowledge()

@@ -8,6 +8,7 @@ import ray
 from engine.actors.answers import answer
 from engine.actors.cluster import Layout, on_this_node
 from engine.actors.dispatcher import DispatcherActor
+from engine.actors.distiller import DistillerActor
 from engine.actors.followers import Follower
 from engine.actors.gateway import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
 from engine.actors.island import IslandActor
@@ -19,6 +20,7 @@ from engine.config import CampaignConfig
 from engine.dispatch.workbench import Workbench
 from engine.snapshot import DispatcherState, IslandState
 from engine.store.events import Event, to_row
+from engine.store.findings import Distilled
 from engine.store.probes import ProbeLog
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
@@ -67,6 +69,17 @@ class CampaignActors:
         self._reporter = self._following(
             ReporterActor, store.parent, does="writes the report", takes="the report took"
         )
+        self._distiller: Follower | None = None
+        if config.findings.every:
+            self._distiller = self._following(
+                DistillerActor,
+                config,
+                store.parent,
+                self._gateway,
+                self._islands,
+                does="makes findings",
+                takes="the findings took",
+            )
         self._tracker: Follower | None = None
         if config.tracking_uri is not None:
             self._tracker = self._following(
@@ -95,9 +108,15 @@ class CampaignActors:
         answer(self._writer.append.remote([to_row(event) for event in events]))
 
     def begin(
-        self, info: DeviceInfo, session: int, baseline: Candidate, before: Replay | None
+        self,
+        info: DeviceInfo,
+        session: int,
+        baseline: Candidate,
+        before: Replay | None,
+        brought: Distilled | None,
     ) -> None:
-        """Measure the naive seed, bring every island to where the store left it."""
+        """Measure the naive seed, bring every island to where the store left it. brought: what came
+        along from other campaigns."""
         if self._gateway is not None:
             budget = self._config.budgets.of_calls
             history = before.calls if before else CallHistory()
@@ -131,6 +150,7 @@ class CampaignActors:
                     before.history(index) if before else [],
                     before.unheard(index, config.memory_partners(index)) if before else [],
                     self._islands,
+                    brought,
                 )
                 for index, island in enumerate(self._islands)
             ]
@@ -202,12 +222,17 @@ class CampaignActors:
         return trouble
 
     def follow(self) -> str:
-        """Let report and tracking catch up with the store, unless they still do.
+        """Let findings, report and tracking catch up with the store, unless they still do.
 
         What is wrong with them, in one sentence; empty when all is well.
         """
-        troubles = [one.catch_up() for one in self._followers()]
+        followers = [*filter(None, [self._distiller]), *self._followers()]
+        troubles = [one.catch_up() for one in followers]
         return next(filter(None, troubles), "")
+
+    def distil(self) -> str:
+        """The last time, when all is measured; what is wrong, in one sentence, or nothing."""
+        return self._distiller.finish() if self._distiller else ""
 
     def finish_following(self) -> str:
         """Everything stored so far, and the run folder's files; the same answer."""

@@ -16,6 +16,7 @@ from engine.islands.operators import island_operators
 from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
+from engine.store.findings import Distilled
 from engine.store.probes import Probed, ProbeWritten
 from engine.store.profiles import Profiled
 from engine.store.replay import History
@@ -26,6 +27,7 @@ from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog import random_candidate
 from operators.catalog.search_space import Sweep, search_space
+from operators.finding import Finding
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Draft, Operators
 
@@ -73,9 +75,11 @@ class IslandActor:
         history: History,
         unheard: Sequence[Individual],
         peers: list[ActorHandle[Any]],
+        brought: Distilled | None = None,
     ) -> None:
         """history: the island's own, on a resumed campaign; unheard: what became of other islands'
-        drafts that it had not been told of; peers: all islands in order."""
+        drafts that it had not been told of; peers: all islands in order; brought: what came along
+        from other campaigns."""
         task = load_task(self._config.task)
         self._peers = peers
         model = self._model()
@@ -83,7 +87,7 @@ class IslandActor:
             config=self._config,
             task=task,
             device=info,
-            operators=self._operators(task, info, model),
+            operators=self._operators(task, info, model, brought.findings if brought else ()),
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
@@ -100,6 +104,8 @@ class IslandActor:
         self._island = Island(self._index, setting)
         self._island.restore(history)
         self._island.hear(unheard)
+        if brought is not None:
+            self._island.know(brought)
         await self._island.begin(baseline, evaluation)
 
     def _model(self) -> GatewayModel | None:
@@ -118,8 +124,14 @@ class IslandActor:
     def _measure_probe(self, written: ProbeWritten) -> None:
         self._dispatcher.probe.remote(written)
 
-    def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
-        return island_operators(self._config, self._index, task, info, model)
+    def _operators(
+        self,
+        task: Task,
+        info: DeviceInfo,
+        model: GatewayModel | None,
+        brought: Sequence[Finding],
+    ) -> Operators:
+        return island_operators(self._config, self._index, task, info, model, brought)
 
     def _sweep(self, task: Task) -> Sweep | None:
         """In an order of the island's own; none beside a model, which always finds something."""
@@ -160,6 +172,9 @@ class IslandActor:
 
     async def hear_answer(self, probed: Probed) -> None:
         self._begun.hear_answer(probed)
+
+    async def know(self, distilled: Distilled) -> None:
+        self._begun.know(distilled)
 
     async def revise(self, number: int, evaluation: Evaluation) -> None:
         self._begun.revise(number, evaluation)

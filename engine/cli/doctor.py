@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from engine.cli.findings import Finding, State
+from engine.cli.examined import Finding, State
 from evaluators.acceptance.versions import Level, version_findings
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing

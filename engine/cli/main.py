@@ -104,6 +104,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.evaluate import NoSuchKernel
     from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
+    from engine.findings.file import FindingsError
     from engine.store.store import StoreError
     from evaluators.certify.certificate import CertificateError
     from evaluators.device_info import BackendMissing
@@ -112,6 +113,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     return (
         UsageError,
         ConfigError,
+        FindingsError,
         StoreError,
         TaskError,
         BackendMissing,
@@ -273,7 +275,7 @@ def _doctor(arguments: Namespace) -> int:
         raise UsageError("--backend, --section and --out go with doctor --device")
     from engine.cli.backend_needs import find_lacks
     from engine.cli.doctor import examine, find_backend, find_forecast, find_models
-    from engine.cli.findings import print_findings
+    from engine.cli.examined import print_findings
 
     findings = examine()
     if arguments.config is not None:

@@ -19,6 +19,7 @@ from engine.islands.tally import Tally
 from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
+from engine.store.findings import Distilled, FindingsTold
 from engine.store.probes import Probed, ProbeHeard
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
@@ -103,6 +104,14 @@ class Island:
         if self._memory.take_answer(probed):
             self._setting.journal.post(ProbeHeard(island=self.index, probe_id=probed.key))
 
+    def know(self, distilled: Distilled) -> None:
+        """Take the findings in; cycles that have begun go on with those of before. Without a memory
+        that is shared an island knows only what was brought along."""
+        shared = distilled.number == 0 or self._config.shares_memory(self.index)
+        if shared and self._mix.evolves and self._memory.know(distilled, self._setting.task.hash):
+            told = FindingsTold(island=self.index, number=distilled.number)
+            self._setting.journal.post(told)
+
     def revise(self, number: int, evaluation: Evaluation) -> None:
         """Take a kernel's new verdict in; cycles that have begun go on with the old one."""
         if self._memory.revise(number, evaluation):
@@ -133,6 +142,8 @@ class Island:
                     self._memory.profiles[event.kernel_id] = event.advice
                 case Probed():
                     self._memory.take_answer(event)
+                case Distilled():
+                    self._memory.know(event, self._setting.task.hash)
                 case CycleStarted():
                     self.hear(individuals)
                     self._memory.take_heard()

@@ -8,8 +8,10 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.islands.population import AddStatus, Population
 from engine.islands.restart import diverse
+from engine.store.findings import Distilled
 from engine.store.probes import Probed
 from evaluators.evaluation import Evaluation
+from operators.finding import lines
 from operators.individual import Individual
 from operators.operator import NOTHING_LEARNED
 
@@ -39,6 +41,7 @@ class Memory:
         self.profiles: dict[str, tuple[str, ...]] = {}
         self.knowledge = NOTHING_LEARNED
         self._answers: dict[str, Probed] = {}  # of probes, by id
+        self._distilled = -1  # the number of the last findings that it was told of
         self.revised: dict[str, tuple[int, Evaluation]] = {}
         self._heard: list[Individual] = []  # since a cycle last began
         self._best = 0.0  # of the population, since it last began
@@ -110,6 +113,18 @@ class Memory:
             self.individuals[individual.id] = individual
         self._forget_oldest()
         return tuple(f"i{one.island}/c{one.cycle}/s{one.slot}" for one in new)
+
+    def know(self, distilled: Distilled, task_hash: str) -> bool:
+        """Later cycles are told these findings; False: it knows these or newer ones."""
+        if distilled.number <= self._distilled:
+            return False
+        self._distilled = distilled.number
+        self.knowledge = replace(
+            self.knowledge,
+            findings=lines(distilled.findings, task_hash),
+            brought=tuple(one for one in distilled.findings if one.origin and not one.fallen),
+        )
+        return True
 
     def _forget_oldest(self) -> None:
         for remembered in (self.individuals, self.tuned):

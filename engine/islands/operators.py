@@ -1,11 +1,13 @@
 """Which operators an island has: the catalogue's, or a model's over them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.config import CampaignConfig
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.catalog import catalog_operators
+from operators.finding import Finding
 from operators.llm.designer import focus_of
 from operators.llm.question import Model
 from operators.llm.scientist import llm_operators
@@ -15,9 +17,15 @@ from operators.tuning.initial import InitialDesign
 
 
 def island_operators(
-    config: CampaignConfig, index: int, task: Task, device: DeviceInfo, model: Model | None
+    config: CampaignConfig,
+    index: int,
+    task: Task,
+    device: DeviceInfo,
+    model: Model | None,
+    brought: Sequence[Finding] = (),
 ) -> Operators:
-    """model: what an island of kind llm asks; None: nobody is asked."""
+    """model: what an island of kind llm asks; None: nobody is asked. brought: what came along from
+    other campaigns."""
     classic = replace(catalog_operators(task, device), tuner=Elites(task, device))
     mix = config.operators_of(index)
     sharing = config.designing_islands
@@ -29,6 +37,7 @@ def island_operators(
             most=config.most_initial,
             place=sharing.index(index),
             islands=len(sharing),
+            brought=brought,
         )
         classic = replace(classic, initial=initial)
     if mix.kind != "llm" or config.llm is None or model is None:

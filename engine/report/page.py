@@ -16,6 +16,7 @@ from engine.report.ancestry import rungs
 from engine.report.belief import belief, won_contest
 from engine.report.best_plot import ancestry_plot, best_plot
 from engine.report.devices import device_use
+from engine.report.findings import findings_told
 from engine.report.islands import islands_of, islands_plot, migrations_of
 from engine.report.machine import machine_facts, session_rows
 from engine.report.models import costs_of
@@ -62,6 +63,7 @@ def make_page(history: History, run_dir: Path, *, state: State, made_at: float) 
         **_first_screen(history, summary, run_dir, state),
         **_best(history, summary),
         **_search(history),
+        "findings": findings_told(history.replay, run_dir),
         **_circumstances(history, run_dir, state),
         "made_at": made_at,
     }

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
 from engine.store.event_body import body_of
+from engine.store.findings import FindingEvent
 from engine.store.ideas import IdeaEvent
 from engine.store.probes import ProbeEvent
 from engine.store.profiles import ProfileEvent
@@ -247,6 +248,7 @@ Event = (
     | ProfileEvent
     | RevisionEvent
     | SteeringEvent
+    | FindingEvent
 )
 
 

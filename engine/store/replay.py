@@ -18,6 +18,7 @@ from engine.store.events import (
     Fault,
     Migrated,
 )
+from engine.store.findings import Distilled, FindingsTold
 from engine.store.ideas import IdeaEvent
 from engine.store.probes import Probed, ProbeEvent, ProbeHeard, ProbeLog
 from engine.store.profiles import Learned, Profiled
@@ -96,6 +97,7 @@ class Replay:
     probes: ProbeLog = field(default_factory=ProbeLog)
     injected: list[Injected] = field(default_factory=list)
     forecasts: list[ForecastMade] = field(default_factory=list)  # of each session that made one
+    distilled: list[Distilled] = field(default_factory=list)
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -116,6 +118,12 @@ class Replay:
             if isinstance(event, Added) and event.told_others and event.key not in heard
             for individual in self._individuals(event)
         ]
+
+    @property
+    def brought(self) -> Distilled | None:
+        """What came along from other campaigns; None where nothing was to."""
+        first = self.distilled[0] if self.distilled else None
+        return first if first is not None and first.number == 0 else None
 
     def lineage(self, kernel_id: str) -> list[Drafted]:
         """From the kernel back to a seed, along the Base of each step."""
@@ -200,6 +208,9 @@ class Replay:
             self.sessions[-1].paused_at = stored.at
         elif isinstance(event, WentOn):
             self.sessions[-1].go_on(stored.at)
+        elif isinstance(event, Distilled):
+            self.distilled.append(event)
+            self.calls.forget(f"d{event.number}/")
         elif isinstance(event, CallEvent):
             self.calls.take(event)
         elif isinstance(event, CycleFinished):
@@ -221,6 +232,9 @@ class Replay:
             self._own.setdefault(event.island, []).append(self.scores.profiles[event.kernel_id])
         elif isinstance(event, ProbeHeard):
             self._own.setdefault(event.island, []).append(self.probes.answers[event.probe_id])
+        elif isinstance(event, FindingsTold):
+            told = next(one for one in self.distilled if one.number == event.number)
+            self._own.setdefault(event.island, []).append(told)
 
     def _individuals(self, event: Event) -> tuple[Individual, ...]:
         """As they were first measured: an island hears of a new verdict by an event of its own."""

@@ -10,6 +10,7 @@ from engine.store.store import Store
 
 STORE = "store.sqlite"
 REPORT, PLOTS = "report.html", "plots"
+FINDINGS = "findings.yaml"
 RAY_LOG = "ray.log"
 """What Ray had to say, if anything."""
 

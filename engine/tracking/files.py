@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.store.run_folder import PLOTS, REPORT
+from engine.store.run_folder import FINDINGS, PLOTS, REPORT
 
-NAMES = (REPORT, "summary.json")
+NAMES = (REPORT, "summary.json", FINDINGS)
 
 MOST_BYTES = 20_000_000
 """A larger file stays where it is."""

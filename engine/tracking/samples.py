@@ -9,6 +9,7 @@ from engine.config import CampaignConfig
 from engine.islands.population import Population
 from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Added, Evaluated, Fault, Migrated
+from engine.store.findings import Distilled
 from engine.store.replay import Replay
 from engine.store.revisions import Revised
 from engine.store.scoreboard import Best
@@ -35,6 +36,7 @@ METRICS: Mapping[str, str] = {
     "evaluations_per_s": "over the sessions that evaluated anything",
     "device_busy_fraction": "share of these sessions that devices spent on kernels",
     "diversity": "effective number of kernel structures, mean over islands",
+    "findings": "rules that results bear out, and that stand",
     "faults": "processes lost, and other breakage of infrastructure",
     "final_speedup": "of the best over the naive seed, measured against it at the end",
     "final_low": "lower end of its 95% interval",
@@ -106,6 +108,9 @@ class Sampler:
             case FinalMeasurement() as final:
                 yield from self._sample_if_due(stored)
                 yield from _points(stored, None, _final(final), self._evaluations)
+            case Distilled() as distilled:
+                standing = sum(not one.fallen for one in distilled.findings)
+                yield from _points(stored, None, {"findings": standing}, self._evaluations)
             case Added() as added:
                 island = self._islands[added.island]
                 island.evaluations += 1

@@ -1,7 +1,7 @@
 """Designer without a model: the techniques that fit the Base, as predicted experiments."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +10,7 @@ import numpy as np
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
+from operators.catalog.brought import expected_of, lost_steps, trapped_families
 from operators.catalog.families import Params, families, random_params
 from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
 from operators.catalog.technique import Range, Technique, changes, step
@@ -18,6 +19,7 @@ from operators.catalog.techniques.gemm_starts import GEMM_STARTS
 from operators.catalog.techniques.lds import LDS
 from operators.catalog.techniques.rows import SOFTMAX, SUM
 from operators.catalog.techniques.transpose import TRANSPOSE
+from operators.finding import Finding
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 
@@ -78,8 +80,10 @@ class CatalogDesigner:
         steps = self._avenues(kernel, reference)
         avenues = [partial(self._newcomers, context.rng)] * NEWCOMERS
         avenues += [steps[i] for i in context.rng.permutation(len(steps))]
+        brought = context.knowledge.brought
         for avenue in avenues:
             fresh = [proposal for proposal in avenue() if proposal.leads_to not in tried]
+            fresh = self._not_trapped(kernel, fresh, brought)
             if fresh:
                 drawn.append(fresh)
             if len(drawn) == AVENUES:
@@ -92,12 +96,31 @@ class CatalogDesigner:
         start = 0
         for fresh in drawn:
             at = start + gains.sample(context.rng, start, start + len(fresh))
-            experiments.append(self._experiment(kernel, together[at], gains, at))
+            experiments.append(self._experiment(kernel, together[at], gains, at, brought))
             start += len(fresh)
         return Design(
             avenues=tuple(experiment.avenue for experiment in experiments),
             experiments=tuple(_draw(experiments, context)),
         )
+
+    def _not_trapped(
+        self, kernel: KernelSource, fresh: list[_Proposal], brought: Sequence[Finding]
+    ) -> list[_Proposal]:
+        """Without what made kernels slower in other campaigns, as long as it is believed."""
+        if not brought or not fresh:
+            return fresh
+        trapped, lost = trapped_families(brought), lost_steps(brought)
+
+        def is_lost(one: _Proposal) -> bool:
+            family = one.family or self._families.of(kernel) or ""
+            changed = [
+                (family, name, kernel.params[name], value)
+                for name, value in one.params.items()
+                if name in kernel.params and kernel.params[name] != value
+            ]
+            return one.family in trapped or (len(changed) == 1 and changed[0] in lost)
+
+        return [one for one in fresh if not is_lost(one)]
 
     def _point(self, kernel: KernelSource) -> Key:
         """Where the Base stands; a naive kernel stands where the textbook's does."""
@@ -171,9 +194,15 @@ class CatalogDesigner:
                 )
 
     def _experiment(
-        self, kernel: KernelSource, proposal: _Proposal, gains: Gains, at: int
+        self,
+        kernel: KernelSource,
+        proposal: _Proposal,
+        gains: Gains,
+        at: int,
+        brought: Sequence[Finding],
     ) -> Experiment:
         technique = proposal.technique
+        usual = technique.cpu if self._on_cpu else technique.gpu
         what = changes(kernel.params, proposal.params) or "parameters kept"
         where = f"{proposal.family}: " if proposal.family else ""
         return Experiment(
@@ -181,7 +210,7 @@ class CatalogDesigner:
             description=f"{technique.avenue} ({where}{what})",
             rubric=technique.rubric,
             performance=_corrected(
-                technique.cpu if self._on_cpu else technique.gpu,
+                expected_of(brought).get(technique.name, usual),
                 mean=float(gains.mean[at]),
                 deviation=float(gains.deviation[at]),
                 prior=float(gains.prior[at]),

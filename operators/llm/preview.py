@@ -6,6 +6,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task import Task
 from operators.individual import Candidate, Experiment, Individual
 from operators.llm.designer import AVENUES, EXPERIMENTS
+from operators.llm.prompts.distilling import distiller_prompt
 from operators.llm.prompts.render import (
     Scene,
     crossover_prompt,
@@ -53,6 +54,8 @@ def preview(role: Part, task: Task, device: DeviceInfo) -> Prompt:
             return probe_prompt(scene, PROBE, seed, known)
         case "crossover":
             return crossover_prompt(scene, seed, seed, known)
+        case "distiller":
+            return distiller_prompt(scene, known, ())
         case "repair":
             failed = _seed(task, device, Status.COMPILE_ERROR, "(here stands what went wrong)")
             return repair_prompt(scene, failed, {})

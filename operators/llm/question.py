@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
-Role = Literal["selector", "designer", "writer", "crossover", "repair"]
-ROLES: tuple[Role, ...] = ("selector", "designer", "writer", "crossover", "repair")
+Role = Literal["selector", "designer", "writer", "crossover", "repair", "distiller"]
+ROLES: tuple[Role, ...] = (
+    *("selector", "designer", "writer"),
+    *("crossover", "repair", "distiller"),
+)
 
 Part = Role | Literal["prober"]
 PARTS: tuple[Part, ...] = (*ROLES, "prober")

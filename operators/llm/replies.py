@@ -2,7 +2,7 @@
 
 import re
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -115,6 +115,42 @@ class AskingDesignerReply(DesignerReply):
         return [one for one in asked if one.get("question", "").strip()]
 
 
+class RuleReply(_Reply):
+    """id: of a rule of before that this one renews; shown_by, against: ids of kernels."""
+
+    kind: Literal["win", "trap"]
+    rule: str = Field(min_length=1)
+    condition: str = ""
+    shown_by: list[str] = Field(min_length=1)
+    against: list[str] = []
+    id: str = ""
+
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _kind(cls, value: Any) -> Any:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("rule", "condition", "id", mode="before")
+    @classmethod
+    def _said(cls, value: Any) -> Any:
+        return "" if value is None else _as_text(value)
+
+    @field_validator("shown_by", "against", mode="before")
+    @classmethod
+    def _ids(cls, value: Any) -> Any:
+        """ "kernels 77cafb01 and 0f1e2d3c" are two."""
+        if value is None:
+            return []
+        text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return _ID.findall(text)
+
+
+class DistillerReply(_Reply):
+    """No rule is an answer: the record may show nothing."""
+
+    rules: list[RuleReply]
+
+
 _ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{6,64}(?![0-9A-Za-z])")
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
 _DEEPEST = 4
@@ -165,6 +201,18 @@ SHAPES: dict[type[BaseModel], Shape] = {
         keys=_shape(avenues="optimization_avenues", experiments="", probes=""),
         items="experiments",
         item_keys=_EXPERIMENT_KEYS,
+    ),
+    DistillerReply: Shape(
+        keys=_shape(rules="findings"),
+        items="rules",
+        item_keys=_shape(
+            kind="type",
+            rule="finding",
+            condition="conditions when",
+            shown_by="kernels shown evidence",
+            against="contradicted_by",
+            id="",
+        ),
     ),
 }
 

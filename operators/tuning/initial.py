@@ -1,14 +1,17 @@
 """Initial design: a first generation that is spread over all families and their spaces."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from evaluators.kernel.grid import Rows
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
+from operators.catalog.brought import starts, trapped_families, without_trapped
+from operators.catalog.families import Params
 from operators.catalog.search_space import search_space
+from operators.finding import Finding
 from operators.individual import Candidate
 from operators.operator import Declined, Draft
 from operators.tuning.space import Floats, Space, space_of
@@ -32,14 +35,29 @@ class InitialDesign:
     """
 
     def __init__(
-        self, task: Task, seed: int, *, per_family: int, most: int, place: int, islands: int
+        self,
+        task: Task,
+        seed: int,
+        *,
+        per_family: int,
+        most: int,
+        place: int,
+        islands: int,
+        brought: Sequence[Finding] = (),
     ) -> None:
-        """most: points over all islands; place: the island's among those that share the design."""
-        self._sources: Mapping[str, KernelSource] = search_space(task).sources
+        """most: points over all islands; place: the island's among those that share the design;
+        brought: rules of other campaigns, whose points come first, and whose trapped families do
+        not come."""
+        sources = search_space(task).sources
+        self._first = starts(brought, sources)[:most]
+        names = without_trapped(list(sources), trapped_families(brought))
+        self._all = list(sources)
+        self._sources: Mapping[str, KernelSource] = {name: sources[name] for name in names}
+        self._known = sources
         self._seed = seed
-        whole = min(most, per_family * len(self._sources))
-        self._numbers = range(place, whole, islands)
-        self._of_each = math.ceil(whole / max(1, len(self._sources)))
+        spread = min(most - len(self._first), per_family * len(self._sources))
+        self._numbers = range(place, len(self._first) + spread, islands)
+        self._of_each = math.ceil(spread / max(1, len(self._sources)))
         self._points: dict[str, list[dict[str, int]]] = {}
 
     def __len__(self) -> int:
@@ -49,21 +67,28 @@ class InitialDesign:
         """The island's own number-th, from 0. Raises Declined where there is none."""
         if number >= len(self):
             raise Declined("the initial design is at its end")
-        turn, family = divmod(self._numbers[number], len(self._sources))
-        name = list(self._sources)[family]
-        points = self._of(name)
-        if turn >= len(points):
-            raise Declined(f"{name} has no {turn + 1} points")
-        kernel = self._sources[name].with_params(points[turn])
+        name, params = self._point(self._numbers[number])
+        kernel = self._known[name].with_params(params)
         values = ", ".join(f"{key} = {value}" for key, value in kernel.params.items())
         return Draft(
             candidate=Candidate.from_source(kernel.text),
             report=f"{REPORT}{name}, {values}",
         )
 
+    def _point(self, number: int) -> tuple[str, Params]:
+        """Of all islands' design. Raises Declined."""
+        if number < len(self._first):
+            return self._first[number]
+        turn, family = divmod(number - len(self._first), len(self._sources))
+        name = list(self._sources)[family]
+        points = self._of(name)
+        if turn >= len(points):
+            raise Declined(f"{name} has no {turn + 1} points")
+        return name, points[turn]
+
     def _of(self, name: str) -> list[dict[str, int]]:
         if name not in self._points:
-            rng = np.random.default_rng((self._seed, list(self._sources).index(name)))
+            rng = np.random.default_rng((self._seed, self._all.index(name)))
             space = space_of(self._sources[name])
             self._points[name] = [space.params(row) for row in spread(space, self._of_each, rng)]
         return self._points[name]

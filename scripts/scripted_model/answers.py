@@ -17,6 +17,7 @@ ROLES = {
     "Kernel Writer (crossover)": "crossover",
     "Kernel Writer (repair)": "repair",
     "Kernel Writer (probe)": "probe",
+    "Distiller": "distiller",
 }
 CODE_TITLES = {"writer": "Base", "crossover": "First parent", "repair": "The kernel that failed"}
 
@@ -38,6 +39,8 @@ def answer(messages: Messages, number: int) -> str:
         return _design(prompt, draw)
     if role == "probe":
         return f"```hip\n{_probe(prompt)}```\n"
+    if role == "distiller":
+        return _rules(prompt)
     base = listing(prompt, CODE_TITLES[role])
     kernel = changed(base, prompt, draw)
     return f"```hip\n{kernel}```\n\n## Report\nParameters drawn anew (scripted reply {number}).\n"
@@ -95,6 +98,24 @@ def _design(prompt: str, draw: random.Random) -> str:
     ]
     avenues = [f"avenue {i}: {name}" for i, name in enumerate((names * 10)[:10])]
     return json.dumps({"avenues": avenues, "experiments": experiments})
+
+
+def _rules(prompt: str) -> str:
+    """Of each kernel in the record that gained or lost for sure, one rule."""
+    found = re.findall(
+        r"^- ([0-9a-f]{16}): (.*?) \[on \w+\]: ([+-])[\d.e+]+% ", prompt, re.MULTILINE
+    )
+    rules = [
+        {
+            "kind": "win" if sign == "+" else "trap",
+            "rule": f"Do what {identity} did" if sign == "+" else f"Leave what {identity} did",
+            "condition": what[:60],
+            "shown_by": [identity],
+            "against": [],
+        }
+        for identity, what, sign in found
+    ]
+    return f"```json\n{json.dumps({'rules': rules[:8]})}\n```"
 
 
 def listing(prompt: str, title: str) -> str:

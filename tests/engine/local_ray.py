@@ -248,7 +248,7 @@ def local_ray() -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             for user in USERS:
                 patch.setattr(f"engine.actors.{user}.ray", local)
-            for follower in ("reporter", "tracker"):  # this process stays where it is
+            for follower in ("reporter", "tracker", "distiller"):  # this process stays where it is
                 patch.setattr(f"engine.actors.{follower}.stand_aside", lambda *_: None)
             try:
                 yield Driver.here()

@@ -70,6 +70,16 @@ def _compare(arguments: Namespace) -> int:
     return compare_campaigns(arguments, sys.stdout)
 
 
+def _findings(arguments: Namespace) -> int:
+    """Merge what several campaigns found: rules with their numbers, evidence on the same rule
+    combined, and what contradicts. RUN is a campaign's folder or a file of findings; a campaign
+    that has no such file is distilled from its store."""
+    from engine.cli.look.findings import merge_campaigns
+
+    merge_campaigns(arguments.runs, sys.stdout, out=arguments.out, as_json=arguments.json)
+    return OK
+
+
 def _runs(arguments: Namespace) -> int:
     """List the campaigns in a folder, the newest first: name, task, backend, whether it runs,
     ended or was killed, its best, how many evaluations, its age. Also while they run."""
@@ -119,4 +129,5 @@ LOOK_COMMANDS: Mapping[str, Command] = {
     "track": _track,
     "prompts": _prompts,
     "compare": _compare,
+    "findings": _findings,
 }

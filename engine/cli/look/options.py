@@ -11,7 +11,7 @@ Add = Callable[[str, str], ArgumentParser]
 """A command's name and summary -> its parser."""
 
 # Written out, so that --help need not import what they are names of; a test compares.
-ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair", "prober")
+ROLE_NAMES = ("selector", "designer", "writer", "crossover", "repair", "distiller", "prober")
 
 
 def add_look_commands(add: Add) -> None:
@@ -22,6 +22,7 @@ def add_look_commands(add: Add) -> None:
     _add_track(add)
     _add_prompts(add)
     _add_compare(add)
+    _add_findings(add)
 
 
 def _add_report(add: Add) -> None:
@@ -149,6 +150,15 @@ def _add_compare(add: Add) -> None:
     )
     compare.add_argument("--no-plot", action="store_true", help="draw none")
     compare.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_findings(add: Add) -> None:
+    findings = add("findings", "merge what campaigns found, and say what contradicts")
+    findings.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN", help="campaigns, or files of findings"
+    )
+    findings.add_argument("--out", type=Path, metavar="FILE", help="write them to this file too")
+    findings.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _amount(text: str) -> float:

@@ -27,6 +27,7 @@ PERSONAS: Mapping[str, str] = {
     "crossover": "Kernel Writer (crossover)",
     "repair": "Kernel Writer (repair)",
     "probe": "Kernel Writer (probe)",
+    "distiller": "Distiller",
 }
 ARGUMENT_ROLES = {
     "in": "input",
@@ -99,7 +100,7 @@ class Page:
 
     @property
     def _writes(self) -> bool:
-        return self._role not in ("selector", "designer")
+        return self._role not in ("selector", "designer", "distiller")
 
     def _told_always(self, task: Task, device: DeviceInfo, knowledge: Knowledge) -> str:
         benchmarks = task.workloads("benchmarks", device.backend)
@@ -109,7 +110,7 @@ class Page:
             task=task,
             description=self._share(task.description, DESCRIPTION_SHARE),
             device=device,
-            notes=() if self._role == "selector" else device.notes,
+            notes=() if self._role in ("selector", "distiller") else device.notes,
             roles=ARGUMENT_ROLES,
             right_when={a.name: right_when(a, benchmarks) for a in task.outputs},
             task_lines=[*filter(None, [exactness(task, benchmarks)]), *work(task, device)],

@@ -12,6 +12,7 @@ PROMPT_TOKENS: Mapping[Role, int] = {
     "writer": 24_000,
     "crossover": 24_000,
     "repair": 24_000,
+    "distiller": 16_000,
 }
 """Of a prompt at most, where nobody says otherwise."""
 

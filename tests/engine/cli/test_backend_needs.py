@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli.backend_needs import NEEDS, Lack, find_lacks, lack_lines
-from engine.cli.findings import Finding, print_findings
+from engine.cli.examined import Finding, print_findings
 from engine.cli.main import main
 from evaluators.device_info import BACKENDS
 from evaluators.profile.profiler import TOOLS

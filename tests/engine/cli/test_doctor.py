@@ -13,7 +13,7 @@ import pytest
 
 from engine.cli import doctor
 from engine.cli.doctor import examine
-from engine.cli.findings import Finding, print_findings
+from engine.cli.examined import Finding, print_findings
 from evaluators.profile.run import find_tool
 from tests.evaluators.hip import test_hip_double
 from tests.evaluators.profile.test_profile import put_tool

@@ -12,9 +12,11 @@ from evaluators.evaluation import Status
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from operators.catalog import random_candidate
+from operators.finding import Finding
 from operators.individual import Individual
 from operators.llm.call import estimated_tokens
 from operators.llm.preview import preview
+from operators.llm.prompts.distilling import distiller_prompt
 from operators.llm.prompts.page import difference
 from operators.llm.prompts.render import (
     Scene,
@@ -81,6 +83,7 @@ def prompts(scene: Scene, people: list[Individual]) -> Mapping[Role, Prompt]:
         "writer": writer_prompt(own("writer"), base, reference, WORDY, known),
         "crossover": crossover_prompt(own("crossover"), base, reference, known),
         "repair": repair_prompt(own("repair"), replace(failed, parents=(base.id,)), known),
+        "distiller": distiller_prompt(own("distiller"), known, RULES[: len(people)]),
     }
 
 
@@ -88,6 +91,16 @@ def text_of(prompt: Prompt) -> str:
     return "\n".join(message.content for message in prompt.messages)
 
 
+RULES = [
+    Finding(
+        id=f"{number:08x}",
+        kind="win" if number % 2 else "trap",
+        rule="Let a thread own 8x4 outputs, and keep their sums in registers. " * 3,
+        ratio=(2.1, 1.9, 2.3) if number % 2 else (0.8, 0.7, 0.9),
+        shown_by=("0123456789abcdef",) * 3,
+    )
+    for number in range(100)
+]
 LARGEST = max(
     map(load_task, shipped_tasks()), key=lambda task: len(task.description + task.reference_text)
 )
@@ -131,6 +144,18 @@ def test_it_is_said_how_much_of_what_was_learned_is_left_out(two_hundred: list[I
         assert len(lines) + int(left_out[-1]) == 100, role
 
 
+def test_a_distiller_is_told_how_many_rules_and_steps_are_left_out(
+    two_hundred: list[Individual],
+) -> None:
+    text = text_of(prompts(Scene(task=LARGEST, device=DEVICE, tokens=0), two_hundred)["distiller"])
+    rules = re.findall(r"^- [0-9a-f]{8}: ", text, re.MULTILINE)
+    (unsaid,) = re.findall(r"\((\d+) further ones are left out\.\)", text)
+    assert rules and len(rules) + int(unsaid) == len(RULES)
+    steps = re.findall(r"^- [0-9a-f]{16}: ", text, re.MULTILINE)
+    (dropped,) = re.findall(r"\((\d+) older ones are left out\.\)", text)
+    assert steps and len(steps) + int(dropped) == len(two_hundred) - 1  # the first is nobody's
+
+
 def test_a_task_told_at_length_keeps_the_budget_too(two_hundred: list[Individual]) -> None:
     task = replace(LARGEST, description="Rows. " * 20_000, reference_text="# numpy\n" * 20_000)
     for role, prompt in prompts(Scene(task=task, device=DEVICE, tokens=0), two_hundred).items():
@@ -162,7 +187,8 @@ def test_two_prompts_of_a_role_begin_alike(role: Role, two_hundred: list[Individ
     people = two_hundred
     first, later = (text_of(prompts(scene, people[:n])[role]) for n in (21, 24))
     assert first != later
-    title = "# The kernels of this tournament" if role == "selector" else ": kernel "
+    titles = {"selector": "# The kernels of this tournament", "distiller": "# The record"}
+    title = titles.get(role, ": kernel ")
     start = first.index(title, first.index("# The device"))
     parts = next(i for i, (a, b) in enumerate(zip(first, later, strict=False)) if a != b)
     assert parts >= 0.9 * start
@@ -193,7 +219,7 @@ def test_what_a_device_says_of_itself_is_told_to_those_who_think_of_code() -> No
     made = prompts(Scene(task=SGEMM, device=told, tokens=0), [SEED, TILE, BROKEN])
     for role, prompt in made.items():
         said = "- Vectors: 64 bytes.\n- Compiled with -O3." in text_of(prompt)
-        assert said == (role != "selector")
+        assert said == (role not in ("selector", "distiller"))
 
 
 BROKEN = failure("/*---\n---*/\n// broken", Status.WRONG, "wrong", parent=TILE.id)

@@ -1,0 +1,133 @@
+"""The actor that makes findings of a campaign's results, and tells its islands."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ray.actor import ActorHandle
+
+from engine.actors.followers import stand_aside
+from engine.actors.gateway import GatewayModel
+from engine.actors.journal import StoreJournal
+from engine.actors.lifeline import Driver
+from engine.config import CampaignConfig
+from engine.ending import CampaignFailed, Stopped
+from engine.findings.distillation import Distillation, Draft
+from engine.llm.config import Llm
+from engine.store.findings import Distilled
+from engine.store.store import decode
+from evaluators.device_info import DeviceInfo
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import load_task
+from operators.finding import Finding
+from operators.llm.distiller import LlmDistiller
+from operators.llm.prompts.room import PROMPT_TOKENS
+from operators.operator import Context, Declined
+
+READ_AT_ONCE = 500
+"""Events that it reads at a time."""
+
+LEAST_REST = 20
+"""After a distillation nothing is distilled for so many times as long as its own work took."""
+
+CAMPAIGN = -1
+"""In the place of an island: its questions are the whole campaign's."""
+
+
+class DistillerActor:
+    """Follows the store; nothing waits for it but the end of a campaign."""
+
+    def __init__(self, driver: Driver, cores: frozenset[int]) -> None:
+        stand_aside(driver, cores)
+        self._turn = asyncio.Lock()
+        self._rested_at = 0.0
+        self._told = -1
+
+    async def open(
+        self,
+        config: CampaignConfig,
+        run_dir: Path,
+        gateway: ActorHandle[Any] | None,
+        islands: Sequence[ActorHandle[Any]],
+        writer: ActorHandle[Any],
+    ) -> None:
+        """gateway: None where no island asks a model, and then no model is asked here."""
+        self._config, self._writer, self._islands = config, writer, islands
+        self._journal = StoreJournal(writer)
+        self._task = load_task(config.task)
+        self._distillation = Distillation(run_dir, self._task, every=config.findings.every)
+        self._model = GatewayModel(gateway, {}) if gateway is not None else None
+
+    async def catch_up(self) -> tuple[str, str]:
+        """Distil where it is due. What is wrong, in one sentence, or nothing; and no more."""
+        async with self._turn:
+            await self._read()
+            if self._distillation.due and time.monotonic() >= self._rested_at:
+                await self._distil(self._model)
+            self._tell()
+            return self._distillation.trouble, ""
+
+    async def finish(self) -> tuple[str, str]:
+        """The last time, without a model, as none answers any more; the same answer."""
+        async with self._turn:
+            await self._read()
+            if self._distillation.stale:
+                await self._distil(None)
+            return self._distillation.trouble, ""
+
+    async def _read(self) -> None:
+        follower = self._distillation
+        while rows := await self._writer.read.remote(follower.position, READ_AT_ONCE):
+            follower.record(decode(rows))
+
+    def _tell(self) -> None:
+        """The islands, of what is stored; each takes it in once."""
+        last = self._distillation.last
+        if last is not None and last.number > self._told:
+            self._told = last.number
+            for island in self._islands:
+                island.know.remote(last)
+
+    async def _distil(self, model: GatewayModel | None) -> None:
+        began = time.monotonic()
+        draft = self._distillation.draft()
+        _ = draft.templates
+        took_s = time.monotonic() - began
+        info = self._distillation.device
+        event = draft.event()
+        if model is not None and info is not None:
+            event = await self._event(draft, info, model)
+        await self._journal.commit(event)
+        await self._read()
+        self._distillation.write(event)
+        self._rested_at = time.monotonic() + LEAST_REST * took_s
+
+    async def _event(self, draft: Draft, info: DeviceInfo, model: GatewayModel) -> Distilled:
+        """With what a model has to say; without, where it fails."""
+        try:
+            said = await distilled_by(model, draft, self._task, info, self._config.llm)
+        except (Declined, Stopped, CampaignFailed) as failed:
+            why = str(failed) or "the campaign ended first"
+            return draft.event(model=f"no model had part in it: {why}")
+        return draft.event(said, model=f"a model brought {len(said)} rules")
+
+
+async def distilled_by(
+    model: GatewayModel, draft: Draft, task: Task, info: DeviceInfo, llm: Llm | None
+) -> tuple[Finding, ...]:
+    """Raises Declined: nothing that can be used; Stopped."""
+    tokens = {**PROMPT_TOKENS, **(llm.prompt_tokens if llm else {})}["distiller"]
+    context = Context(
+        task=task,
+        device=info,
+        rng=np.random.default_rng(0),  # nothing is drawn
+        island=CAMPAIGN,
+        cycle=0,
+        key=f"d{draft.number}",
+    )
+    distiller = LlmDistiller(model, tokens=tokens)
+    standing = [one for one in draft.templates if not one.fallen]
+    return await distiller.distil(draft.record.known, standing, draft.bear, context)

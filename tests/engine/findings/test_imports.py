@@ -1,0 +1,72 @@
+"""What is brought along: only what holds here is used, and what is not says why."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.findings.file import FindingsError, findings_text
+from engine.findings.imports import bring
+from operators.finding import About, Condition, Finding, lines
+from tests.engine.findings.records import HERE
+
+RULE = Finding(
+    id="a",
+    kind="win",
+    rule="tiles on a kernel without it",
+    about=About(technique="tiles"),
+    condition=HERE,
+    ratio=(2.0, 1.9, 2.1),
+    shown_by=("k",),
+)
+
+
+def file(folder: Path, *findings: Finding, condition: Condition = HERE) -> Path:
+    path = folder / "first.yaml"
+    text = findings_text(findings, campaign="first", evaluations=40, condition=condition)
+    path.write_text(text)
+    return path
+
+
+def test_the_same_task_on_the_same_class_of_device_is_used(tmp_path: Path) -> None:
+    found = bring([file(tmp_path, RULE)], HERE)
+    assert found.findings == (replace(RULE, origin="first"),) and not found.refused
+    assert "found by first" in lines(found.findings, HERE.task_hash)[0]
+
+
+def test_another_class_of_device_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    there = replace(HERE, device_class="cuda/H200")
+    path = file(tmp_path, replace(RULE, condition=there), condition=there)
+    found = bring([path], HERE)
+    assert found.findings == ()
+    assert found.refused == (
+        f"1 finding of {path} is for device class cuda/H200, and this campaign measures on "
+        f"{HERE.device_class}: not used",
+    )
+
+
+def test_other_shapes_of_the_same_task_are_used_and_said_to_be_so(tmp_path: Path) -> None:
+    there = replace(HERE, task_hash="another")
+    found = bring([file(tmp_path, replace(RULE, condition=there))], HERE)
+    assert "from other shapes" in lines(found.findings, HERE.task_hash)[0]
+
+
+def test_another_task_is_refused_and_a_rule_of_no_task_is_used(tmp_path: Path) -> None:
+    other = replace(RULE, id="o", condition=replace(HERE, task="softmax", task_hash="s"))
+    free = replace(RULE, id="f", condition=replace(HERE, task="", task_hash=""))
+    found = bring([file(tmp_path, other, free)], HERE)
+    assert [one.id for one in found.findings] == ["f"]
+    (why,) = found.refused
+    assert "is for the task softmax, and this campaign's is sgemm: not used" in why
+
+
+def test_what_fell_is_not_brought_along_and_nothing_is_said_to_be_nothing(tmp_path: Path) -> None:
+    fallen = replace(RULE, fallen="fell at evaluation 9: no")
+    assert bring([file(tmp_path, fallen)], HERE).findings == ()
+    (why,) = bring([file(tmp_path)], HERE).refused
+    assert why.endswith("holds no findings")
+
+
+def test_a_folder_without_a_campaign_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match=r"neither findings\.yaml nor store\.sqlite"):
+        bring([tmp_path], HERE)
