@@ -10,6 +10,7 @@ from engine.actors.gateway import GatewayModel
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
+from engine.credit.meter import Meter
 from engine.ending import CampaignFailed
 from engine.islands.island import Island
 from engine.islands.operators import island_operators
@@ -77,11 +78,13 @@ class IslandActor:
         task = load_task(self._config.task)
         self._peers = peers
         model = self._model()
+        meter = self._meter(model)
         setting = Setting(
             config=self._config,
             task=task,
             device=info,
-            operators=self._operators(task, info, model),
+            operators=self._operators(task, info, meter),
+            meter=meter,
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
@@ -105,7 +108,12 @@ class IslandActor:
             return None
         return GatewayModel(self._gateway, mix.models)
 
-    def _operators(self, task: Task, info: DeviceInfo, model: GatewayModel | None) -> Operators:
+    def _meter(self, model: GatewayModel | None) -> Meter | None:
+        if model is None or self._config.llm is None:
+            return None
+        return Meter(model, self._config.llm, self._config.operators_of(self._index), self._index)
+
+    def _operators(self, task: Task, info: DeviceInfo, model: Meter | None) -> Operators:
         return island_operators(self._config, self._index, task, info, model)
 
     def _sweep(self, task: Task) -> Sweep | None:

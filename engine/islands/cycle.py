@@ -9,9 +9,12 @@ from typing import Protocol, Self
 import numpy as np
 
 from engine.config import OperatorMix
+from engine.credit.credit import NOTHING_DRAWN, Drawn, models_in
+from engine.credit.meter import Bill
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
 from evaluators.kernel.source import kernel_id
+from operators.calibration import UNTRIED, Calibration, choose_calibrated
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
 from operators.individual import Candidate, Experiment, Idea, Individual, Origin
@@ -73,7 +76,8 @@ class Cycle:
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. knowledge, tuned: see
     Context.
-    pending: what the island waited for. way: how it asks.
+    pending: what the island waited for. way: how it asks. drawn: by credit. best: the island's
+    fastest as the cycle started. calibration: of its designer.
     """
 
     number: int
@@ -85,6 +89,14 @@ class Cycle:
     tuned: Mapping[str, Individual] | None
     pending: tuple[Candidate, ...]
     way: Way
+    drawn: Drawn = NOTHING_DRAWN
+    best: Individual | None = None
+    calibration: Calibration = UNTRIED
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """Role -> the name of the model that is asked in place of its own."""
+        return {**models_in(self.drawn.arms), **self.way.models}
 
     def started(
         self, island: int, heard: tuple[str, ...], *, restarted: bool = False
@@ -97,6 +109,8 @@ class Cycle:
             tournament=tuple(one.id for one in self.tournament),
             heard=heard,
             restarted=restarted,
+            drawn=self.drawn.arms,
+            shares=self.drawn.shares,
         )
 
 
@@ -111,8 +125,8 @@ class Ask:
     repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
-    def drafted(self, island: int, cycle: int, draft: Draft) -> Drafted:
-        """The event that tells of what was drawn."""
+    def drafted(self, island: int, cycle: int, draft: Draft, bill: Bill) -> Drafted:
+        """The event that tells of what was drawn. bill: of its model."""
         return Drafted(
             island=island,
             cycle=cycle,
@@ -124,6 +138,8 @@ class Ask:
             repairs=self.repairs,
             experiment=self.experiment,
             report=draft.report,
+            asked_s=bill.seconds,
+            dollars=bill.dollars,
         )
 
     @classmethod
@@ -146,12 +162,15 @@ class Ask:
         return cls(slot=0, draw=draw, origin="random")
 
 
-def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
-    """One of OperatorMix.weights; "random" on an island of that kind."""
+def draw_operator(
+    mix: OperatorMix, rng: np.random.Generator, shares: Mapping[str, float] | None = None
+) -> str:
+    """One of OperatorMix.weights, or by these shares; "random" on an island of that kind."""
     if mix.kind == "random":
         return "random"
     names = list(mix.weights)
-    weights = np.array([mix.weights[name] for name in names])
+    chances = mix.weights if shares is None else shares
+    weights = np.array([chances.get(name, 0.0) for name in names])
     return names[int(rng.choice(len(names), p=weights / weights.sum()))]
 
 
@@ -192,7 +211,7 @@ class Asker:
                 raise ValueError(f"no operator is called {other!r}")
 
     async def _experiments(self, cycle: Cycle, context: MakeContext, hear: Hear) -> list[Ask]:
-        """Select, design, choose by the paper's rule, write each (arXiv 2506.20807)."""
+        """Select, design, choose, write each (arXiv 2506.20807)."""
         operators = self.operators
         selection = await operators.selector.select(cycle.tournament, context(SELECT, "select"))
         self.note(cycle.number, selection)
@@ -206,13 +225,13 @@ class Asker:
             told = replace(told, claimed=await self.ideas.tell(told.island, cycle.number))
         design = await operators.designer.design(base, reference, told)
         self.note(cycle.number, design)
-        chosen, repeated = await self._untried(told, design.experiments)
+        chosen, repeated = await self._untried(cycle, told, design.experiments)
         if repeated and not chosen:
             told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
             again = await operators.designer.design(base, reference, told)
             self.note(cycle.number, again, again=True)
             first = len(design.experiments)
-            chosen, repeated = await self._untried(told, again.experiments, first=first)
+            chosen, repeated = await self._untried(cycle, told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
             raise Unusable("designer", f"every experiment was tried before ({tried})", replies=2)
@@ -228,19 +247,25 @@ class Asker:
 
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
+    def _in_order(self, cycle: Cycle, experiments: Sequence[Experiment]) -> list[Experiment]:
+        """All of them, what is to be written first by the configured rule."""
+        if self.mix.choose == "paper":
+            return choose_experiments(experiments, len(experiments))
+        return choose_calibrated(experiments, cycle.calibration, len(experiments))
+
     async def _untried(
-        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
+        self, cycle: Cycle, told: Context, experiments: Sequence[Experiment], *, first: int = 0
     ) -> tuple[list[Experiment], list[Repeat]]:
-        """The paper's choice among what nobody has tried, and what of it somebody had.
+        """The choice among what nobody has tried, and what of it somebody had.
 
         told: what the designer was; first: the number of the first of them in the cycle.
         """
         count = self.mix.experiments_per_cycle
         if self.ideas is None:
-            return choose_experiments(experiments, count), []
+            return self._in_order(cycle, experiments)[:count], []
         chosen: list[Experiment] = []
         repeated: list[Repeat] = []
-        for experiment in choose_experiments(experiments, len(experiments)):
+        for experiment in self._in_order(cycle, experiments):
             if len(chosen) == count:
                 break
             number = first + experiments.index(experiment)

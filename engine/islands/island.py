@@ -1,10 +1,13 @@
 """One island: cycles of ask, evaluate and tell over its own population; a plain class."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from engine.credit.calibration import Calibrations, designer_of
+from engine.credit.credit import Credit, Drawn, models_in
+from engine.credit.earning import earned
 from engine.ending import Stopped
 from engine.islands.candidates import Candidates
 from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
@@ -12,13 +15,15 @@ from engine.islands.memory import Memory
 from engine.islands.population import island_state
 from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
-from engine.islands.tally import Tally
+from engine.islands.tally import ROLE_OF, Tally
 from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
+from engine.store.credit import Earned
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
 from engine.store.profiles import Learned, Profiled
 from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
+from evaluators.measuring.gain import spread_on
 from operators.individual import Candidate, Individual
 from operators.operator import Declined, Design, Selection
 
@@ -41,6 +46,9 @@ class Island:
         self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
         self._setbacks = Setbacks(index, self._mix, setting.config.llm)
+        self._credit = Credit(setting.config, index)
+        self._calibrations = Calibrations()
+        self._spread = spread_on(setting.device)
         self._lost = ""  # why it ends, where no reply could be used
         self._asker = setting.asker(self._mix, self._note)
 
@@ -119,7 +127,9 @@ class Island:
                     if event.restarted:
                         self._restart()
                     chosen = self._memory.members(event.tournament)
-                    self._start(event.cycle, event.operator, chosen)
+                    drawn = Drawn(arms=event.drawn, shares=event.shares)
+                    self._start(event.cycle, event.operator, chosen, drawn)
+                    self._credit.begin(event)
                 case CycleFinished():
                     self._close(event)
                 case _:
@@ -149,7 +159,8 @@ class Island:
     def _next_cycle(self) -> Cycle:
         number = self._last_cycle + 1
         rng = self._setting.rng(self.index, number, CYCLE)
-        operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng))
+        shares = self._credit.operators(number)
+        operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng, shares))
         if number <= self._asker.initial_cycles:
             operator = "initial"
         heard = self._memory.take_heard()
@@ -157,24 +168,35 @@ class Island:
         restarted = limit is not None and self._memory.stale >= limit and self._restart()
         size = self._config.islands.tournament_of(self._mix.kind)
         tournament = self._memory.tournament(rng, size)
-        cycle = self._start(number, operator, tournament)
-        self._setting.journal.post(cycle.started(self.index, heard, restarted=restarted))
+        drawn = self._credit.draw(number, operator, shares)
+        cycle = self._start(number, operator, tournament, drawn)
+        started = cycle.started(self.index, heard, restarted=restarted)
+        self._credit.begin(started)
+        self._setting.journal.post(started)
         return cycle
 
     def _restart(self) -> bool:
         return self._mix.evolves and self._memory.restart()
 
-    def _start(self, number: int, operator: str, tournament: tuple[Individual, ...]) -> Cycle:
+    def _start(
+        self, number: int, operator: str, tournament: tuple[Individual, ...], drawn: Drawn
+    ) -> Cycle:
+        way = self._setbacks.begin(number, operator)
+        designer = self._designer({**models_in(drawn.arms), **way.models})
+        calibration = self._calibrations.of(designer)
         cycle = Cycle(
             number=number,
             operator=operator,
             tournament=tournament,
             individuals=self._memory.shown(tournament),
             profiles=dict(self._memory.profiles),
-            knowledge=self._memory.knowledge,
+            knowledge=replace(self._memory.knowledge, calibration=calibration.told),
             tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
             pending=tuple(one.candidate for one in self._candidates.unfinished()),
-            way=self._setbacks.begin(number, operator),
+            way=way,
+            drawn=drawn,
+            best=next(iter(self._memory.population), None),
+            calibration=calibration,
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
@@ -195,6 +217,7 @@ class Island:
             tally.seats.end()
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
+        self._settle(cycle, tally)
         self._barren = 0 if tally.new else self._barren + 1
         finished = tally.finished(self.index, cycle, asks=self._mix.kind == "llm")
         self._close(finished)
@@ -202,8 +225,19 @@ class Island:
         # Waiting for the store here keeps a lane that finds nothing from running away.
         await self._setting.journal.commit(finished)
 
+    def _settle(self, cycle: Cycle, tally: Tally) -> None:
+        """What the cycle asked before its first kernel is earned with nothing."""
+        bill = self._setting.bill_of_cycle(self.index, cycle.number)
+        tally.asked = {**bill.models, **tally.asked}
+        if bill.models:
+            tally.earned.append(Earned(seconds=bill.seconds, dollars=bill.dollars))
+
     def _close(self, finished: CycleFinished) -> None:
-        self._open.pop(finished.cycle, None)
+        cycle = self._open.pop(finished.cycle, None)
+        self._credit.take(finished)
+        if cycle is not None:
+            designer = self._designer({**cycle.models, **finished.asked})
+            self._calibrations.take(designer, finished.earned)
         self._setbacks.take(finished)
         self._candidates.forget(finished.cycle)
 
@@ -211,10 +245,35 @@ class Island:
         """One candidate, and its repairs where it fails."""
         made: list[Individual] = []
         step: Ask | None = ask
-        while step is not None and (one := await self._candidates.make(cycle, step, tally)):
-            tally.judge(one)
-            made.append(one)
-            step = self._asker.repair(ask, made) if "repair" not in cycle.way.resting else None
+        while step is not None:
+            asked, step = step, None
+            if one := await self._candidates.make(cycle, asked, tally):
+                tally.judge(one)
+                made.append(one)
+                step = self._asker.repair(ask, made) if "repair" not in cycle.way.resting else None
+            if asked.origin not in ("random", "initial"):
+                tally.earned.append(self._earned(cycle, asked, one, tally, ended=step is None))
+
+    def _earned(
+        self, cycle: Cycle, ask: Ask, one: Individual | None, tally: Tally, *, ended: bool
+    ) -> Earned:
+        """ended: no repair follows."""
+        asked_s, dollars = tally.paid.get(ask.slot, (0.0, 0.0))
+        return earned(
+            one,
+            base=cycle.individuals.get(ask.parents[0]) if ask.parents else None,
+            best=cycle.best,
+            spread=self._spread,
+            origin=ask.origin,
+            role=ROLE_OF.get(ask.origin, "") if self._setting.meter else "",
+            experiment=ask.experiment if ended else None,
+            asked_s=asked_s,
+            dollars=dollars,
+        )
+
+    def _designer(self, models: Mapping[str, str]) -> str:
+        """models: role -> name, of those that are asked."""
+        return designer_of(self._config, self.index, models)
 
     def _note(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
         self._setting.journal.post(decided(self.index, cycle, decision, again=again))

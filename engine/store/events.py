@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
+from engine.store.credit import Earned
 from engine.store.event_body import body_of
 from engine.store.ideas import IdeaEvent
 from engine.store.profiles import ProfileEvent
@@ -27,7 +28,8 @@ class CycleStarted:
     """An island begins a cycle, looking at these members of its population, best first.
 
     heard: the keys of drafts on other islands that it was told of since it began the one before.
-    restarted: its population had begun again, with the most diverse of what it knew.
+    restarted: its population had begun again, with the most diverse of what it knew. drawn: by
+    credit, choice -> arm; shares: the chance that each arm had, the operators' among them.
     """
 
     kind: ClassVar[str] = "cycle_started"
@@ -37,6 +39,8 @@ class CycleStarted:
     tournament: tuple[str, ...]
     heard: tuple[str, ...] = ()
     restarted: bool = False
+    drawn: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -72,7 +76,8 @@ class Designed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted:
-    """A candidate with its lineage, stored before it is compiled."""
+    """A candidate with its lineage, stored before it is compiled. asked_s, dollars: what the
+    replies took that it was written in."""
 
     kind: ClassVar[str] = "drafted"
     island: int
@@ -85,6 +90,8 @@ class Drafted:
     repairs: str = ""
     experiment: Experiment | None = None
     report: str = ""
+    asked_s: float = 0.0
+    dollars: float = 0.0
 
     @property
     def key(self) -> str:
@@ -154,7 +161,8 @@ class CycleFinished:
     written: new kernels that experiments, crossovers and repairs made. lost: role -> what was
     wrong with its last reply, of a cycle that came to nothing because none could be used. step:
     how it asked; see engine.islands.setbacks. answers: role -> why it was asked in vain, empty
-    where a reply was of use; of the roles in engine.islands.rests.
+    where a reply was of use; of the roles in engine.islands.rests. asked: role -> the name of the
+    model that it asked last. earned: what became of each kernel that was asked for.
     """
 
     kind: ClassVar[str] = "cycle_finished"
@@ -166,6 +174,8 @@ class CycleFinished:
     lost: Mapping[str, str] = field(default_factory=dict)
     step: int = 0
     answers: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+    earned: tuple[Earned, ...] = ()
 
     @property
     def key(self) -> str:

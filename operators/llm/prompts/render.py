@@ -140,7 +140,7 @@ def designer_prompt(
     page = scene.page("designer", avenues=avenues, experiments=experiments, focus=focus)
     again = [repeat_line(one, known, scene.spread) for one in repeated]
     out = under_way(claimed, known)
-    page.room.take(*again, *out)
+    page.room.take(*again, *out, scene.knowledge.calibration)
     shown = page.listing(base, known)
     rationale = page.room.text(scene.rationale, 0.1)
     beside = page.beside(reference, base, known, share=0.6)
@@ -155,6 +155,7 @@ def designer_prompt(
         rationale=rationale,
         tried=tried,
         repeated=again,
+        calibration=scene.knowledge.calibration,
         avenues=avenues,
         experiments=experiments,
     )

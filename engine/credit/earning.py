@@ -1,0 +1,45 @@
+"""What became of one kernel that a cycle asked for, measured against its Base and the best."""
+
+import math
+
+from engine.store.credit import Earned
+from evaluators.measuring.gain import gain
+from evaluators.measuring.intervals import Ratio, Spread
+from operators.individual import Experiment, Individual, Origin
+
+_WIDTHS = 2 * 1.96
+"""Standard errors in a 95% interval."""
+
+
+def earned(
+    made: Individual | None,
+    *,
+    base: Individual | None,
+    best: Individual | None,
+    spread: Spread,
+    origin: Origin,
+    role: str,
+    experiment: Experiment | None,
+    asked_s: float,
+    dollars: float,
+) -> Earned:
+    """made: None where there is no new kernel; base: None where it has none; best: the island's,
+    as the cycle began. asked_s, dollars: of the model that wrote it."""
+    over_base, over_best = _over(made, base, spread), _over(made, best, spread)
+    shown = over_base or over_best
+    spent = made.evaluation.seconds if made else {}
+    return Earned(
+        origin=origin,
+        role=role,
+        technique=experiment.technique if experiment else "",
+        predicted=experiment.performance if experiment else None,
+        gain=math.log(over_base[0]) if over_base else None,
+        over_best=math.log(over_best[0]) if over_best else None,
+        deviation=math.log(shown[2] / shown[1]) / _WIDTHS if shown else 0.0,
+        seconds=asked_s + spent.get("compile", 0.0) + spent.get("device", 0.0),
+        dollars=dollars,
+    )
+
+
+def _over(made: Individual | None, other: Individual | None, spread: Spread) -> Ratio | None:
+    return gain(made.evaluation, other.evaluation, spread) if made and other else None
