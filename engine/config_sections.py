@@ -248,8 +248,9 @@ class Credit(Section):
     floor: float = Field(default=0.05, ge=0, le=1)
     """Part of the draws that follows the configured weights whatever was gained, so that nothing
     starves. 1: all of them, as with `off`."""
-    half_life: float = Field(default=40, gt=0)
-    """Cycles of an island after which what was gained counts half."""
+    half_life: float = Field(default=15, gt=0)
+    """Kernels after which what was gained counts half, as the useful model may be another one
+    later."""
 
     @model_validator(mode="before")
     @classmethod

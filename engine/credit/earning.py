@@ -2,6 +2,7 @@
 
 import math
 
+from engine.credit.meter import Bill
 from engine.store.credit import Earned
 from evaluators.measuring.gain import gain
 from evaluators.measuring.intervals import Ratio, Spread
@@ -19,25 +20,25 @@ def earned(
     spread: Spread,
     origin: Origin,
     role: str,
+    bill: Bill,
     experiment: Experiment | None,
-    asked_s: float,
-    dollars: float,
 ) -> Earned:
     """made: None where there is no new kernel; base: None where it has none; best: the island's,
-    as the cycle began. asked_s, dollars: of the model that wrote it."""
+    as the cycle began. role, bill: of the model that wrote it; "": none did."""
     over_base, over_best = _over(made, base, spread), _over(made, best, spread)
     shown = over_base or over_best
     spent = made.evaluation.seconds if made else {}
     return Earned(
         origin=origin,
         role=role,
+        model=bill.writer if role else "",
         technique=experiment.technique if experiment else "",
         predicted=experiment.performance if experiment else None,
         gain=math.log(over_base[0]) if over_base else None,
         over_best=math.log(over_best[0]) if over_best else None,
         deviation=math.log(shown[2] / shown[1]) / _WIDTHS if shown else 0.0,
-        seconds=asked_s + spent.get("compile", 0.0) + spent.get("device", 0.0),
-        dollars=dollars,
+        seconds=bill.seconds + spent.get("compile", 0.0) + spent.get("device", 0.0),
+        dollars=bill.dollars,
     )
 
 

@@ -1,19 +1,30 @@
 """Meter: a model that keeps account of what each part of a cycle asked, and what that cost."""
 
 from dataclasses import dataclass, field
+from typing import Self
 
 from engine.config_sections import OperatorMix
+from engine.credit.choices import WRITING
 from engine.llm.config import Llm
+from engine.store.events import Drafted
+from operators.individual import Individual
 from operators.llm.question import Failure, Model, Reply, Request, Role, Unanswered
 
 
 @dataclass(slots=True)
 class Bill:
-    """models: role -> the name of the model that was asked last. seconds: of their replies."""
+    """models: role -> the name of the model that was asked last. seconds: of their replies. writer:
+    the model that wrote a kernel."""
 
     seconds: float = 0.0
     dollars: float = 0.0
     models: dict[str, str] = field(default_factory=dict)
+    writer: str = ""
+
+    @classmethod
+    def of(cls, stored: Drafted | Individual) -> Self:
+        """What a kernel cost, as it was stored."""
+        return cls(seconds=stored.asked_s, dollars=stored.dollars, writer=stored.writer)
 
     def add(self, other: "Bill") -> None:
         self.seconds += other.seconds
@@ -33,6 +44,8 @@ class Meter:
         outcome = await self._model.complete(request)
         bill = self._bills.setdefault(request.key.rsplit("/", 2)[0], Bill())
         bill.models[request.role] = self.name_of(request.role, request.model)
+        if request.role in WRITING:
+            bill.writer = bill.models[request.role]
         if isinstance(outcome, Reply):
             bill.seconds += outcome.latency_s
             bill.dollars += outcome.dollars

@@ -31,12 +31,12 @@ class Candidates:
         key = f"i{self._index}/c{cycle.number}/s{ask.slot}"
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
         if drafted is not None and key in self._told:
-            tally.pay(ask.slot, Bill(seconds=drafted.asked_s, dollars=drafted.dollars))
+            tally.pay(ask.slot, Bill.of(drafted))
             tally.new += 1
             return self._memory.individuals.get(drafted.kernel_id)
         held = await tally.seats.take(ask.origin, paid=drafted is not None)
         if drafted is not None:  # in a session before
-            tally.pay(ask.slot, Bill(seconds=drafted.asked_s, dollars=drafted.dollars))
+            tally.pay(ask.slot, Bill.of(drafted))
         drafted = drafted or await self._draft(cycle, ask, tally)
         tally.seats.settle(held, useful=drafted is not None)
         if drafted is None:

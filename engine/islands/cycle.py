@@ -9,7 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from engine.config import OperatorMix
-from engine.credit.credit import NOTHING_DRAWN, Drawn, models_in
+from engine.credit.credit import NOTHING_DRAWN, Drawn
 from engine.credit.meter import Bill
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
@@ -93,10 +93,9 @@ class Cycle:
     best: Individual | None = None
     calibration: Calibration = UNTRIED
 
-    @property
-    def models(self) -> Mapping[str, str]:
-        """Role -> the name of the model that is asked in place of its own."""
-        return {**models_in(self.drawn.arms), **self.way.models}
+    def models(self, rng: np.random.Generator) -> Mapping[str, str]:
+        """Role -> the name of the model that is asked in place of its own. rng: for credit's."""
+        return {**self.drawn.models(rng), **self.way.models}
 
     def started(
         self, island: int, heard: tuple[str, ...], *, restarted: bool = False
@@ -138,6 +137,7 @@ class Ask:
             repairs=self.repairs,
             experiment=self.experiment,
             report=draft.report,
+            writer=bill.writer,
             asked_s=bill.seconds,
             dollars=bill.dollars,
         )

@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 
 from engine.credit.calibration import Calibrations, designer_of
-from engine.credit.credit import Credit, Drawn, models_in
+from engine.credit.credit import Credit, Drawn
 from engine.credit.earning import earned
+from engine.credit.meter import Bill
 from engine.ending import Stopped
 from engine.islands.candidates import Candidates
 from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
@@ -25,6 +26,7 @@ from engine.store.revisions import Revised
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.gain import spread_on
 from operators.individual import Candidate, Individual
+from operators.llm.prompts.steps import base_of
 from operators.operator import Declined, Design, Selection
 
 STOPPED, EXHAUSTED = "stopped", "exhausted"
@@ -123,7 +125,7 @@ class Island:
                     self._memory.profiles[event.kernel_id] = event.advice
                 case CycleStarted():
                     self.hear(individuals)
-                    self._memory.take_heard()
+                    self._take_heard()
                     if event.restarted:
                         self._restart()
                     chosen = self._memory.members(event.tournament)
@@ -163,7 +165,7 @@ class Island:
         operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng, shares))
         if number <= self._asker.initial_cycles:
             operator = "initial"
-        heard = self._memory.take_heard()
+        heard = self._take_heard()
         limit = self._config.islands.restart
         restarted = limit is not None and self._memory.stale >= limit and self._restart()
         size = self._config.islands.tournament_of(self._mix.kind)
@@ -175,6 +177,24 @@ class Island:
         self._setting.journal.post(started)
         return cycle
 
+    def _take_heard(self) -> tuple[str, ...]:
+        """Of other islands: kernels to look up, and what models are worth. Their drafts' keys."""
+        heard = self._memory.take_heard()
+        for one in filter(lambda one: one.writer, heard):
+            base = base_of(one, self._memory.individuals)
+            told = earned(
+                one,
+                base=base,
+                best=None,
+                spread=self._spread,
+                origin=one.origin,
+                role=ROLE_OF.get(one.origin, ""),
+                experiment=None,
+                bill=Bill.of(one),
+            )
+            self._credit.hear(told)
+        return tuple(f"i{one.island}/c{one.cycle}/s{one.slot}" for one in heard)
+
     def _restart(self) -> bool:
         return self._mix.evolves and self._memory.restart()
 
@@ -182,7 +202,7 @@ class Island:
         self, number: int, operator: str, tournament: tuple[Individual, ...], drawn: Drawn
     ) -> Cycle:
         way = self._setbacks.begin(number, operator)
-        designer = self._designer({**models_in(drawn.arms), **way.models})
+        designer = self._designer({**drawn.arms, **way.models})
         calibration = self._calibrations.of(designer)
         cycle = Cycle(
             number=number,
@@ -236,7 +256,8 @@ class Island:
         cycle = self._open.pop(finished.cycle, None)
         self._credit.take(finished)
         if cycle is not None:
-            designer = self._designer({**cycle.models, **finished.asked})
+            asked = {**cycle.drawn.arms, **cycle.way.models, **finished.asked}
+            designer = self._designer(asked)
             self._calibrations.take(designer, finished.earned)
         self._setbacks.take(finished)
         self._candidates.forget(finished.cycle)
@@ -258,7 +279,6 @@ class Island:
         self, cycle: Cycle, ask: Ask, one: Individual | None, tally: Tally, *, ended: bool
     ) -> Earned:
         """ended: no repair follows."""
-        asked_s, dollars = tally.paid.get(ask.slot, (0.0, 0.0))
         return earned(
             one,
             base=cycle.individuals.get(ask.parents[0]) if ask.parents else None,
@@ -267,8 +287,7 @@ class Island:
             origin=ask.origin,
             role=ROLE_OF.get(ask.origin, "") if self._setting.meter else "",
             experiment=ask.experiment if ended else None,
-            asked_s=asked_s,
-            dollars=dollars,
+            bill=tally.bills.get(ask.slot, Bill()),
         )
 
     def _designer(self, models: Mapping[str, str]) -> str:

@@ -101,6 +101,6 @@ class Setting:
             tuned=cycle.tuned,
             pending=cycle.pending,
             trouble=cycle.way.trouble,
-            models=cycle.models,
+            models=cycle.models(self.rng(island, cycle.number, place).spawn(1)[0]),
             resting=cycle.way.resting,
         )

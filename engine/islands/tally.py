@@ -25,7 +25,7 @@ ROLE_OF: Mapping[str, Role] = {
 @dataclass(slots=True)
 class Tally:
     """What became of a cycle's asks; declined: a sentence each; unusable: by role; answers, asked,
-    earned: see CycleFinished. paid: by slot, seconds and dollars of the model that wrote it."""
+    earned: see CycleFinished. bills: of what models wrote, by slot."""
 
     seats: Seats
     new: int = 0
@@ -36,10 +36,10 @@ class Tally:
     answers: dict[str, str] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
     earned: list[Earned] = field(default_factory=list)
-    paid: dict[int, tuple[float, float]] = field(default_factory=dict)
+    bills: dict[int, Bill] = field(default_factory=dict)
 
     def pay(self, slot: int, bill: Bill) -> None:
-        self.paid[slot] = bill.seconds, bill.dollars
+        self.bills[slot] = bill
         self.asked |= bill.models
 
     def selected(self, selection: Selection) -> None:

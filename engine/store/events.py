@@ -76,8 +76,7 @@ class Designed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted:
-    """A candidate with its lineage, stored before it is compiled. asked_s, dollars: what the
-    replies took that it was written in."""
+    """A candidate with its lineage, stored before it is compiled; its fields as in Individual."""
 
     kind: ClassVar[str] = "drafted"
     island: int
@@ -90,6 +89,7 @@ class Drafted:
     repairs: str = ""
     experiment: Experiment | None = None
     report: str = ""
+    writer: str = ""
     asked_s: float = 0.0
     dollars: float = 0.0
 
@@ -109,6 +109,9 @@ class Drafted:
             island=self.island,
             cycle=self.cycle,
             slot=self.slot,
+            writer=self.writer,
+            asked_s=self.asked_s,
+            dollars=self.dollars,
             evaluation=evaluation,
         )
 
