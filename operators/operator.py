@@ -49,7 +49,9 @@ class Context:
     last replies, where none could be used for some cycles; models: role -> the name of a model
     that is asked in place of its own; resting: roles that are not asked. tuned: mutations that
     were measured in idle device time and are no members, by id; None where nobody tunes. pending:
-    what the island waits for.
+    what the island waits for. avenue: the direction that a designer is told to look at first; "":
+    its usual ones. lines: kernel id -> how much sooner than by rank it is to be a Base, where
+    that is not 1.
     """
 
     task: Task
@@ -69,6 +71,8 @@ class Context:
     resting: frozenset[str] = frozenset()
     tuned: Mapping[str, Individual] | None = None
     pending: tuple[Candidate, ...] = ()
+    avenue: str = ""
+    lines: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ from engine.config import CampaignConfig
 from operators.llm.designer import DIRECTIONS
 from operators.llm.question import Role
 
-OPERATOR, AVENUE = "operator", "avenue"
-"""Of a cycle; where its designer is told to look first. Other choices are of models, by role."""
+OPERATOR, AVENUE, LINE = "operator", "avenue", "line"
+"""Of a cycle; where its designer is told to look first; the line of descent that its Base is of.
+Other choices are of models, by role."""
 
 WRITING: tuple[Role, ...] = ("writer", "crossover", "repair")
 """They share what is known of a model, where the same models are named for them."""

@@ -9,6 +9,7 @@ import numpy as np
 from engine.config import CampaignConfig
 from engine.credit.bandit import Bandit, drawn
 from engine.credit.choices import (
+    AS_DEALT,
     AVENUE,
     OPERATOR,
     WHOLE_CYCLE,
@@ -23,6 +24,8 @@ from operators.llm.question import ROLES
 
 SHARP, GENTLE = 8.0, 1.0
 """Powers of a rate: among models, and where configured weights tell how much is worth asking."""
+MOST = 4.0
+"""Times as often as by its rank that a kernel is a Base for its line's sake; and as rarely."""
 PLACE = 1
 """In the random key, after those of engine.islands.cycle: (seed, island, cycle, 0, PLACE)."""
 DIGITS = 3
@@ -48,6 +51,12 @@ class Drawn:
 
     arms: Mapping[str, str] = field(default_factory=dict)
     shares: Shares = field(default_factory=dict)
+
+    @property
+    def avenue(self) -> str:
+        """The direction that a designer is told to look at first; "": as without credit."""
+        arm = self.arms.get(AVENUE, AS_DEALT)
+        return "" if arm == AS_DEALT else arm
 
     def models(self, rng: np.random.Generator) -> Mapping[str, str]:
         """Role -> the name of its model. rng: of the question, or of all for one kernel."""
@@ -82,7 +91,11 @@ class Credit:
             )
             for choice, arms in choices_of(config, island).items()
         }
+        self._lines = Bandit({}, floor=floor, half_life=half_life, sharpness=GENTLE)
+        self._follows_lines = config.credit.on and config.operators_of(island).evolves
         self._open: dict[int, CycleStarted] = {}
+        self.shares: dict[str, Mapping[str, float]] = {}
+        """As they were last drawn by."""
 
     # --- what is next -----------------------------------------------------------------------
 
@@ -105,12 +118,22 @@ class Credit:
             shares, arms = {OPERATOR: operators, **shares}, {OPERATOR: operator, **arms}
         return Drawn(arms=arms, shares={choice: _rounded(one) for choice, one in shares.items()})
 
+    def lines(self, of: Mapping[str, str]) -> Mapping[str, float]:
+        """of: kernel id -> its line. How much sooner than by rank each is to be a Base, where that
+        is not 1."""
+        if not self._follows_lines:
+            return {}
+        rates = self._lines.rates()
+        told = {one: min(MOST, max(1 / MOST, rates.get(line, 1.0))) for one, line in of.items()}
+        return {one: round(factor, DIGITS) for one, factor in told.items() if factor != 1}
+
     def _rng(self, cycle: int, number: int) -> np.random.Generator:
         return np.random.default_rng((*self._key, cycle, 0, PLACE, number))
 
     # --- what was earned --------------------------------------------------------------------
 
     def begin(self, started: CycleStarted) -> None:
+        self.shares.update(started.shares)
         if started.operator != "initial":
             self._open[started.cycle] = started
 
@@ -121,6 +144,10 @@ class Credit:
             return
         arms = {**started.drawn, **finished.asked}
         arms[OPERATOR] = started.operator
+        for one in finished.earned:
+            if one.line:
+                costs = 1.0, one.seconds, one.dollars
+                self._lines.take(one.line, worth(one.over_best, one.deviation), costs)
         for choice, bandit in self._bandits.items():
             if choice in WHOLE_CYCLE and choice in arms:
                 _whole(bandit, arms[choice], finished.earned, over_best=choice == OPERATOR)

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -76,8 +76,8 @@ class Cycle:
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. knowledge, tuned: see
     Context.
-    pending: what the island waited for. way: how it asks. drawn: by credit. best: the island's
-    fastest as the cycle started. calibration: of its designer.
+    pending: what the island waited for. way: how it asks. drawn, lines: by credit. best: the
+    island's fastest as the cycle started. calibration: of its designer.
     """
 
     number: int
@@ -90,6 +90,7 @@ class Cycle:
     pending: tuple[Candidate, ...]
     way: Way
     drawn: Drawn = NOTHING_DRAWN
+    lines: Mapping[str, float] = field(default_factory=dict)
     best: Individual | None = None
     calibration: Calibration = UNTRIED
 

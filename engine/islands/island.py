@@ -7,8 +7,9 @@ from functools import partial
 
 from engine.credit.calibration import Calibrations, designer_of
 from engine.credit.credit import Credit, Drawn
-from engine.credit.earning import earned
+from engine.credit.earning import earned, line_of
 from engine.credit.meter import Bill
+from engine.credit.told import shares_text
 from engine.ending import Stopped
 from engine.islands.candidates import Candidates
 from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
@@ -107,7 +108,12 @@ class Island:
     def state(self) -> IslandState:
         done, setbacks = self._candidates.evaluations, self._setbacks
         state = island_state(self._memory.population, self.index, self._last_cycle, done)
-        return replace(state, warning=setbacks.warning, resting=setbacks.rests.warnings)
+        return replace(
+            state,
+            warning=setbacks.warning,
+            resting=setbacks.rests.warnings,
+            credit=shares_text(self._credit.shares),
+        )
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
         """Replay this island's own events, each with the individuals it speaks of."""
@@ -185,6 +191,7 @@ class Island:
             told = earned(
                 one,
                 base=base,
+                known=self._memory.individuals,
                 best=None,
                 spread=self._spread,
                 origin=one.origin,
@@ -215,12 +222,17 @@ class Island:
             pending=tuple(one.candidate for one in self._candidates.unfinished()),
             way=way,
             drawn=drawn,
+            lines=self._lines(tournament),
             best=next(iter(self._memory.population), None),
             calibration=calibration,
         )
         self._open[number] = cycle
         self._last_cycle = max(self._last_cycle, number)
         return cycle
+
+    def _lines(self, tournament: Sequence[Individual]) -> Mapping[str, float]:
+        known = self._memory.individuals
+        return self._credit.lines({one.id: line_of(one, known) for one in tournament})
 
     async def _cycle(self, cycle: Cycle) -> None:
         tally = Tally(seats=self._setting.seats())
@@ -282,6 +294,7 @@ class Island:
         return earned(
             one,
             base=cycle.individuals.get(ask.parents[0]) if ask.parents else None,
+            known=cycle.individuals,
             best=cycle.best,
             spread=self._spread,
             origin=ask.origin,

@@ -103,4 +103,6 @@ class Setting:
             trouble=cycle.way.trouble,
             models=cycle.models(self.rng(island, cycle.number, place).spawn(1)[0]),
             resting=cycle.way.resting,
+            avenue=cycle.drawn.avenue,
+            lines=cycle.lines,
         )

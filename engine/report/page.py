@@ -14,6 +14,7 @@ from engine.report import texts
 from engine.report.ancestry import rungs
 from engine.report.belief import belief, won_contest
 from engine.report.best_plot import ancestry_plot, best_plot
+from engine.report.credit import credit_of, credit_plot
 from engine.report.devices import device_use
 from engine.report.islands import islands_of, islands_plot, migrations_of
 from engine.report.machine import machine_facts, session_rows
@@ -64,7 +65,8 @@ def make_page(history: History, run_dir: Path, *, state: State, made_at: float) 
         "made_at": made_at,
     }
     template = _environment().get_template("report.html.j2")
-    plots = [one for one in (*found["plots"].values(), found["islands_plot"]) if one is not None]
+    drawn = (*found["plots"].values(), found["islands_plot"], found["credit_plot"])
+    plots = [one for one in drawn if one is not None]
     return Page(html=template.render(found), plots=tuple(plots))
 
 
@@ -146,6 +148,8 @@ def _search(history: History) -> Mapping[str, Any]:
         "contests_won": sum(one.outcome == "won" for one in history.contests),
         "all_contests": len(history.contests),
         "costs": costs_of(history.calls),
+        "credit": credit_of(whole),
+        "credit_plot": credit_plot(whole),
         "spending": whole.calls.totals.spending(),
         "revisions": list(_revisions(history)),
         "faults": history.faults[-MOST_ROWS:],

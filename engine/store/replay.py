@@ -75,6 +75,7 @@ class Replay:
     faults: int = 0
     calls: CallHistory = field(default_factory=CallHistory)
     ideas: list[IdeaEvent] = field(default_factory=list)
+    cycles: list[CycleStarted] = field(default_factory=list)  # of all islands, in order
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -106,6 +107,11 @@ class Replay:
                 break
             kernel_id = drafted.parents[0]
         return line
+
+    @property
+    def islands(self) -> list[int]:
+        """Those that have events of their own."""
+        return sorted(self._own)
 
     @property
     def budgets(self) -> Mapping[str, Any]:
@@ -161,6 +167,8 @@ class Replay:
             self.ideas.append(event)
         elif isinstance(event, CallEvent):
             self.calls.take(event)
+        elif isinstance(event, CycleStarted):
+            self.cycles.append(event)
         elif isinstance(event, CycleFinished):
             self.calls.forget(f"{event.key}/")
         elif isinstance(event, Evaluated):

@@ -77,6 +77,7 @@ class LlmDesigner:
                 focus=self._focus,
                 repeated=context.repeated,
                 claimed=context.claimed,
+                avenue=context.avenue,
             )
 
         return await ask(self._model, "designer", context, render, _read, schema=SCHEMA)
