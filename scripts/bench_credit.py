@@ -5,8 +5,8 @@ python -m scripts.bench_credit pair --seeds 10
 Whole islands ask, by the engine's own code, without Ray, devices or an endpoint: two models answer
 by rule, and what a kernel is worth stands in its text. One of them is good, the other useless, and
 at call 60 of those that write they change places. Of the last 20 calls before that, and of calls
-101 to 120, this tells which part went to the good one. The catalogue's credit is compared by
-scripts/ablate.py (arms catalog and catalog-credit or no-credit).
+101 to 120, this tells which part went to the good one. The catalogue with and without credit is
+compared by scripts/ablate.py: --arms catalog,no-credit.
 """
 
 import argparse

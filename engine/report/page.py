@@ -21,7 +21,7 @@ from engine.report.machine import machine_facts, session_rows
 from engine.report.models import costs_of
 from engine.report.next_steps import go_on, take_home
 from engine.report.plots import Plot
-from engine.report.predictions import predictions, predictions_plot
+from engine.report.predictions import designers_of, predictions, predictions_plot
 from engine.report.settings import settings_of
 from engine.report.shapes import shapes_of, shapes_plot
 from engine.report.sources import kernel_listing
@@ -149,6 +149,7 @@ def _search(history: History) -> Mapping[str, Any]:
         "all_contests": len(history.contests),
         "costs": costs_of(history.calls),
         "credit": credit_of(whole),
+        "designers": designers_of(whole),
         "credit_plot": credit_plot(whole),
         "spending": whole.calls.totals.spending(),
         "revisions": list(_revisions(history)),
