@@ -10,6 +10,7 @@ from engine.config_errors import ConfigError, first_problem
 from engine.config_sections import (
     BackendChoice,
     Budgets,
+    Credit,
     Devices,
     Final,
     Findings,
@@ -54,6 +55,7 @@ class CampaignConfig(Section):
     islands: Islands = Islands()
     migration: Migration = Migration()
     operators: tuple[OperatorMix, ...] = Field(default=(OperatorMix(),), min_length=1)
+    credit: Credit = Credit()
     devices: Devices = Devices()
     profiles: Profiles = Profiles()
     probes: Probes = Probes()

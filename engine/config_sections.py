@@ -153,6 +153,10 @@ class OperatorMix(Section):
     and for kind `llm`, whose spaces are searched in idle device time (`budgets.tuning`)."""
     experiments_per_cycle: int = Field(default=3, ge=1)
     """Experiments of one design that are written; of kind `random`: kernels drawn in a cycle."""
+    choose: Literal["calibrated", "paper"] = "calibrated"
+    """Which experiments of a design are written: those of the highest gain, corrected by how the
+    designer's predictions came out, with a bonus for what is new; or the paper's most innovative,
+    highest and surest."""
     models: Mapping[Role, str] = {}
     """For kind `llm`: a role -> a name in `llm.models`, on these islands, in place of
     `llm.roles`."""
@@ -258,6 +262,32 @@ class Probes(Section):
                 raise ValueError(f"write off, or most and share, not {value!r}")
             return {"most": 0}
         return value
+
+
+class Credit(Section):
+    """What is asked next, by what was gained for what it cost: operators, models, avenues and
+    lines of descent. `credit: off`: the configured weights alone decide, and models are dealt."""
+
+    floor: float = Field(default=0.05, ge=0, le=1)
+    """Part of the draws that follows the configured weights whatever was gained, so that nothing
+    starves. 1: all of them, as with `off`."""
+    half_life: float = Field(default=15, gt=0)
+    """Kernels after which what was gained counts half, as the useful model may be another one
+    later."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_word(cls, value: Any) -> Any:
+        if isinstance(value, str | bool):  # YAML reads a bare off as false, a bare on as true
+            words = {"off": {"floor": 1}, False: {"floor": 1}, "on": {}, True: {}}
+            if value not in words:
+                raise ValueError(f"write on, off, or floor and half_life, not {value!r}")
+            return words[value]
+        return value
+
+    @property
+    def on(self) -> bool:
+        return self.floor < 1
 
 
 class Final(Section):

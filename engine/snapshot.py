@@ -26,6 +26,7 @@ class IslandState:
     best_speedup: float
     warning: str = ""  # one sentence; empty when all is well
     resting: Mapping[str, str] = field(default_factory=dict)  # role not asked -> why, a sentence
+    credit: str = ""  # what is asked next with which chances; empty where credit decides nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,10 @@ class Idea:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Individual:
-    """A candidate with where it came from and what became of it."""
+    """A candidate with where it came from and what became of it.
+
+    writer: the name of the model that wrote it; asked_s, dollars: what its replies took.
+    """
 
     id: str  # the kernel id; for a candidate that does not parse, the hash of its text
     candidate: Candidate
@@ -89,6 +92,9 @@ class Individual:
     island: int = 0
     cycle: int = 0
     slot: int = 0  # which of the cycle's candidates
+    writer: str = ""
+    asked_s: float = 0.0
+    dollars: float = 0.0
     evaluation: Evaluation
 
     @property

@@ -69,7 +69,9 @@ class Context:
     last replies, where none could be used for some cycles; models: role -> the name of a model
     that is asked in place of its own; resting: roles that are not asked. tuned: mutations that
     were measured in idle device time and are no members, by id; None where nobody tunes. pending:
-    what the island waits for. probes: to a designer, None where it can't ask for any.
+    what the island waits for. probes: to a designer, None where it can't ask for any. avenue: the
+    direction that a designer is told to look at first; "": its usual ones. lines: kernel id -> how
+    much sooner than by rank it is to be a Base, where that is not 1.
     """
 
     task: Task
@@ -90,6 +92,8 @@ class Context:
     tuned: Mapping[str, Individual] | None = None
     pending: tuple[Candidate, ...] = ()
     probes: ProbesLeft | None = None
+    avenue: str = ""
+    lines: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

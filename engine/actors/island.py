@@ -10,6 +10,7 @@ from engine.actors.gateway import GatewayModel, GatewayProbes
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.config import CampaignConfig
+from engine.credit.meter import Meter
 from engine.ending import CampaignFailed
 from engine.islands.island import Island
 from engine.islands.operators import island_operators
@@ -83,11 +84,13 @@ class IslandActor:
         task = load_task(self._config.task)
         self._peers = peers
         model = self._model()
+        meter = self._meter(model)
         setting = Setting(
             config=self._config,
             task=task,
             device=info,
-            operators=self._operators(task, info, model, brought.findings if brought else ()),
+            operators=self._operators(task, info, meter, brought.findings if brought else ()),
+            meter=meter,
             random_candidate=_random_candidate,
             journal=self._journal,
             evaluate=self._evaluate,
@@ -124,11 +127,16 @@ class IslandActor:
     def _measure_probe(self, written: ProbeWritten) -> None:
         self._dispatcher.probe.remote(written)
 
+    def _meter(self, model: GatewayModel | None) -> Meter | None:
+        if model is None or self._config.llm is None:
+            return None
+        return Meter(model, self._config.llm, self._config.operators_of(self._index), self._index)
+
     def _operators(
         self,
         task: Task,
         info: DeviceInfo,
-        model: GatewayModel | None,
+        model: Meter | None,
         brought: Sequence[Finding],
     ) -> Operators:
         return island_operators(self._config, self._index, task, info, model, brought)

@@ -160,6 +160,8 @@ def line(snapshot: Snapshot) -> str:
         *rates(snapshot),
         "islands " + " ".join(f"{island.best_speedup:.2f}x" for island in snapshot.islands),
     ]
+    if credits := [one.credit for one in snapshot.islands if one.credit]:
+        parts.append(f"credit: {' | '.join(credits)}")
     if snapshot.calls:
         parts.append(f"models: {calls_text(snapshot.calls)}")
     if snapshot.dispatcher.probed:
@@ -231,6 +233,8 @@ def table(snapshot: Snapshot) -> Table:
                 f"{island.diversity:.1f} structures, cycle {island.cycles}",
             )
         )
+        if island.credit:
+            rows.append(("", f"credit: {island.credit}"))
     if snapshot.calls:
         in_flight = f", {snapshot.calls.in_flight} in flight"
         rows.append(("models", calls_text(snapshot.calls) + in_flight))

@@ -1,7 +1,8 @@
 """A campaign's store followed while another process writes it: read, never locked or written."""
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.history.campaigns import State, state_by
@@ -17,10 +18,12 @@ WINDOW_S = 60.0
 
 @dataclass(slots=True, kw_only=True)
 class Island:
-    """What an island's own events amount to. best: the fastest it knows, by the search."""
+    """What an island's own events amount to. shares: credit's, as they were last
+    drawn by. best: the fastest it knows, by the search."""
 
     cycle: int = 0
     evaluations: int = 0
+    shares: dict[str, Mapping[str, float]] = field(default_factory=dict)
     best: float = 0.0
 
 
@@ -100,6 +103,7 @@ class Follower:
                 self._evaluated.append((stored.at, not event.tuning))
             case CycleStarted():
                 self._island(event.island).cycle = event.cycle
+                self._island(event.island).shares.update(event.shares)
             case Added():
                 island = self._island(event.island)
                 island.evaluations += 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from engine.credit.meter import Bill
 from engine.islands.cycle import SLOT, Ask, Cycle
 from engine.islands.memory import Memory
 from engine.islands.migration import departures
@@ -30,9 +31,12 @@ class Candidates:
         key = f"i{self._index}/c{cycle.number}/s{ask.slot}"
         drafted = self._drafts.get(key)  # stored before a kill: it is not drawn again
         if drafted is not None and key in self._told:
+            tally.pay(ask.slot, Bill.of(drafted))
             tally.new += 1
             return self._memory.individuals.get(drafted.kernel_id)
         held = await tally.seats.take(ask.origin, paid=drafted is not None)
+        if drafted is not None:  # in a session before
+            tally.pay(ask.slot, Bill.of(drafted))
         drafted = drafted or await self._draft(cycle, ask, tally)
         tally.seats.settle(held, useful=drafted is not None)
         if drafted is None:
@@ -49,7 +53,10 @@ class Candidates:
         except Declined as declined:
             tally.decline(declined)
             return None
-        drafted = ask.drafted(self._index, cycle.number, draft)
+        finally:
+            bill = self._setting.bill(context.key)
+            tally.pay(ask.slot, bill)
+        drafted = ask.drafted(self._index, cycle.number, draft, bill)
         if not await self.keep(drafted):
             tally.duplicates += 1
             return None

@@ -3,16 +3,19 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 import numpy as np
 
 from engine.config import OperatorMix
+from engine.credit.credit import NOTHING_DRAWN, Drawn
+from engine.credit.meter import Bill
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
 from engine.store.steering import Injected
 from evaluators.kernel.source import kernel_id
+from operators.calibration import UNTRIED, Calibration, choose_calibrated
 from operators.catalog.search_space import Sweep
 from operators.catalog.selector import draw_rank
 from operators.individual import Candidate, Experiment, Idea, Individual, Origin
@@ -83,7 +86,8 @@ class Cycle:
     individuals: what operators may look up, as it was when the cycle started; all of the
     tournament is in it. profiles: what profilers said by then, by kernel id. knowledge, tuned: see
     Context.
-    pending: what the island waited for. way: how it asks. idea: a person's, which it tries.
+    pending: what the island waited for. way: how it asks. idea: a person's, which it tries. drawn,
+    lines: by credit. best: the island's fastest as the cycle started. calibration: of its designer.
     """
 
     number: int
@@ -96,6 +100,14 @@ class Cycle:
     pending: tuple[Candidate, ...]
     way: Way
     idea: Injected | None = None
+    drawn: Drawn = NOTHING_DRAWN
+    lines: Mapping[str, float] = field(default_factory=dict)
+    best: Individual | None = None
+    calibration: Calibration = UNTRIED
+
+    def models(self, rng: np.random.Generator) -> Mapping[str, str]:
+        """Role -> the name of the model that is asked in place of its own. rng: for credit's."""
+        return {**self.drawn.models(rng), **self.way.models}
 
     def started(
         self, island: int, heard: tuple[str, ...], *, restarted: bool = False
@@ -109,6 +121,8 @@ class Cycle:
             heard=heard,
             restarted=restarted,
             idea=self.idea.number if self.idea else 0,
+            drawn=self.drawn.arms,
+            shares=self.drawn.shares,
         )
 
 
@@ -123,8 +137,8 @@ class Ask:
     repairs: str = ""  # id of the kernel that failed, where this is to take its place
     experiment: Experiment | None = None
 
-    def drafted(self, island: int, cycle: int, draft: Draft) -> Drafted:
-        """The event that tells of what was drawn."""
+    def drafted(self, island: int, cycle: int, draft: Draft, bill: Bill) -> Drafted:
+        """The event that tells of what was drawn. bill: of its model."""
         return Drafted(
             island=island,
             cycle=cycle,
@@ -136,6 +150,9 @@ class Ask:
             repairs=self.repairs,
             experiment=self.experiment,
             report=draft.report,
+            writer=bill.writer,
+            asked_s=bill.seconds,
+            dollars=bill.dollars,
         )
 
     @classmethod
@@ -158,12 +175,15 @@ class Ask:
         return cls(slot=0, draw=draw, origin="random")
 
 
-def draw_operator(mix: OperatorMix, rng: np.random.Generator) -> str:
-    """One of OperatorMix.weights; "random" on an island of that kind."""
+def draw_operator(
+    mix: OperatorMix, rng: np.random.Generator, shares: Mapping[str, float] | None = None
+) -> str:
+    """One of OperatorMix.weights, or by these shares; "random" on an island of that kind."""
     if mix.kind == "random":
         return "random"
     names = list(mix.weights)
-    weights = np.array([mix.weights[name] for name in names])
+    chances = mix.weights if shares is None else shares
+    weights = np.array([chances.get(name, 0.0) for name in names])
     return names[int(rng.choice(len(names), p=weights / weights.sum()))]
 
 
@@ -205,7 +225,7 @@ class Asker:
                 raise ValueError(f"no operator is called {other!r}")
 
     async def _experiments(self, cycle: Cycle, context: MakeContext, hear: Hear) -> list[Ask]:
-        """Select, design, choose by the paper's rule, write each (arXiv 2506.20807)."""
+        """Select, design, choose, write each (arXiv 2506.20807)."""
         operators = self.operators
         selection = await operators.selector.select(cycle.tournament, context(SELECT, "select"))
         self.note(cycle.number, selection)
@@ -221,13 +241,13 @@ class Asker:
         design = await operators.designer.design(base, reference, asking)
         self.note(cycle.number, design)
         self.probes.begin(cycle, design, base)
-        chosen, repeated = await self._untried(told, design.experiments)
+        chosen, repeated = await self._untried(cycle, told, design.experiments)
         if repeated and not chosen:
             told = replace(told, key=context(DESIGN, "redesign").key, repeated=tuple(repeated))
             again = await operators.designer.design(base, reference, told)
             self.note(cycle.number, again, again=True)
             first = len(design.experiments)
-            chosen, repeated = await self._untried(told, again.experiments, first=first)
+            chosen, repeated = await self._untried(cycle, told, again.experiments, first=first)
         if not chosen:
             tried = "; ".join(f"{one.experiment.technique} is {one.technique}" for one in repeated)
             raise Unusable("designer", f"every experiment was tried before ({tried})", replies=2)
@@ -243,19 +263,25 @@ class Asker:
 
         return [ask(slot, experiment) for slot, experiment in enumerate(chosen)]
 
+    def _in_order(self, cycle: Cycle, experiments: Sequence[Experiment]) -> list[Experiment]:
+        """All of them, what is to be written first by the configured rule."""
+        if self.mix.choose == "paper":
+            return choose_experiments(experiments, len(experiments))
+        return choose_calibrated(experiments, cycle.calibration, len(experiments))
+
     async def _untried(
-        self, told: Context, experiments: Sequence[Experiment], *, first: int = 0
+        self, cycle: Cycle, told: Context, experiments: Sequence[Experiment], *, first: int = 0
     ) -> tuple[list[Experiment], list[Repeat]]:
-        """The paper's choice among what nobody has tried, and what of it somebody had.
+        """The choice among what nobody has tried, and what of it somebody had.
 
         told: what the designer was; first: the number of the first of them in the cycle.
         """
         count = self.mix.experiments_per_cycle
         if self.ideas is None:
-            return choose_experiments(experiments, count), []
+            return self._in_order(cycle, experiments)[:count], []
         chosen: list[Experiment] = []
         repeated: list[Repeat] = []
-        for experiment in choose_experiments(experiments, len(experiments)):
+        for experiment in self._in_order(cycle, experiments):
             if len(chosen) == count:
                 break
             number = first + experiments.index(experiment)

@@ -105,14 +105,14 @@ class Memory:
         """Other islands tell what became of their own; cycles know it from the next on."""
         self._heard += individuals
 
-    def take_heard(self) -> tuple[str, ...]:
-        """Show operators what was heard of; no population changes. Returns its drafts' keys."""
+    def take_heard(self) -> tuple[Individual, ...]:
+        """Show operators what was heard of; no population changes. Returns what was new of it."""
         heard, self._heard = self._heard, []
         new = [one for one in heard if one.id not in self.individuals]
         for individual in map(self._as_revised, new):
             self.individuals[individual.id] = individual
         self._forget_oldest()
-        return tuple(f"i{one.island}/c{one.cycle}/s{one.slot}" for one in new)
+        return tuple(new)
 
     def know(self, distilled: Distilled, task_hash: str) -> bool:
         """Later cycles are told these findings; False: it knows these or newer ones."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.config import CampaignConfig, OperatorMix
+from engine.credit.meter import Bill, Meter
 from engine.islands.cycle import Asker, Cycle, IdeaBook, Note, ProbeAsks, RandomCandidate
 from engine.islands.seats import PAID, Places, Seats
 from engine.store.events import Drafted
@@ -64,6 +65,7 @@ class Setting:
     offer: Callable[[], None] = lambda: None  # there may be something to tune again
     probes: ProbeBook | None = None  # None: designers ask for none
     measure_probe: Callable[[ProbeWritten], None] = lambda written: None  # without waiting
+    meter: Meter | None = None  # of what operators ask; None: they ask nobody, or nobody counts
     sweep: Sweep | None = None  # for cycles that find nothing new; None: they stay without
 
     def asker(self, mix: OperatorMix, note: Note, probes: ProbeAsks) -> Asker:
@@ -75,6 +77,14 @@ class Setting:
             ideas=self.ideas if mix.evolves else None,
             probes=probes,
         )
+
+    def bill(self, key: str) -> Bill:
+        """What a draft cost in models, by its key; told once."""
+        return self.meter.slot(key) if self.meter else Bill()
+
+    def bill_of_cycle(self, island: int, cycle: int) -> Bill:
+        """Of what it asked besides drafts; told once."""
+        return self.meter.cycle(f"i{island}/c{cycle}") if self.meter else Bill()
 
     def hand_in(self, drafts: Iterable[Drafted]) -> asyncio.Future[list[Any]]:
         """Have evaluated what is paid for; cycles ask for it again. Not to be waited for."""
@@ -105,6 +115,8 @@ class Setting:
             tuned=cycle.tuned,
             pending=cycle.pending,
             trouble=cycle.way.trouble,
-            models=cycle.way.models,
+            models=cycle.models(self.rng(island, cycle.number, place).spawn(1)[0]),
             resting=cycle.way.resting,
+            avenue=cycle.drawn.avenue,
+            lines=cycle.lines,
         )

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from engine.credit.meter import Bill
 from engine.islands.cycle import Cycle
 from engine.islands.rests import STANDS_IN
 from engine.islands.seats import Seats
+from engine.store.credit import Earned
 from engine.store.events import CycleFinished
 from evaluators.evaluation import Status
 from operators.individual import Individual
@@ -22,8 +24,8 @@ ROLE_OF: Mapping[str, Role] = {
 
 @dataclass(slots=True)
 class Tally:
-    """What became of a cycle's asks; declined: a sentence each; unusable: by role; answers: see
-    CycleFinished."""
+    """What became of a cycle's asks; declined: a sentence each; unusable: by role; answers, asked,
+    earned: see CycleFinished. bills: of what models wrote, by slot."""
 
     seats: Seats
     new: int = 0
@@ -32,6 +34,13 @@ class Tally:
     declined: list[str] = field(default_factory=list)
     unusable: dict[str, str] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    earned: list[Earned] = field(default_factory=list)
+    bills: dict[int, Bill] = field(default_factory=dict)
+
+    def pay(self, slot: int, bill: Bill) -> None:
+        self.bills[slot] = bill
+        self.asked |= bill.models
 
     def selected(self, selection: Selection) -> None:
         if selection.in_vain or selection.decided_by == "model":
@@ -74,4 +83,6 @@ class Tally:
             lost=self.unusable if lost else {},
             step=cycle.way.step,
             answers=self.answers if asks else {},
+            asked=self.asked,
+            earned=tuple(self.earned),
         )

@@ -82,8 +82,9 @@ class Llm(_Section):
     models: Mapping[str, LlmModel] = Field(min_length=1)
     """Models, by names of your own."""
     roles: Mapping[Role, str | tuple[str, ...]] = {}
-    """A role -> a name in `models`; a list of names is dealt to the islands in turn. Roles that are
-    not named ask the first model."""
+    """A role -> a name in `models`, or a list of names, which credit chooses from; with
+    `credit: off` they are dealt to the islands in turn. Roles that are not named ask the first
+    model."""
     concurrency: int = Field(default=32, ge=1)
     """Calls in flight at most. Raise it to what the endpoint serves at once."""
     timeout_s: float = Field(default=1800, gt=0)

@@ -15,6 +15,7 @@ from engine.report import texts
 from engine.report.ancestry import rungs
 from engine.report.belief import belief, won_contest
 from engine.report.best_plot import ancestry_plot, best_plot
+from engine.report.credit import credit_of, credit_plot
 from engine.report.devices import device_use
 from engine.report.findings import findings_told
 from engine.report.islands import islands_of, islands_plot, migrations_of
@@ -22,7 +23,7 @@ from engine.report.machine import machine_facts, session_rows
 from engine.report.models import costs_of
 from engine.report.next_steps import go_on, take_home
 from engine.report.plots import Plot
-from engine.report.predictions import predictions, predictions_plot
+from engine.report.predictions import designers_of, predictions, predictions_plot
 from engine.report.probes import probes_of
 from engine.report.settings import settings_of
 from engine.report.shapes import shapes_of, shapes_plot
@@ -68,7 +69,8 @@ def make_page(history: History, run_dir: Path, *, state: State, made_at: float) 
         "made_at": made_at,
     }
     template = _environment().get_template("report.html.j2")
-    plots = [one for one in (*found["plots"].values(), found["islands_plot"]) if one is not None]
+    drawn = (*found["plots"].values(), found["islands_plot"], found["credit_plot"])
+    plots = [one for one in drawn if one is not None]
     return Page(html=template.render(found), plots=tuple(plots))
 
 
@@ -153,6 +155,9 @@ def _search(history: History) -> Mapping[str, Any]:
         "all_brought": counted(whole),
         "costs": costs_of(history.calls),
         "forecasts": whole.forecasts,
+        "credit": credit_of(whole),
+        "designers": designers_of(whole),
+        "credit_plot": credit_plot(whole),
         "spending": whole.calls.totals.spending(),
         "revisions": list(_revisions(history)),
         "faults": history.faults[-MOST_ROWS:],

@@ -7,12 +7,14 @@ from statistics import fmean
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from engine.credit.calibration import CATALOGUE, predictions_in
 from engine.report.plots import FAINT, GOOD, MOST_DOTS, MUTED, WARN, Plot, log_axis, plot
 from engine.report.texts import count, percent
-from engine.store.events import Drafted
+from engine.store.events import CycleFinished, Drafted
 from engine.store.replay import Replay
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.gain import gains_over_seed
+from operators.calibration import Calibration, Prediction
 
 SLOWEST = 0.05
 """Times as fast as its Base: what is slower stands at the edge of the plot."""
@@ -81,6 +83,29 @@ def predictions(replay: Replay) -> Predictions:
             made.append((*range_, gain))
     low, high, measured = zip(*made, strict=True) if made else ((), (), ())
     return Predictions(low=low, high=high, measured=measured, unmeasured=unmeasured)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Designer:
+    """name: of a model, or the catalogue."""
+
+    name: str
+    calibration: Calibration
+
+
+def designers_of(replay: Replay) -> tuple[Designer, ...]:
+    """How the predictions of each came out, over all islands, as its own prompts tell it."""
+    made: dict[str, list[Prediction]] = {}
+    for index in replay.islands:
+        for event, _ in replay.history(index):
+            if isinstance(event, CycleFinished):
+                name = event.asked.get("designer", CATALOGUE)
+                made.setdefault(name, []).extend(predictions_in(event.earned))
+    return tuple(
+        Designer(name=name, calibration=Calibration.of(of_name))
+        for name, of_name in sorted(made.items())
+        if of_name
+    )
 
 
 def predictions_plot(made: Predictions) -> Plot | None:

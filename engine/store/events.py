@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from engine.store.calls import CallEvent
 from engine.store.contests import ContestEvent
+from engine.store.credit import Earned
 from engine.store.event_body import body_of
 from engine.store.findings import FindingEvent
 from engine.store.ideas import IdeaEvent
@@ -31,7 +32,8 @@ class CycleStarted:
 
     heard: the keys of drafts on other islands that it was told of since it began the one before.
     restarted: its population had begun again, with the most diverse of what it knew. idea: the
-    number of the Injected that it tries; 0: it tries an operator's.
+    number of the Injected that it tries; 0: it tries an operator's. drawn: by credit, choice ->
+    arm; shares: the chance that each arm had, the operators' among them.
     """
 
     kind: ClassVar[str] = "cycle_started"
@@ -42,6 +44,8 @@ class CycleStarted:
     heard: tuple[str, ...] = ()
     restarted: bool = False
     idea: int = 0
+    drawn: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -77,7 +81,7 @@ class Designed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drafted:
-    """A candidate with its lineage, stored before it is compiled."""
+    """A candidate with its lineage, stored before it is compiled; its fields as in Individual."""
 
     kind: ClassVar[str] = "drafted"
     island: int
@@ -90,6 +94,9 @@ class Drafted:
     repairs: str = ""
     experiment: Experiment | None = None
     report: str = ""
+    writer: str = ""
+    asked_s: float = 0.0
+    dollars: float = 0.0
 
     @property
     def key(self) -> str:
@@ -107,6 +114,9 @@ class Drafted:
             island=self.island,
             cycle=self.cycle,
             slot=self.slot,
+            writer=self.writer,
+            asked_s=self.asked_s,
+            dollars=self.dollars,
             evaluation=evaluation,
         )
 
@@ -161,7 +171,8 @@ class CycleFinished:
     written: new kernels that experiments, crossovers and repairs made. lost: role -> what was
     wrong with its last reply, of a cycle that came to nothing because none could be used. step:
     how it asked; see engine.islands.setbacks. answers: role -> why it was asked in vain, empty
-    where a reply was of use; of the roles in engine.islands.rests.
+    where a reply was of use; of the roles in engine.islands.rests. asked: role -> the name of the
+    model that it asked last. earned: what became of each kernel that was asked for.
     """
 
     kind: ClassVar[str] = "cycle_finished"
@@ -173,6 +184,8 @@ class CycleFinished:
     lost: Mapping[str, str] = field(default_factory=dict)
     step: int = 0
     answers: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+    earned: tuple[Earned, ...] = ()
 
     @property
     def key(self) -> str:

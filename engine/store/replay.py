@@ -98,6 +98,7 @@ class Replay:
     injected: list[Injected] = field(default_factory=list)
     forecasts: list[ForecastMade] = field(default_factory=list)  # of each session that made one
     distilled: list[Distilled] = field(default_factory=list)
+    cycles: list[CycleStarted] = field(default_factory=list)  # of all islands, in order
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -139,6 +140,11 @@ class Replay:
     def individual(self, kernel_id: str) -> Individual:
         """A kernel that has its verdict, as it was first drafted and measured. Raises KeyError."""
         return self.first_drafts[kernel_id].individual(self.scores.first(kernel_id))
+
+    @property
+    def islands(self) -> list[int]:
+        """Those that have events of their own."""
+        return sorted(self._own)
 
     @property
     def budgets(self) -> Mapping[str, Any]:
@@ -213,6 +219,8 @@ class Replay:
             self.calls.forget(f"d{event.number}/")
         elif isinstance(event, CallEvent):
             self.calls.take(event)
+        elif isinstance(event, CycleStarted):
+            self.cycles.append(event)
         elif isinstance(event, CycleFinished):
             self.calls.forget(f"{event.key}/")
         elif isinstance(event, Evaluated):

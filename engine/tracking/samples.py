@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from engine.config import CampaignConfig
 from engine.islands.population import Population
 from engine.store.contests import Contested, FinalMeasurement
-from engine.store.events import Added, Evaluated, Fault, Migrated
+from engine.store.events import Added, CycleStarted, Evaluated, Fault, Migrated
 from engine.store.findings import Distilled
 from engine.store.replay import Replay
 from engine.store.revisions import Revised
@@ -56,7 +56,8 @@ ISLAND_METRICS: Mapping[str, str] = {
     "population": "kernels in its population",
     "diversity": "effective number of kernel structures in it",
 }
-"""Of an island's run; the step is the number of the island's evaluations."""
+"""Of an island's run; the step is the number of the island's evaluations. Where credit decides,
+"credit/operator/tuning" and the like are the chances in its last draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,7 @@ class _Island:
     evaluations: int = 0
     best: float = 0.0
     sampled_at: float = 0.0
+    shares: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 class Sampler:
@@ -116,6 +118,8 @@ class Sampler:
                 island.evaluations += 1
                 self._take_in(island, (added.key,))
                 yield from self._sample_island_if_due(added.island, stored)
+            case CycleStarted() as started:
+                self._islands[started.island].shares.update(started.shares)
             case Migrated() as migrated:
                 self._take_in(self._islands[migrated.island], migrated.drafts)
             case Revised() as revised:
@@ -218,6 +222,9 @@ class Sampler:
         }
         if island.best:
             values["best_speedup"] = island.best
+        for choice, arms in island.shares.items():
+            for arm, share in arms.items():
+                values[metric_name(f"credit/{choice}/{arm}")] = share
         yield from _points(stored, index, values, island.evaluations)
 
 
@@ -233,6 +240,11 @@ def _points(
     for name, value in values.items():
         shown = float(value) if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
         yield Point(seq=stored.seq, island=island, name=name, value=shown, step=step, at_ms=at_ms)
+
+
+def metric_name(name: str) -> str:
+    """What MLflow takes of it."""
+    return re.sub(r"[^\w. :/-]", "_", name, flags=re.ASCII)
 
 
 def shape_name(label: str) -> str:

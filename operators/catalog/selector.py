@@ -15,7 +15,8 @@ class TournamentSelector:
 
     async def select(self, tournament: Sequence[Individual], context: Context) -> Selection:
         """tournament: passed individuals, best first, at least one."""
-        rank = draw_rank(len(tournament), context.rng)
+        factors = [context.lines.get(one.id, 1.0) for one in tournament]
+        rank = draw_rank(len(tournament), context.rng, factors)
         base = tournament[rank]
         place = f"Base {base.id} is number {rank + 1} of {len(tournament)} ({_speed(base)})"
         reference, why = _reference(base, tournament, context.individuals)
@@ -27,9 +28,10 @@ class TournamentSelector:
         )
 
 
-def draw_rank(count: int, rng: np.random.Generator) -> int:
-    """A place in a tournament, the best far more often than the others."""
-    weights = (1.0 + np.arange(count)) ** -2.0
+def draw_rank(count: int, rng: np.random.Generator, factors: Sequence[float] | None = None) -> int:
+    """A place in a tournament, the best far more often than the others. factors: by place, how
+    much more often than by its rank."""
+    weights = (1.0 + np.arange(count)) ** -2.0 * np.array(factors or 1.0)
     return int(rng.choice(count, p=weights / weights.sum()))
 
 

@@ -94,6 +94,7 @@ class LlmDesigner:
                 claimed=context.claimed,
                 probes=probes,
                 most_probes=min(MOST_PROBES, probes.count) if probes else 0,
+                avenue=context.avenue,
             )
 
         schema, read = (ASKING_SCHEMA, _read_asking) if probes else (SCHEMA, _read)

@@ -49,7 +49,7 @@ class LlmSelector:
 
         def render(tokens: int | None) -> Prompt:
             scene = Scene.of(context, tokens or self._tokens)
-            return selector_prompt(scene, tournament, context.individuals)
+            return selector_prompt(scene, tournament, context.individuals, context.lines)
 
         def read(reply: Reply) -> Selection:
             said = read_structured(reply, SelectorReply)

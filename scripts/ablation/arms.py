@@ -35,6 +35,15 @@ OWN_MEMORY = {"islands": {"memory": "own"}}
 
 ARMS: Mapping[str, Arm] = {
     "catalog": Arm(about="evolution by the catalogue", mix={"kind": "catalog"}),
+    "no-credit": Arm(
+        about="the catalogue by its configured weights",
+        mix={"kind": "catalog"},
+        changes={"credit": {"floor": 1}},
+    ),
+    "paper-choice": Arm(
+        about="the catalogue with the paper's choice of experiments",
+        mix={"kind": "catalog", "choose": "paper"},
+    ),
     "random": Arm(about="random families and parameters", mix={"kind": "random"}),
     "best-of-n": Arm(
         about="the catalogue's experiments on the naive seed alone",
@@ -56,6 +65,11 @@ ARMS: Mapping[str, Arm] = {
         about="models without migration", mix={"kind": "llm"}, changes=NO_MIGRATION
     ),
     "llm-no-crossover": Arm(about="models without crossover", mix={"kind": "llm", "crossover": 0}),
+    "llm-no-credit": Arm(
+        about="models dealt, by configured weights",
+        mix={"kind": "llm"},
+        changes={"credit": {"floor": 1}},
+    ),
     "llm-no-shared-memory": Arm(
         about="models without shared memory", mix={"kind": "llm"}, changes=OWN_MEMORY
     ),

@@ -8,7 +8,7 @@ from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from scripts.population.plan import Kind, Plan
 
-SIMULATED = ("islands", "migration", "operators")
+SIMULATED = ("credit", "islands", "migration", "operators")
 """Sections that scripts/search/simulation.py reads."""
 
 PLAY: Mapping[Kind, tuple[str, ...]] = {

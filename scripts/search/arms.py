@@ -15,7 +15,7 @@ from scripts.search.outputs import reason_of
 from scripts.search.plot import EXPECTED
 from scripts.search.simulation import Settings
 
-PLAYED = ("islands", "migration", "operators")
+PLAYED = ("credit", "islands", "migration", "operators")
 """Sections that play a part on tables."""
 
 ARMS: Mapping[str, Settings] = {

@@ -9,6 +9,7 @@ from engine.cli.left import ending_text
 from engine.cli.progress import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.spans import ago, span
 from engine.cli.troubles import paused_text
+from engine.credit.told import shares_text
 from engine.history.campaigns import name_of
 from engine.history.follow import Follower
 from engine.history.improvements import improvements
@@ -95,6 +96,8 @@ def rows(follower: Follower, now: float) -> Rows:
     for index, island in sorted(follower.islands.items()):
         told = f"best {island.best:.2f}x by the search, {island.evaluations} evaluations"
         out.append((f"island {index}", f"{told}, cycle {island.cycle}"))
+        if island.shares:
+            out.append(("", f"credit: {shares_text(island.shares)}"))
     spending = whole.calls.totals.spending()
     if spending.calls or spending.in_flight or spending.failures:
         out.append(("models", f"{calls_text(spending)}, {spending.in_flight} in flight"))

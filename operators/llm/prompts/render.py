@@ -33,6 +33,9 @@ LOG_CHARACTERS = 4_000
 QUOTED_CHARACTERS = 12_000  # of a rejected reply
 TEXT_CHARACTERS = 8_000  # of an experiment's description or rubric
 MOST_OTHERS = 12
+LINE_TOLD = 1.25
+"""Times as much as usual, or as little, that a line of descent must have gained to be named."""
+NO_LINES: Mapping[str, float] = {}
 RECORD_SHARE = 0.25
 """Of the Designer's budget, for the experiments that were made before."""
 
@@ -95,9 +98,12 @@ class Scene:
 
 
 def selector_prompt(
-    scene: Scene, tournament: Sequence[Individual], known: Mapping[str, Individual]
+    scene: Scene,
+    tournament: Sequence[Individual],
+    known: Mapping[str, Individual],
+    lines: Mapping[str, float] = NO_LINES,
 ) -> Prompt:
-    """known: individuals that may be shown besides the tournament, by id."""
+    """known: individuals that may be shown besides the tournament, by id. lines: see Context."""
     page = scene.page("selector")
     head, rows = _table(tournament, known, scene.spread)
     shown, slower = page.room.first_lines(rows, 0.7)
@@ -122,7 +128,14 @@ def selector_prompt(
         others="\n".join([*nearby_head, *nearby]) if nearby else "",
         more=len(others) - len(nearby),
         landscape=told if measured else [],
+        lines=[
+            f"{one.id}: {lines[one.id]:.2g}" for one in tournament if _is_told(lines.get(one.id, 1))
+        ],
     )
+
+
+def _is_told(factor: float) -> bool:
+    return not 1 / LINE_TOLD < factor < LINE_TOLD
 
 
 def _table(
@@ -146,9 +159,11 @@ def designer_prompt(
     claimed: Sequence[Idea] = (),
     probes: ProbesLeft | None = None,
     most_probes: int = 0,
+    avenue: str = "",
 ) -> Prompt:
-    """focus: directions to look at first; repeated: what was designed just now, in vain;
-    claimed: what had gone to a writer; most_probes: that may be asked for now."""
+    """focus: directions to look at first; avenue: the one that is looked at before them; repeated:
+    what was designed just now, in vain; claimed: what had gone to a writer; most_probes: that may
+    be asked for now."""
     page = scene.page(
         "designer",
         avenues=avenues,
@@ -159,7 +174,7 @@ def designer_prompt(
     page.room.take(*(probes.asked if probes else ()))
     again = [repeat_line(one, known, scene.spread) for one in repeated]
     out = under_way(claimed, known)
-    page.room.take(*again, *out)
+    page.room.take(*again, *out, scene.knowledge.calibration)
     shown = page.listing(base, known)
     rationale = page.room.text(scene.rationale, 0.1)
     beside = page.beside(reference, base, known, share=0.6)
@@ -174,6 +189,8 @@ def designer_prompt(
         rationale=rationale,
         tried=tried,
         repeated=again,
+        calibration=scene.knowledge.calibration,
+        avenue=avenue,
         avenues=avenues,
         experiments=experiments,
         probes=probes,

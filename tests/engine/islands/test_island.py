@@ -343,6 +343,7 @@ def test_a_fault_ends_the_island_and_is_not_hidden_by_the_end() -> None:
 def test_a_tuning_cycle_measures_points_of_one_space_and_none_twice() -> None:
     world = World(
         budget=30,
+        credit="off",
         operators=[{"experiment": 1, "crossover": 0, "mutation": 0, "tuning": 3}],
     )
     world.run()
