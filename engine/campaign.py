@@ -40,7 +40,6 @@ def run_campaign(
     config = settled(config)
     task = task_of(config)
     require_search(config, task)  # a refusal comes before anything starts
-    require_findings(config)
     run_dir = config.runs_dir / config.name
     if (run_dir / STORE).exists():
         raise ConfigError(
@@ -49,6 +48,7 @@ def run_campaign(
         )
     config = fitted(config)
     carried = carried_from(config)
+    require_findings(config)
     session = Session(
         config, task, observer=observer, workbench=workbench, before=None, carried=carried
     )

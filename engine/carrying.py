@@ -7,8 +7,8 @@ from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.history.campaigns import name_of, store_of
 from engine.islands.population import Population
+from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay, replay
-from engine.store.steering import Injected
 from engine.store.store import StoreError
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task_file import load_task

@@ -27,7 +27,7 @@ from engine.config_sections import (
 )
 from engine.llm.config import Llm
 from engine.stopping.config import Stop
-from engine.store.steering import Contribution
+from engine.store.kinds.steering import Contribution
 from evaluators.spelling import did_you_mean
 
 __all__ = ["BackendChoice", "CampaignConfig", "OperatorMix", "Topology", "parse_config"]

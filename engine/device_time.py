@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from engine.snapshot import DispatcherState
-from engine.store.sessions import DevicesWatched
+from engine.store.kinds.sessions import DevicesWatched
 
 TELL_EVERY_S = 30.0
 """A killed campaign's log lacks so much of it."""

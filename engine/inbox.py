@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from engine.store.steering import Contribution
+from engine.store.kinds.steering import Contribution
 
 INBOX, TAKEN, REFUSED = "inbox", "taken", "refused"
 PAUSE = "pause"

@@ -17,10 +17,10 @@ from engine.findings.imports import bring
 from engine.findings.sources import findings_of
 from engine.stopping.targets import reached
 from engine.store.budget import figure, spent
-from engine.store.findings import Distilled
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.sessions import CampaignStarted, SessionStarted
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
-from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.summary import write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.device_info import DeviceInfo
@@ -107,8 +107,9 @@ def settled(config: CampaignConfig) -> CampaignConfig:
         changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
     if config.start_from is not None:
         changes["start_from"] = config.start_from.resolve()
-    if config.findings.sources:
-        sources = tuple(source.resolve() for source in config.findings.sources)
+    found = [source for source in (*config.findings.sources, config.start_from) if source]
+    if found:
+        sources = tuple(dict.fromkeys(source.resolve() for source in found))
         changes["findings"] = config.findings.model_copy(update={"sources": sources})
     task = Path(config.task)
     if (task / "task.yaml").is_file():

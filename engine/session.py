@@ -24,12 +24,12 @@ from engine.searching import SPENT, describe_search, why_ended
 from engine.snapshot import NOTHING_YET, DispatcherState, Improvement, IslandState, Phase, Snapshot
 from engine.steering import Steering
 from engine.stopping.watch import TargetWatch
-from engine.store.findings import Distilled
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.sessions import SearchEnded, SearchStarted, SessionFinished
+from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.scoreboard import Best
-from engine.store.sessions import SearchEnded, SearchStarted, SessionFinished
-from engine.store.steering import Injected
 from engine.store.store import StoreError, driving, find_draft
 from engine.store.summary import Summary, write_best, write_results
 from evaluators.device_info import DeviceInfo

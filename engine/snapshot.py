@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.store.budget import Left, left
-from engine.store.contests import Contested
-from engine.store.revisions import AnchorWithdrawn
+from engine.store.kinds.contests import Contested
+from engine.store.kinds.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Best
 from engine.store.spending import CallBudget, Spending
 

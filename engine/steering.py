@@ -7,9 +7,9 @@ from pathlib import Path
 from engine.actors.campaign_actors import CampaignActors
 from engine.config import CampaignConfig
 from engine.inbox import INBOX, REFUSED, Entry, is_to_pause, set_aside, waiting
+from engine.store.kinds.steering import Injected, Paused, WentOn
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
-from engine.store.steering import Injected, Paused, WentOn
 from operators.individual import Individual
 
 

@@ -33,9 +33,9 @@ from typing import Any
 
 from engine.campaign import run_campaign
 from engine.config import parse_config
-from engine.store.calls import CallReplied
 from engine.store.events import Evaluated
-from engine.store.findings import Distilled
+from engine.store.kinds.calls import CallReplied
+from engine.store.kinds.findings import Distilled
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.device_info import DeviceInfo

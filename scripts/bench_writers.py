@@ -30,8 +30,8 @@ from engine.campaign import run_campaign
 from engine.config import parse_config
 from engine.llm.config import Llm
 from engine.llm.gateway import Gateway
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.events import Added
+from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.spending import CallBudget
 from engine.store.store import Stored, read_events
 from evaluators.device import Compiled

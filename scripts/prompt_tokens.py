@@ -19,7 +19,7 @@ from pathlib import Path
 from engine.campaign import run_campaign
 from engine.cli.look.prompts import rehearsal_of
 from engine.config import parse_config
-from engine.store.calls import CallReserved
+from engine.store.kinds.calls import CallReserved
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.tasks.task_file import load_task

@@ -20,12 +20,12 @@ from engine.config import CampaignConfig
 from engine.dispatch.workbench import Workbench
 from engine.snapshot import DispatcherState, IslandState
 from engine.store.events import Event, to_row
-from engine.store.findings import Distilled
-from engine.store.probes import ProbeLog
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.probes import ProbeLog
+from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
-from engine.store.steering import Injected
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Individual

@@ -25,8 +25,8 @@ from engine.dispatch.setting import DispatchSetting, TuningLimits
 from engine.dispatch.workbench import Built, Workbench
 from engine.ending import CampaignFailed
 from engine.snapshot import DispatcherState
-from engine.store.probes import Probed, ProbeLog, ProbeWritten
-from engine.store.profiles import Profiled
+from engine.store.kinds.probes import Probed, ProbeLog, ProbeWritten
+from engine.store.kinds.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import toolchain_here
 from evaluators.device import backend

@@ -17,7 +17,7 @@ from engine.config import CampaignConfig
 from engine.ending import CampaignFailed, Stopped
 from engine.findings.distillation import Distillation, Draft
 from engine.llm.config import Llm
-from engine.store.findings import Distilled
+from engine.store.kinds.findings import Distilled
 from engine.store.store import decode
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task

@@ -19,8 +19,8 @@ from engine.llm.idea_book import IdeaBook
 from engine.llm.preflight import preflight
 from engine.llm.probe_book import ProbeBook
 from engine.snapshot import Outage
-from engine.store.ideas import IdeaEvent
-from engine.store.probes import ProbeLog, ProbeWritten
+from engine.store.kinds.ideas import IdeaEvent
+from engine.store.kinds.probes import ProbeLog, ProbeWritten
 from engine.store.spending import CallBudget, CallHistory, Spending
 from operators.individual import Experiment, Idea
 from operators.llm.question import (

@@ -17,11 +17,11 @@ from engine.islands.operators import island_operators
 from engine.islands.seats import Places
 from engine.islands.setting import Setting
 from engine.snapshot import IslandState
-from engine.store.findings import Distilled
-from engine.store.probes import Probed, ProbeWritten
-from engine.store.profiles import Profiled
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.probes import Probed, ProbeWritten
+from engine.store.kinds.profiles import Profiled
+from engine.store.kinds.steering import Injected
 from engine.store.replay import History
-from engine.store.steering import Injected
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task

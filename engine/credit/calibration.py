@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from engine.config import CampaignConfig
-from engine.store.credit import Earned
+from engine.store.kinds.credit import Earned
 from operators.calibration import Calibration, Prediction
 
 CATALOGUE = "the catalogue"

@@ -18,8 +18,8 @@ from engine.credit.choices import (
     roles_of,
     writes,
 )
-from engine.store.credit import Earned
 from engine.store.events import CycleFinished, CycleStarted
+from engine.store.kinds.credit import Earned
 from operators.llm.question import ROLES
 
 SHARP, GENTLE = 8.0, 1.0

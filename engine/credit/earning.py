@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from engine.credit.meter import Bill
-from engine.store.credit import Earned
+from engine.store.kinds.credit import Earned
 from evaluators.measuring.gain import gain
 from evaluators.measuring.intervals import Ratio, Spread
 from operators.individual import Experiment, Individual, Origin

@@ -10,8 +10,8 @@ from engine.dispatch.allowance import LARGE_SHARE, SHARE, Allowance
 from engine.dispatch.arena import Arena
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, overruled
-from engine.store.contests import Contested, Outcome, Why
 from engine.store.events import Evaluated
+from engine.store.kinds.contests import Contested, Outcome, Why
 from engine.store.scoreboard import Best, Scoreboard
 from evaluators.evaluation import Verdict
 from evaluators.measuring.intervals import Blocks, Ratio, Sittings, half_width, product

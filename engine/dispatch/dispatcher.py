@@ -25,7 +25,7 @@ from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Built, Me
 from engine.ending import CampaignFailed, Stopped
 from engine.snapshot import DispatcherState
 from engine.store.events import Evaluated
-from engine.store.probes import Probed, ProbeLog
+from engine.store.kinds.probes import Probed, ProbeLog
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate

@@ -11,7 +11,7 @@ from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import AnchorBroken, Blocks, Built, Exhausted, overruled
 from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Evaluated
-from engine.store.revisions import AnchorWithdrawn
+from engine.store.kinds.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation, Status, Verdict
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from engine.dispatch.arena import Arena
 from engine.dispatch.contests import Contests
 from engine.dispatch.setting import DispatchSetting
-from engine.store.contests import FinalMeasurement
+from engine.store.kinds.contests import FinalMeasurement
 from engine.store.scoreboard import Best, Scoreboard
 from evaluators.measuring.intervals import Blocks, Sittings
 from evaluators.measuring.sittings import LEAST, MOST, Sitting, busy_text

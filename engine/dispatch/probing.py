@@ -14,7 +14,7 @@ from engine.dispatch.patience import first_fit
 from engine.dispatch.retries import ATTEMPTS, Faults
 from engine.dispatch.setting import CompileProbe, DispatchSetting, Lane, ProbeLimits
 from engine.dispatch.workbench import Blameless, Broken
-from engine.store.probes import SHIPPED, Probed, ProbeLog
+from engine.store.kinds.probes import SHIPPED, Probed, ProbeLog
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.evaluation import Rejected, Status
 from evaluators.probes.kept import keep, kept

@@ -10,7 +10,7 @@ from engine.dispatch.idle import Occupancy
 from engine.dispatch.job import Jobs
 from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits
 from engine.dispatch.workbench import Broken, Built
-from engine.store.profiles import Profiled
+from engine.store.kinds.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
 from evaluators.profile.profiler import TOOLS, Profile
 

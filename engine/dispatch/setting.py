@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured
 from engine.gate import Gate
 from engine.store.journal import Journal
-from engine.store.probes import Probed
-from engine.store.profiles import Profiled
-from engine.store.revisions import TellRevised
+from engine.store.kinds.probes import Probed
+from engine.store.kinds.profiles import Profiled
+from engine.store.kinds.revisions import TellRevised
 from engine.store.toolchain import Toolchain
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.intervals import Spread

@@ -14,10 +14,10 @@ from engine.findings.file import (
     findings_text,
     write_findings,
 )
-from engine.store.findings import Distilled
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
 from engine.store.run_folder import FINDINGS
-from engine.store.sessions import CampaignStarted
 from engine.store.store import Stored, StoreError
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.gain import race_spread, spread_on

@@ -9,7 +9,7 @@ from engine.forecast.ranges import Range, exact
 from engine.forecast.records import Record, shipped
 from engine.llm.config import LlmModel
 from engine.store.budget import Left
-from engine.store.sessions import ForecastMade
+from engine.store.kinds.sessions import ForecastMade
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import ROLES, Role
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted
+from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay
-from engine.store.steering import Injected
 from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import kernel_id
 

@@ -4,7 +4,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.store.kinds.calls import (
+    CallEvent,
+    CallFailed,
+    CallReplied,
+    CallReserved,
+    GivenUp,
+    TurnedAway,
+)
 from operators.llm.question import Failure, Role
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from engine.history.campaigns import State, state_by
 from engine.history.history import History
 from engine.store.events import Added, CycleStarted, Evaluated, Fault, Migrated
+from engine.store.kinds.sessions import CampaignStarted, SessionStarted
 from engine.store.replay import Replay, Session
-from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.store import Stored, StoreError, read_events
 
 WINDOW_S = 60.0

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.history.campaigns import State, state_by
-from engine.store.calls import CallFailed, CallReplied, CallReserved
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import EpochStarted, Evaluated, from_row
-from engine.store.revisions import AnchorWithdrawn
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.revisions import AnchorWithdrawn
+from engine.store.kinds.sessions import CampaignStarted, SessionFinished, SessionStarted
 from engine.store.scoreboard import Best, Scoreboard
-from engine.store.sessions import CampaignStarted, SessionFinished, SessionStarted
 from engine.store.spending import SpendingTotals
 from engine.store.store import StoreError, reading
 

@@ -5,18 +5,18 @@ from pathlib import Path
 
 from engine.history.calls import CallsByRole
 from engine.history.trajectory import Moment, Trajectory
-from engine.store.calls import CallEvent
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Fault, Migrated
-from engine.store.profiles import Profiled
-from engine.store.replay import Replay
-from engine.store.scoreboard import Best
-from engine.store.sessions import (
+from engine.store.kinds.calls import CallEvent
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.profiles import Profiled
+from engine.store.kinds.sessions import (
     CampaignStarted,
     DevicesWatched,
     SearchEnded,
     SessionStarted,
 )
+from engine.store.replay import Replay
+from engine.store.scoreboard import Best
 from engine.store.store import Stored, StoreError, read_events
 
 

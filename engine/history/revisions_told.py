@@ -1,7 +1,7 @@
 """What does not count any more, as sentences for a person."""
 
-from engine.store.contests import Contested
-from engine.store.revisions import AnchorWithdrawn
+from engine.store.kinds.contests import Contested
+from engine.store.kinds.revisions import AnchorWithdrawn
 
 
 def withdrawn_text(withdrawn: AnchorWithdrawn) -> str:

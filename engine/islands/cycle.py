@@ -13,7 +13,7 @@ from engine.credit.credit import NOTHING_DRAWN, Drawn
 from engine.credit.meter import Bill
 from engine.islands.setbacks import Way
 from engine.store.events import CycleStarted, Designed, Drafted, Selected
-from engine.store.steering import Injected
+from engine.store.kinds.steering import Injected
 from evaluators.kernel.source import kernel_id
 from operators.calibration import UNTRIED, Calibration, choose_calibrated
 from operators.catalog.search_space import Sweep

@@ -8,7 +8,7 @@ from engine.islands.candidates import Candidates
 from engine.islands.cycle import Ask
 from engine.islands.setting import Setting
 from engine.store.events import Added, Drafted
-from engine.store.steering import Injected
+from engine.store.kinds.steering import Injected
 from evaluators.kernel.source import kernel_id
 from operators.individual import BY_A_PERSON, Candidate, Experiment, Individual
 from operators.operator import Writer

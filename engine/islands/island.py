@@ -23,13 +23,13 @@ from engine.islands.setting import Setting
 from engine.islands.tally import ROLE_OF, Tally
 from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
-from engine.store.credit import Earned
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
-from engine.store.findings import Distilled, FindingsTold
-from engine.store.probes import Probed, ProbeHeard
-from engine.store.profiles import Learned, Profiled
-from engine.store.revisions import Revised
-from engine.store.steering import Injected
+from engine.store.kinds.credit import Earned
+from engine.store.kinds.findings import Distilled, FindingsTold
+from engine.store.kinds.probes import Probed, ProbeHeard
+from engine.store.kinds.profiles import Learned, Profiled
+from engine.store.kinds.revisions import Revised
+from engine.store.kinds.steering import Injected
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.gain import spread_on
 from operators.individual import Candidate, Individual

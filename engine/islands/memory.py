@@ -8,8 +8,8 @@ import numpy as np
 from engine.config import OperatorMix
 from engine.islands.population import AddStatus, Population
 from engine.islands.restart import diverse
-from engine.store.findings import Distilled
-from engine.store.probes import Probed
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.probes import Probed
 from evaluators.evaluation import Evaluation
 from operators.finding import lines
 from operators.individual import Individual

@@ -4,7 +4,7 @@ import asyncio
 
 from engine.islands.cycle import Cycle
 from engine.islands.setting import Setting
-from engine.store.probes import ProbeWritten
+from engine.store.kinds.probes import ProbeWritten
 from operators.individual import Individual
 from operators.operator import AskedProbe, Declined, Design, ProbesLeft
 

@@ -13,8 +13,8 @@ from engine.islands.operators import island_operators
 from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
 from engine.llm.probe_book import ProbeBook
-from engine.store.calls import CallReplied, GivenUp
 from engine.store.events import CycleFinished, CycleStarted, Event
+from engine.store.kinds.calls import CallReplied, GivenUp
 from engine.store.replay import History, Replay
 from engine.store.store import Stored
 from evaluators.device_info import DeviceInfo

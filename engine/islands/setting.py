@@ -13,7 +13,7 @@ from engine.islands.cycle import Asker, Cycle, IdeaBook, Note, ProbeAsks, Random
 from engine.islands.seats import PAID, Places, Seats
 from engine.store.events import Drafted
 from engine.store.journal import Journal
-from engine.store.probes import ProbeWritten
+from engine.store.kinds.probes import ProbeWritten
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.tasks.task import Task

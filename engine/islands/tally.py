@@ -7,8 +7,8 @@ from engine.credit.meter import Bill
 from engine.islands.cycle import Cycle
 from engine.islands.rests import STANDS_IN
 from engine.islands.seats import Seats
-from engine.store.credit import Earned
 from engine.store.events import CycleFinished
+from engine.store.kinds.credit import Earned
 from evaluators.evaluation import Status
 from operators.individual import Individual
 from operators.llm.question import Failure, Role

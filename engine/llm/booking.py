@@ -1,7 +1,7 @@
 """What a call may cost, and what one without a reply counts for: what was heard of it, else all."""
 
 from engine.llm.config import LlmModel
-from engine.store.calls import CallFailed, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReserved
 from operators.llm.call import estimated_tokens, most_tokens
 from operators.llm.completion import Completion
 from operators.llm.question import UNBILLED, Failure, Request

@@ -13,7 +13,7 @@ from engine.llm.config import Llm
 from engine.llm.open_questions import OpenQuestions, cancelled_itself
 from engine.llm.outages import TRIES_AT_FIRST_CONTACT, Outages
 from engine.llm.preflight import endpoints
-from engine.store.calls import (
+from engine.store.kinds.calls import (
     CallFailed,
     CallJournal,
     CallReplied,

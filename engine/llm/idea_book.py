@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
-from engine.store.ideas import IdeaCompared, IdeaEvent, IdeasTold
 from engine.store.journal import Journal
+from engine.store.kinds.ideas import IdeaCompared, IdeaEvent, IdeasTold
 from operators.individual import Experiment, Idea
 from operators.llm.ideas import (
     LOOKS_REPEATED,

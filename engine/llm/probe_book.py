@@ -4,7 +4,7 @@ import re
 from itertools import islice
 
 from engine.store.journal import Journal
-from engine.store.probes import ProbeClaimed, ProbeLog, ProbesTold, ProbeWritten
+from engine.store.kinds.probes import ProbeClaimed, ProbeLog, ProbesTold, ProbeWritten
 from operators.operator import AskedProbe, ProbesLeft
 
 

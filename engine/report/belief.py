@@ -8,7 +8,7 @@ from typing import Literal
 from engine.history.campaigns import State
 from engine.history.history import History
 from engine.report.texts import between, command, count, short, times
-from engine.store.contests import Contested
+from engine.store.kinds.contests import Contested
 from engine.store.scoreboard import Best
 from engine.store.summary import BestFound, Summary, meaning_of
 from engine.store.toolchain import toolchain_of

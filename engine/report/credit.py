@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from engine.credit.credit import worth
 from engine.report.plots import SERIES, Plot, counting_axis, plot
-from engine.store.credit import Earned
 from engine.store.events import CycleFinished, CycleStarted
+from engine.store.kinds.credit import Earned
 from engine.store.replay import Replay
 
 THIRDS = 3

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.store.findings import Distilled
+from engine.store.kinds.findings import Distilled
 from engine.store.replay import Replay
 from engine.store.run_folder import FINDINGS
 from operators.finding import Finding, best_founded

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.report.texts import bytes_text, count, duration, moment
+from engine.store.kinds.sessions import SessionStarted
 from engine.store.replay import Replay, Session
-from engine.store.sessions import SessionStarted
 from engine.store.toolchain import device_class_of, toolchain_of
 from evaluators.device_info import DeviceInfo
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.store.probes import ProbeClaimed, Probed, ProbeLog
+from engine.store.kinds.probes import ProbeClaimed, Probed, ProbeLog
 from engine.store.replay import Replay
 
 

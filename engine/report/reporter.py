@@ -6,8 +6,8 @@ from pathlib import Path
 
 from engine.history.campaigns import State
 from engine.history.history import History
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted
 from engine.store.store import Stored, StoreError
 
 EVERY_S = 30.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from engine.stopping.config import Stop
 from engine.stopping.targets import lack_of_light, reached
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted
 from engine.store.store import read_events
 
 LOOK_EVERY_S = 1.0

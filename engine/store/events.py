@@ -7,17 +7,17 @@ from typing import ClassVar, get_args
 
 from pydantic import TypeAdapter
 
-from engine.store.calls import CallEvent
-from engine.store.contests import ContestEvent
-from engine.store.credit import Earned
 from engine.store.event_body import body_of
-from engine.store.findings import FindingEvent
-from engine.store.ideas import IdeaEvent
-from engine.store.probes import ProbeEvent
-from engine.store.profiles import ProfileEvent
-from engine.store.revisions import RevisionEvent
-from engine.store.sessions import SessionEvent
-from engine.store.steering import SteeringEvent
+from engine.store.kinds.calls import CallEvent
+from engine.store.kinds.contests import ContestEvent
+from engine.store.kinds.credit import Earned
+from engine.store.kinds.findings import FindingEvent
+from engine.store.kinds.ideas import IdeaEvent
+from engine.store.kinds.probes import ProbeEvent
+from engine.store.kinds.profiles import ProfileEvent
+from engine.store.kinds.revisions import RevisionEvent
+from engine.store.kinds.sessions import SessionEvent
+from engine.store.kinds.steering import SteeringEvent
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection

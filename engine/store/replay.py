@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from engine.store.calls import CallEvent
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import (
     Added,
     CycleFinished,
@@ -18,13 +16,14 @@ from engine.store.events import (
     Fault,
     Migrated,
 )
-from engine.store.findings import Distilled, FindingsTold
-from engine.store.ideas import IdeaEvent
-from engine.store.probes import Probed, ProbeEvent, ProbeHeard, ProbeLog
-from engine.store.profiles import Learned, Profiled
-from engine.store.revisions import Revised
-from engine.store.scoreboard import Scoreboard
-from engine.store.sessions import (
+from engine.store.kinds.calls import CallEvent
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.findings import Distilled, FindingsTold
+from engine.store.kinds.ideas import IdeaEvent
+from engine.store.kinds.probes import Probed, ProbeEvent, ProbeHeard, ProbeLog
+from engine.store.kinds.profiles import Learned, Profiled
+from engine.store.kinds.revisions import Revised
+from engine.store.kinds.sessions import (
     CampaignStarted,
     ForecastMade,
     SearchEnded,
@@ -32,8 +31,9 @@ from engine.store.sessions import (
     SessionFinished,
     SessionStarted,
 )
+from engine.store.kinds.steering import Injected, Paused, WentOn
+from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
-from engine.store.steering import Injected, Paused, WentOn
 from engine.store.store import Stored, StoreError, read_events
 from operators.individual import Individual
 

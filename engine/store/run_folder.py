@@ -4,8 +4,8 @@ from pathlib import Path
 
 from engine.config_errors import ConfigError
 from engine.store.events import Event, to_row
-from engine.store.sessions import CampaignStarted
-from engine.store.steering import Injected
+from engine.store.kinds.sessions import CampaignStarted
+from engine.store.kinds.steering import Injected
 from engine.store.store import Store
 
 STORE = "store.sqlite"

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from statistics import fmean
 
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import EpochStarted, Evaluated, Event
-from engine.store.profiles import Profiled
-from engine.store.revisions import AnchorWithdrawn
-from engine.store.sessions import SessionStarted
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.profiles import Profiled
+from engine.store.kinds.revisions import AnchorWithdrawn
+from engine.store.kinds.sessions import SessionStarted
 from engine.store.titles import Best, Titles
 from engine.store.toolchain import Toolchain, toolchain_of
 from evaluators.evaluation import Evaluation

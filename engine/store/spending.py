@@ -5,7 +5,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.store.kinds.calls import (
+    CallEvent,
+    CallFailed,
+    CallReplied,
+    CallReserved,
+    GivenUp,
+    TurnedAway,
+)
 from operators.llm.call import hides_tokens
 from operators.llm.question import Failure, Reply, Role, Unanswered
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from engine.store.contests import Contested, FinalMeasurement
+from engine.store.kinds.contests import Contested, FinalMeasurement
 from evaluators.evaluation import Evaluation
 
 

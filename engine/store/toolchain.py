@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.store.sessions import SessionStarted
+from engine.store.kinds.sessions import SessionStarted
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import HARNESS_VERSION
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.store.kinds.sessions import SessionFinished
 from engine.store.run_folder import STORE
-from engine.store.sessions import SessionFinished
 from engine.store.store import Stored, StoreError, is_driven, read_events
 from engine.tracking.experiments import TASK_TAG
 

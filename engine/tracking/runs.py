@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.config import CampaignConfig
-from engine.store.sessions import CampaignStarted
+from engine.store.kinds.sessions import CampaignStarted
 from engine.tracking.client import client_of
 from engine.tracking.experiments import NOTE, find_or_make, page_of
 from engine.tracking.killed import CAMPAIGN_TAG, ISLAND_TAG, mark_killed

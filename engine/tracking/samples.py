@@ -7,13 +7,13 @@ from statistics import fmean
 
 from engine.config import CampaignConfig
 from engine.islands.population import Population
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Added, CycleStarted, Evaluated, Fault, Migrated
-from engine.store.findings import Distilled
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.findings import Distilled
+from engine.store.kinds.revisions import Revised
+from engine.store.kinds.sessions import SearchEnded, SessionFinished
 from engine.store.replay import Replay
-from engine.store.revisions import Revised
 from engine.store.scoreboard import Best
-from engine.store.sessions import SearchEnded, SessionFinished
 from engine.store.store import Stored
 from evaluators.evaluation import Evaluation, Status
 

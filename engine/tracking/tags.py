@@ -6,8 +6,8 @@ from pathlib import Path
 from engine.config import CampaignConfig
 from engine.history.brought import counted
 from engine.history.config_hash import config_hash
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted
 from engine.store.summary import meaning_of
 from engine.tracking.parameters import budgets, endings, task_name
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.store.calls import CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
 from engine.store.store import Stored
 from operators.llm.question import Reply
 

@@ -9,10 +9,10 @@ from typing import Any
 import yaml
 
 from engine.config import CampaignConfig, parse_config
+from engine.store.kinds.sessions import CampaignStarted, SessionFinished
 from engine.store.lineage import lineage_json, lineage_text
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
-from engine.store.sessions import CampaignStarted, SessionFinished
 from engine.store.store import Stored, StoreError, is_driven
 from engine.tracking.description import description
 from engine.tracking.files import RunFiles

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from engine.store.calls import CallReplied, CallReserved, TurnedAway
 from engine.store.events import CycleFinished, Designed, Drafted, Evaluated, Selected
-from engine.store.profiles import Profiled
+from engine.store.kinds.calls import CallReplied, CallReserved, TurnedAway
+from engine.store.kinds.profiles import Profiled
 from evaluators.kernel.source import kernel_id
 from operators.llm.kernel_reply import read_kernel
 from operators.llm.question import Malformed

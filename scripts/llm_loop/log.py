@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from engine.store.contests import Contested
 from engine.store.events import Drafted, EpochStarted, Evaluated
-from engine.store.profiles import Profiled
-from engine.store.sessions import SearchEnded, SearchStarted, SessionStarted
+from engine.store.kinds.contests import Contested
+from engine.store.kinds.profiles import Profiled
+from engine.store.kinds.sessions import SearchEnded, SearchStarted, SessionStarted
 from engine.store.store import Stored
 from scripts.scripted_model.server import Logged
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from engine.store.calls import CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
 from scripts.llm_loop.log import Log
 
 

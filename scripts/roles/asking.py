@@ -14,9 +14,9 @@ from engine.islands.operators import island_operators
 from engine.llm.config import Llm, LlmModel
 from engine.llm.gateway import Gateway
 from engine.llm.idea_book import IdeaBook
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.store.events import Event
-from engine.store.ideas import IdeaCompared
+from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved, TurnedAway
+from engine.store.kinds.ideas import IdeaCompared
 from evaluators.tasks.task import Task
 from operators.individual import Experiment, Individual
 from operators.llm.question import Role

@@ -8,9 +8,9 @@ from pathlib import Path
 from engine.config import CampaignConfig, parse_config
 from engine.islands.memory import Memory
 from engine.store.events import Added, CycleStarted, Drafted, Migrated, Selected
-from engine.store.profiles import Profiled
+from engine.store.kinds.profiles import Profiled
+from engine.store.kinds.revisions import Revised
 from engine.store.replay import Replay, replay
-from engine.store.revisions import Revised
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.device_info import DeviceInfo

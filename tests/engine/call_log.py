@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.llm.config import Llm
 from engine.llm.gateway import Gateway
-from engine.store.calls import CallEvent
+from engine.store.kinds.calls import CallEvent
 from engine.store.spending import CallBudget, CallHistory
 from operators.llm.question import Message, Prompt, Request
 from scripts.scripted_model.server import MODEL, ScriptedServer

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.config import CampaignConfig
 from engine.store.events import Added, Drafted, EpochStarted, Evaluated, Event, Fault, to_row
-from engine.store.sessions import CampaignStarted, SessionFinished, SessionStarted
+from engine.store.kinds.sessions import CampaignStarted, SessionFinished, SessionStarted
 from engine.store.store import Store, Stored, read_events
 from evaluators.evaluation import Evaluation, Status
 from operators.individual import Candidate, Experiment

@@ -16,7 +16,7 @@ from engine.dispatch.workbench import Built
 from engine.ending import CampaignFailed
 from engine.snapshot import Snapshot
 from engine.store.events import CycleStarted, Drafted, Evaluated, Selected
-from engine.store.profiles import Learned, Profiled
+from engine.store.kinds.profiles import Learned, Profiled
 from engine.store.replay import Replay, replay
 from engine.store.store import read_events
 from engine.store.summary import summarise

@@ -11,8 +11,8 @@ from engine.campaign import resume_campaign, run_campaign
 from engine.config import parse_config
 from engine.config_errors import ConfigError
 from engine.snapshot import Snapshot
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Evaluated
+from engine.store.kinds.contests import Contested, FinalMeasurement
 from engine.store.replay import replay
 from engine.store.store import read_events
 from tests.engine.quick_bench import quick_workbench

@@ -7,8 +7,8 @@ import pytest
 from engine.campaign import run_campaign
 from engine.cli.progress import PlainLines
 from engine.config import parse_config
-from engine.store.calls import CallReserved
 from engine.store.events import CycleFinished
+from engine.store.kinds.calls import CallReserved
 from engine.store.store import read_events
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script

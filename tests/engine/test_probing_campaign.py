@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from engine.campaign import resume_campaign, run_campaign
-from engine.store.calls import CallReserved
 from engine.store.events import CycleStarted, Event
-from engine.store.probes import ProbeClaimed, Probed, ProbeHeard, ProbesTold, ProbeWritten
+from engine.store.kinds.calls import CallReserved
+from engine.store.kinds.probes import ProbeClaimed, Probed, ProbeHeard, ProbesTold, ProbeWritten
 from engine.store.replay import replay
 from evaluators.cpu.toolchain import CACHE_VARIABLE
 from evaluators.probes.shipped import shipped

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.store.calls import CallReplied
-from engine.store.probes import ProbeClaimed, Probed, ProbeHeard, ProbeWritten
+from engine.store.kinds.calls import CallReplied
+from engine.store.kinds.probes import ProbeClaimed, Probed, ProbeHeard, ProbeWritten
 from evaluators.cpu.toolchain import CACHE_VARIABLE
 from evaluators.probes.shipped import shipped
 from scripts.bench_engine import INFO

@@ -20,8 +20,8 @@ from engine.islands.island import Island
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
-from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.events import CycleFinished, CycleStarted, Designed, Drafted, Event, Selected
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.replay import Replay, replay
 from engine.store.store import read_events
 from engine.store.summary import Summary

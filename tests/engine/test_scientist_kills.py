@@ -13,8 +13,8 @@ import pytest
 
 from engine.campaign import resume_campaign
 from engine.config import CampaignConfig
-from engine.store.calls import CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.store.events import CycleFinished, Drafted
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.store.replay import replay
 from operators.llm.question import Failure
 from scripts.scripted_model.answers import answer

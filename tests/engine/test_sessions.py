@@ -19,10 +19,10 @@ from engine.dispatch.workbench import Blocks
 from engine.ending import CampaignFailed
 from engine.preparation import refuse_changed
 from engine.snapshot import Snapshot
-from engine.store.contests import Contested
 from engine.store.events import EpochStarted, Evaluated, Fault, to_row
+from engine.store.kinds.contests import Contested
+from engine.store.kinds.revisions import AnchorWithdrawn, Revised
 from engine.store.replay import Replay, replay
-from engine.store.revisions import AnchorWithdrawn, Revised
 from engine.store.store import Store, read_events
 from engine.store.summary import summarise
 from engine.store.toolchain import toolchain_of

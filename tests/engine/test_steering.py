@@ -18,11 +18,11 @@ from engine.inbox import INBOX, REFUSED, TAKEN, Entry, ask_to_pause, let_go_on, 
 from engine.islands.injections import IDEA
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.snapshot import Snapshot
-from engine.store.calls import CallReplied
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Evaluated, Event
+from engine.store.kinds.calls import CallReplied
+from engine.store.kinds.steering import Injected, Paused, WentOn
 from engine.store.lineage import lineage, what_made
 from engine.store.replay import replay
-from engine.store.steering import Injected, Paused, WentOn
 from engine.store.store import read_events
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task_file import load_task

@@ -13,10 +13,10 @@ import pytest
 from engine.campaign import resume_campaign
 from engine.history.brought import brought_into
 from engine.inbox import Entry, put, waiting
-from engine.store.calls import CallReplied, CallReserved
 from engine.store.events import Added, Drafted, Evaluated
+from engine.store.kinds.calls import CallReplied, CallReserved
+from engine.store.kinds.steering import Injected
 from engine.store.replay import replay
-from engine.store.steering import Injected
 from engine.store.store import read_events
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer

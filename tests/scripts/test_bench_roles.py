@@ -24,8 +24,8 @@ from engine.store.events import (
     Selected,
     to_row,
 )
+from engine.store.kinds.sessions import CampaignStarted, SessionStarted
 from engine.store.run_folder import STORE
-from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.store import Store, read_events
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id

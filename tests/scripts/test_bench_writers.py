@@ -1,6 +1,6 @@
 """The writers' bench: which part of a campaign it counts."""
 
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.store import Stored
 from operators.llm.question import Failure, Reply, Role
 from scripts.bench_writers import full_moments

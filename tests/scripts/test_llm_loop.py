@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.store.calls import CallReplied, CallReserved, TurnedAway
 from engine.store.events import CycleFinished, Drafted, Evaluated, Event
-from engine.store.sessions import SearchEnded, SearchStarted, SessionStarted
+from engine.store.kinds.calls import CallReplied, CallReserved, TurnedAway
+from engine.store.kinds.sessions import SearchEnded, SearchStarted, SessionStarted
 from engine.store.store import Stored
 from evaluators.cuda.nvrtc import NvrtcChild
 from evaluators.device import backend

@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.config import CampaignConfig, OperatorMix, parse_config
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.llm.config import Llm, LlmModel
-from engine.store.calls import CallReserved
+from engine.store.kinds.calls import CallReserved
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import StoreError, read_events

@@ -15,8 +15,8 @@ from engine.history.brought import Brought
 from engine.history.campaigns import store_of
 from engine.inbox import Entry, put, waiting
 from engine.store.budget import spent
+from engine.store.kinds.steering import Contribution
 from engine.store.replay import Replay, replay
-from engine.store.steering import Contribution
 from engine.store.store import is_driven
 from evaluators.evaluation import Rejected
 from evaluators.kernel.fit import check_fit

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import main
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.run_folder import begin_store
-from engine.store.sessions import CampaignStarted
 from evaluators.tasks.task_file import load_task
 
 NAIVE = load_task("softmax").naive

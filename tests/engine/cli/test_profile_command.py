@@ -11,8 +11,8 @@ from engine.cli.look.subject import find_kernel
 from engine.cli.usage import UsageError
 from engine.config import CampaignConfig
 from engine.store.events import Added, Drafted, EpochStarted, Evaluated, Event
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import replay
-from engine.store.sessions import CampaignStarted
 from engine.tracking.upload import upload
 from evaluators.evaluation import Status
 from evaluators.kernel.source import kernel_id

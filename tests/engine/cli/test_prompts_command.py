@@ -13,7 +13,7 @@ import pytest
 from engine.campaign import resume_campaign, run_campaign
 from engine.cli import main as cli
 from engine.config import parse_config
-from engine.store.calls import CallReserved
+from engine.store.kinds.calls import CallReserved
 from engine.store.store import read_events
 from scripts.prompt_tokens import replayed, stored
 from scripts.scripted_model.endpoint import serving

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import main
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.run_folder import begin_store
-from engine.store.sessions import CampaignStarted
 from engine.store.store import Store
 from tests.engine import campaign_log as log
 from tests.engine.report.page_reader import PageReader

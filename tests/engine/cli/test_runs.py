@@ -14,11 +14,11 @@ import pytest
 from engine.cli import main as cli
 from engine.history.campaigns import state_of
 from engine.history.glance import glance
-from engine.store.calls import CallFailed, CallReplied, CallReserved
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Evaluated, Event
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.sessions import SessionStarted
 from engine.store.replay import replay
-from engine.store.sessions import SessionStarted
 from engine.store.store import driving
 from engine.store.summary import write_results
 from operators.llm.question import Failure, Reply

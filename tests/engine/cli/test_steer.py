@@ -17,8 +17,8 @@ from engine.history.follow import Follower
 from engine.inbox import INBOX, Entry, is_to_pause, put, waiting
 from engine.preparation import campaign_started
 from engine.store.events import Drafted, Evaluated, Event
-from engine.store.sessions import SearchStarted
-from engine.store.steering import Injected, Paused, WentOn
+from engine.store.kinds.sessions import SearchStarted
+from engine.store.kinds.steering import Injected, Paused, WentOn
 from engine.store.store import driving
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.task_file import load_task

@@ -21,7 +21,7 @@ from engine.history.history import read_history
 from engine.history.improvements import improvements
 from engine.snapshot import Snapshot
 from engine.store.events import Evaluated, Event
-from engine.store.sessions import DevicesWatched, SearchEnded, SearchStarted
+from engine.store.kinds.sessions import DevicesWatched, SearchEnded, SearchStarted
 from engine.store.store import driving
 from tests.engine import campaign_log as log
 from tests.engine.cli.test_runs import unverified, whole_log, won

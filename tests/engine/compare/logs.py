@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.store.contests import FinalMeasurement
 from engine.store.events import Event
-from engine.store.sessions import SearchEnded, SessionFinished
+from engine.store.kinds.contests import FinalMeasurement
+from engine.store.kinds.sessions import SearchEnded, SessionFinished
 from tests.engine import campaign_log as log
 
 

@@ -19,7 +19,7 @@ from engine.compare.folders import read_folders
 from engine.compare.pairs import Question
 from engine.compare.sentences import headlines
 from engine.history.trajectory import Axis
-from engine.store.steering import Injected
+from engine.store.kinds.steering import Injected
 from tests.engine import campaign_log as log
 from tests.engine.compare.logs import campaign
 

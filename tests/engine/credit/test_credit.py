@@ -12,10 +12,10 @@ from engine.credit.choices import AS_DEALT, choices_of
 from engine.credit.credit import Credit, worth
 from engine.credit.told import shares_text
 from engine.report.credit import credit_of
-from engine.store.credit import Earned
 from engine.store.events import CycleFinished, CycleStarted, Event, from_row, to_row
+from engine.store.kinds.credit import Earned
+from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted
 from engine.store.store import Stored
 from scripts.credit.pair import NAMES, Pair, settings
 from tests.engine.islands.test_island import World, history

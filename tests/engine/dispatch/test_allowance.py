@@ -8,8 +8,8 @@ import pytest
 
 from engine.dispatch.allowance import LARGE_SHARE, SHARE, Allowance
 from engine.gate import Gate
-from engine.store.contests import Contested
 from engine.store.events import Evaluated
+from engine.store.kinds.contests import Contested
 from engine.store.scoreboard import Scoreboard
 from tests.engine.dispatch.test_contests import RacingLane
 from tests.engine.dispatch.test_dispatcher import (

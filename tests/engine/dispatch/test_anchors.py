@@ -12,7 +12,7 @@ from engine.dispatch.retries import ATTEMPTS
 from engine.dispatch.workbench import AnchorBroken, Built, Measured
 from engine.ending import CampaignFailed
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
-from engine.store.revisions import AnchorWithdrawn
+from engine.store.kinds.revisions import AnchorWithdrawn
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
 from evaluators.evaluation import Evaluation, Status

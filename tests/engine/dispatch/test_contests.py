@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from engine.dispatch.workbench import Broken, Built
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import EpochStarted, Evaluated, Event, from_row, to_row
+from engine.store.kinds.contests import Contested, FinalMeasurement
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.measuring.sittings import MOST, Sitting

@@ -21,8 +21,8 @@ from engine.dispatch.setting import (
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import CampaignFailed, Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
-from engine.store.probes import ProbeLog
-from engine.store.revisions import TellRevised
+from engine.store.kinds.probes import ProbeLog
+from engine.store.kinds.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
 from evaluators.device import Compiled

@@ -12,7 +12,7 @@ from engine.dispatch.retries import ATTEMPTS
 from engine.dispatch.setting import ProbeLimits
 from engine.dispatch.workbench import Broken, Displaced, Sick
 from engine.store.events import Evaluated, Fault, from_row, to_row
-from engine.store.probes import SHIPPED, Probed, ProbeLog, ProbeWritten
+from engine.store.kinds.probes import SHIPPED, Probed, ProbeLog, ProbeWritten
 from evaluators.evaluation import Rejected, Status
 from evaluators.probes.probe import Answer, BuiltProbe, Probe, parse_probe
 from scripts.scripted_model.answers import PROBE

@@ -11,9 +11,9 @@ from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.profiling import FAILURES, limits_of
 from engine.dispatch.setting import ProfileLimits
 from engine.dispatch.workbench import Broken, Built
-from engine.store.contests import Contested
 from engine.store.events import Evaluated, Fault, from_row, to_row
-from engine.store.profiles import Profiled
+from engine.store.kinds.contests import Contested
+from engine.store.kinds.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
 from evaluators.device_info import DeviceInfo
 from evaluators.profile.profiler import Profile

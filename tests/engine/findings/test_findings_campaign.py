@@ -16,9 +16,9 @@ from engine.findings.distillation import Distillation
 from engine.findings.file import read_findings, write_findings
 from engine.islands.memory import Memory
 from engine.snapshot import Snapshot
-from engine.store.calls import CallReplied, CallReserved
 from engine.store.events import Event, to_row
-from engine.store.findings import Distilled, FindingsTold
+from engine.store.kinds.calls import CallReplied, CallReserved
+from engine.store.kinds.findings import Distilled, FindingsTold
 from engine.store.replay import replay
 from engine.store.store import Store, read_events
 from evaluators.tasks.task_file import load_task

@@ -10,8 +10,8 @@ from engine.campaign import resume_campaign, run_campaign
 from engine.cli.progress import PlainLines, table
 from engine.config import CampaignConfig, parse_config
 from engine.snapshot import Snapshot
+from engine.store.kinds.sessions import ForecastMade
 from engine.store.replay import replay
-from engine.store.sessions import ForecastMade
 from engine.store.store import read_events
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script, ScriptedServer

@@ -5,8 +5,8 @@ from typing import Any
 
 from engine.history.brought import UNDER_WAY, Brought, brought_into, counted
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Evaluated, Event
+from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay, replay
-from engine.store.steering import Injected
 from evaluators.kernel.source import kernel_id
 from operators.individual import Candidate
 from tests.engine import campaign_log as log

@@ -7,10 +7,10 @@ import pytest
 
 from engine.history.history import History, read_history
 from engine.history.trajectory import AXES, Moment, Trajectory
-from engine.store.contests import FinalMeasurement
 from engine.store.events import Event
+from engine.store.kinds.contests import FinalMeasurement
+from engine.store.kinds.sessions import DevicesWatched
 from engine.store.scoreboard import Best
-from engine.store.sessions import DevicesWatched
 from engine.store.store import StoreError
 from tests.engine import campaign_log as log
 

@@ -10,8 +10,8 @@ import pytest
 from engine.campaign import run_campaign
 from engine.config import parse_config
 from engine.islands.operators import island_operators
-from engine.store.calls import CallReserved
 from engine.store.events import Added, CycleStarted, Designed, Drafted, Migrated, Selected
+from engine.store.kinds.calls import CallReserved
 from engine.store.store import read_events
 from evaluators.kernel.source import kernel_id
 from operators.catalog import CatalogDesigner

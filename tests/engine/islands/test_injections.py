@@ -6,7 +6,7 @@ import pytest
 
 from engine.islands.injections import draft_of
 from engine.store.events import Added, CycleStarted, Drafted, Event
-from engine.store.steering import Injected
+from engine.store.kinds.steering import Injected
 from evaluators.kernel.source import kernel_id
 from operators.individual import Candidate
 from tests.engine.islands.test_island import TASK, World, judged

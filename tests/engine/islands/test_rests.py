@@ -19,8 +19,8 @@ from engine.store.events import (
     from_row,
     to_row,
 )
+from engine.store.kinds.sessions import CampaignStarted, SessionStarted
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.store import Stored
 from scripts.scripted_model.answers import role_of
 from tests.engine.islands.test_island import INFO, World, judged

@@ -20,9 +20,9 @@ from engine.store.events import (
     Evaluated,
     Event,
 )
-from engine.store.ideas import IdeaCompared
+from engine.store.kinds.ideas import IdeaCompared
+from engine.store.kinds.sessions import CampaignStarted, SessionStarted
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted, SessionStarted
 from engine.store.store import Stored
 from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import kernel_id

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.llm.gateway import Gateway
-from engine.store.calls import CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
 from operators.llm.call import estimated_tokens
 from operators.llm.completion import Completion
 from operators.llm.question import Failure, Reply

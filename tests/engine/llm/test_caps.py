@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.config import LlmModel
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.spending import CallBudget, SpendingTotals
 from operators.llm.question import Failure, Reply
 from scripts.scripted_model.faults import CALL_FAULTS

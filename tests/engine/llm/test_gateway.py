@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.llm.gateway import CallsOver
-from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.spending import CallBudget
 from operators.llm.question import Failure, Reply, Unanswered
 from scripts.scripted_model.faults import CALL_FAULTS

@@ -9,7 +9,7 @@ import pytest
 
 from engine.llm.gateway import CallsOver, Gateway
 from engine.llm.preflight import preflight
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.spending import CallBudget
 from operators.llm.question import (
     Failure,

@@ -10,7 +10,7 @@ import pytest
 
 from engine.llm.config import Llm
 from engine.llm.gateway import CallsOver, Gateway
-from engine.store.calls import CallFailed, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReserved
 from engine.store.spending import CallBudget
 from operators.llm.question import Reply, Unanswered
 from scripts.scripted_model.server import MODEL, Script, ScriptedServer

@@ -6,7 +6,7 @@ import pytest
 
 from engine.llm.idea_book import IdeaBook
 from engine.store.events import Event
-from engine.store.ideas import IdeaCompared, IdeasTold
+from engine.store.kinds.ideas import IdeaCompared, IdeasTold
 from operators.individual import Experiment, Idea
 
 

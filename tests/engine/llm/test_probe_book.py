@@ -5,7 +5,7 @@ from copy import deepcopy
 
 from engine.llm.probe_book import ProbeBook
 from engine.store.events import Event
-from engine.store.probes import ProbeClaimed, ProbeEvent, ProbeLog, ProbeWritten
+from engine.store.kinds.probes import ProbeClaimed, ProbeEvent, ProbeLog, ProbeWritten
 from operators.operator import AskedProbe, ProbesLeft
 
 

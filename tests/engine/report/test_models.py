@@ -5,9 +5,9 @@ from pathlib import Path
 from engine.history.history import read_history
 from engine.report.models import costs_of
 from engine.report.report import write_report
-from engine.store.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.events import Event
-from engine.store.sessions import SessionStarted
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
+from engine.store.kinds.sessions import SessionStarted
 from operators.llm.question import Failure, Reply, Role
 from tests.engine import campaign_log as log
 from tests.engine.report.page_reader import PageReader

@@ -15,9 +15,9 @@ from engine.history.history import read_history
 from engine.report.islands import islands_of
 from engine.report.report import write_report
 from engine.searching import EXHAUSTED_SPACE
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Added, CycleStarted, Drafted, Evaluated, Event, Migrated
-from engine.store.sessions import (
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.sessions import (
     CampaignStarted,
     DevicesWatched,
     SearchEnded,

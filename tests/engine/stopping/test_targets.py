@@ -14,10 +14,10 @@ from engine.preparation import stored_config
 from engine.stopping.config import Stop
 from engine.stopping.targets import lack_of_light, light_of_best, reached
 from engine.stopping.watch import LOOK_EVERY_S, MORE_EVALUATIONS, TargetWatch
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import EpochStarted, Evaluated, Event, to_row
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.sessions import SessionFinished
 from engine.store.replay import Replay, replay
-from engine.store.sessions import SessionFinished
 from engine.store.store import Store, Stored
 from tests.engine import campaign_log as log
 

@@ -9,8 +9,8 @@ import pytest
 from engine.cli import main as cli
 from engine.store.budget import Spent, spent
 from engine.store.events import Evaluated
+from engine.store.kinds.sessions import SearchStarted, SessionFinished, SessionStarted
 from engine.store.replay import Replay, replay
-from engine.store.sessions import SearchStarted, SessionFinished, SessionStarted
 from engine.store.store import Stored
 from engine.store.summary import summarise
 from engine.tracking.samples import Point, Sampler

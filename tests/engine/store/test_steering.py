@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from engine.store.events import Evaluated, Event
+from engine.store.kinds.sessions import CampaignStarted, SearchEnded, SearchStarted, SessionFinished
+from engine.store.kinds.steering import Paused, WentOn
 from engine.store.replay import Replay
-from engine.store.sessions import CampaignStarted, SearchEnded, SearchStarted, SessionFinished
-from engine.store.steering import Paused, WentOn
 from engine.store.store import Stored
 from tests.engine import campaign_log as log
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.store import events, sessions
+from engine.store import events
 from engine.store.events import Event, Row, from_row, to_row
+from engine.store.kinds import sessions
 from engine.store.store import Store, StoreError, decode, find_draft, read_events
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from engine.store import events
-from engine.store.calls import CallEvent, CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.store.events import Event, to_row
+from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved, TurnedAway
 from engine.store.store import Store
 from operators.individual import Candidate, Experiment
 from operators.llm.question import Failure, Reply

@@ -12,10 +12,10 @@ from mlflow import MlflowClient
 from engine.cli.progress import best_text
 from engine.cli.result import result_lines
 from engine.history.revisions_told import demoted_text
-from engine.store.contests import Contested, FinalMeasurement
 from engine.store.events import Event
+from engine.store.kinds.contests import Contested, FinalMeasurement
+from engine.store.kinds.sessions import SearchEnded
 from engine.store.replay import replay
-from engine.store.sessions import SearchEnded
 from engine.store.summary import summarise, write_results
 from engine.tracking.tracker import Tracker
 from evaluators.measuring.sittings import meaning

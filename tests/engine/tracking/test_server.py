@@ -16,9 +16,14 @@ import pytest
 
 from engine.config import CampaignConfig
 from engine.history.config_hash import config_hash
-from engine.store.contests import FinalMeasurement
 from engine.store.events import Event
-from engine.store.sessions import CampaignStarted, SearchEnded, SessionFinished, SessionStarted
+from engine.store.kinds.contests import FinalMeasurement
+from engine.store.kinds.sessions import (
+    CampaignStarted,
+    SearchEnded,
+    SessionFinished,
+    SessionStarted,
+)
 from engine.store.store import read_events
 from engine.tracking.tracker import Tracker
 from evaluators.tasks.task_file import load_task

@@ -5,7 +5,7 @@ from typing import Any
 
 from mlflow import MlflowClient
 
-from engine.store.calls import CallFailed, CallReplied, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
 from engine.store.store import read_events
 from engine.tracking.tracker import Tracker
 from operators.llm.question import Failure, Message, Reply

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from engine.config import parse_config
-from engine.store.sessions import CampaignStarted
+from engine.store.kinds.sessions import CampaignStarted
 from evaluators.tasks.task_file import load_task
 from scripts.population.plan import Plan
 from tests.engine import campaign_log as log

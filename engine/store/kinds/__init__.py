@@ -1,0 +1,1 @@
+"""The kinds of events that a campaign's log is made of, by what they tell of."""
