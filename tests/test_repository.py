@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-MOST_FILES = 20
+MOST_FILES = 24
 MOST_MODULES = 52
 """That importing the evaluator may import of its package: no backend is among them."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
