@@ -172,6 +172,14 @@ class OperatorMix(Section):
     the error, it goes once more."""
 
     @model_validator(mode="after")
+    def _own_roles(self) -> Self:
+        if "distiller" in self.models:
+            raise ValueError(
+                "no island asks the distiller, the campaign does: name its model in llm.roles"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _some_weight(self) -> Self:
         if sum(self.weights.values()) <= 0:
             raise ValueError("one of experiment, crossover, mutation and tuning must be above 0")

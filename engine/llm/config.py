@@ -96,8 +96,8 @@ class Llm(_Section):
     keep_prompts: bool = True
     """Whether the store keeps prompts whole; their hash it keeps always."""
     prompt_tokens: Mapping[Role, PromptTokens] = {}
-    """A role -> tokens of its prompt at most. Selectors have 8000 otherwise, designers 16000, the
-    others 24000."""
+    """A role -> tokens of its prompt at most. Selectors have 8000 otherwise, designers and the
+    distiller 16000, the others 24000."""
     novelty: float | None = Field(default=0.995, gt=0, le=1)
     """Similarity, 0 to 1, from which on a written kernel is turned away as one that was measured.
     null: no kernel is, and experiments are not compared with those of before."""

@@ -131,7 +131,7 @@ def _kind(annotation: Any) -> str:
     if origin in (UnionType, Union):
         return " or ".join(_kind(one) for one in inside if one is not NoneType)
     if origin is tuple:
-        return "list of " + re.sub("number|text", r"\g<0>s", _kind(inside[0]), count=1)
+        return "list of " + re.sub("number|text|path", r"\g<0>s", _kind(inside[0]), count=1)
     if section_in(annotation) is not None:
         return "mapping of names, see below"
     key, value = inside

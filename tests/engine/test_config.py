@@ -290,3 +290,17 @@ def test_there_are_few_keys() -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda p: p.name)
 def test_shipped_configurations_are_valid(path: Path) -> None:
     assert load_config(path).task
+
+
+def test_findings_may_be_a_bare_list_and_sources_may_be_called_from(file: Path) -> None:
+    bare, said = (
+        load_config(file, [word]).findings
+        for word in ("findings=[a, b.yaml]", "findings={every: 9, from: [a, b.yaml]}")
+    )
+    assert [*map(str, bare.sources)] == [*map(str, said.sources)] == ["a", "b.yaml"]
+    assert (bare.every, said.every) == (40, 9)
+
+
+def test_no_island_has_a_distiller_of_its_own(file: Path) -> None:
+    with pytest.raises(ConfigError, match=r"name its model in llm\.roles"):
+        load_config(file, ["operators.0.models={distiller: x}"])

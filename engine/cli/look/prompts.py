@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.config import CampaignConfig, OperatorMix, parse_config
+from engine.findings.distillation import Distillation
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.llm.config import Llm, LlmModel
 from engine.store.kinds.calls import CallReserved
@@ -14,7 +15,11 @@ from engine.store.store import StoreError, read_events
 from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task_file import load_task
+from operators.finding import best_founded
 from operators.llm.preview import preview
+from operators.llm.prompts.distilling import distiller_prompt
+from operators.llm.prompts.render import Scene
+from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Message, Part, part_of
 
 
@@ -38,6 +43,8 @@ def campaign_prompt(
     BackendMissing.
     """
     sent = _last_sent(run_dir, role, island, cycle)
+    if role == "distiller":
+        return _distiller_prompt(run_dir, None if next_one else sent)
     if sent is not None and not next_one:
         return _text(sent.prompt or _again(rehearsal_of(run_dir, island=sent.island), sent))
     if cycle is not None:
@@ -67,6 +74,26 @@ def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
         device=_told_of(whole) or _device(config.backend),
         island=island,
     )
+
+
+def _distiller_prompt(run_dir: Path, sent: CallReserved | None) -> str:
+    """As it was sent; else as it would be of all that the store holds. Raises as above."""
+    if sent is not None and sent.prompt:
+        return _text(sent.prompt)
+    whole = replay(run_dir / STORE)
+    config = parse_config(dict(whole.campaign.config), where=str(run_dir / STORE))
+    task = load_task(config.task)
+    distillation = Distillation(run_dir, task, every=config.findings.every)
+    distillation.record(read_events(run_dir / STORE))
+    draft = distillation.draft()
+    own = config.llm.prompt_tokens if config.llm else {}
+    scene = Scene(
+        task=task,
+        device=_told_of(whole) or _device(config.backend),
+        tokens={**PROMPT_TOKENS, **own}["distiller"],
+    )
+    standing = best_founded(draft.templates)
+    return _text(distiller_prompt(scene, draft.record.known, standing).messages)
 
 
 def _last_sent(
