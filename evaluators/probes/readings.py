@@ -188,7 +188,7 @@ def mfma_sentences() -> tuple[str, ...]:
     )
     return (
         "v_mfma S x S, S = 32 or 16, with E elements a lane (8 of fp8 and i8, 4 of f16 and bf16, "
-        f"1 of f32), checked here: {held}.",
+        f"2 of xf32, 1 of f32), checked here: {held}.",
         f"D's register r holds row {MFMA_ROWS[32]} (S = 32) or {MFMA_ROWS[16]} (S = 16).",
     )
 

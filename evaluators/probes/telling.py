@@ -32,8 +32,8 @@ def _of_case(built: BuiltProbe, one: Measured) -> str:
     names = ", ".join(f"{name} = {value}" for name, value in one.values.items())
     parts = [_of_time(built, one)]
     parts += [f"{name} begins with {numbers(array)}" for name, array in one.shown.items()]
-    told = f"{names}: {'; '.join(parts)}." if names else f"{'; '.join(parts)}."
-    return shortened(told[0].upper() + told[1:], SENTENCE_CHARACTERS)
+    said = f"{names}: {'; '.join(parts)}." if names else f"{'; '.join(parts)}."
+    return shortened(said[0].upper() + said[1:], SENTENCE_CHARACTERS)
 
 
 def _of_time(built: BuiltProbe, one: Measured) -> str:
@@ -72,11 +72,12 @@ def numbers(array: Array) -> str:
     """ "0, 1, 2.5"; "0 to 31 in steps of 1" for a row of equal steps; "4 times 0"."""
     values = [float(value) for value in array]
     if len(values) > 3 and len(set(values)) == 1:
-        return f"{len(values)} times {values[0]:g}"
+        return f"{len(values)} times {values[0]:.7g}"
     steps = {b - a for a, b in pairwise(values)}
     if len(values) > 3 and len(steps) == 1:
-        return f"{values[0]:g} to {values[-1]:g} in steps of {steps.pop():g}"
-    return ", ".join(f"{value:.7g}" for value in values)
+        return f"{values[0]:.7g} to {values[-1]:.7g} in steps of {steps.pop():g}"
+    write = "{:.0f}" if array.dtype.kind == "i" else "{:.7g}"
+    return ", ".join(write.format(value) for value in values)
 
 
 def duration(ns: float) -> str:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from evaluators.acceptance.mfma import INSTRUCTIONS, table
+from evaluators.acceptance.mfma import INSTRUCTIONS, Instruction, table
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.device import open_device
 from evaluators.cuda import device as cuda
@@ -106,9 +107,8 @@ def test_what_lds_strides_tell() -> None:
 def test_mfma_formulas_are_those_of_the_table() -> None:
     """The kernel's and the sentence's, over every lane and register of every instruction asked."""
     text = catalogue(MI300)["mfma"].text
-    asked = [one for one in INSTRUCTIONS if one.builtin + "(" in text]
-    assert len(asked) == 10
-    for one in asked:
+    assert all(f"_mfma_{one.builtin}(" in text for one in INSTRUCTIONS)
+    for one in INSTRUCTIONS:
         layout, side = table()[one.name], one.side
         for lane in range(64):
             for j in range(one.held):
@@ -121,6 +121,33 @@ def test_mfma_formulas_are_those_of_the_table() -> None:
     code = text[find_front_matter(text).end :].replace("sum", "r")
     for formula in readings.MFMA_ROWS.values():
         assert formula in code
+
+
+def numbers_of(rows: int, columns: int, salt: int, most: int = 63) -> np.ndarray[Any, Any]:
+    """The function number() of mfma.hip and tensor_cores.hip."""
+    row, column = np.indices((rows, columns)).astype(np.uint32)
+    x = row * np.uint32(2654435761) + column * np.uint32(40503)
+    x = x + np.uint32(salt * 2246822519 % 2**32)
+    x = (x ^ (x >> np.uint32(15))) * np.uint32(2246822519)
+    numbers: np.ndarray[Any, Any] = (x >> np.uint32(26)) & np.uint32(most)
+    return numbers.astype(int)
+
+
+@pytest.mark.parametrize("one", INSTRUCTIONS, ids=lambda one: one.name)
+def test_another_layout_would_come_out_wrong(one: Instruction) -> None:
+    """Two rows of D, two columns, or two ks of A alone, taken for one another."""
+    side, depth = one.side, one.depth
+    most = 3 if one.dtype.itemsize == 1 else 63
+    a, b = numbers_of(side, depth, 1, most), numbers_of(depth, side, 2, most)
+    product = a @ b
+    assert (a.astype(one.dtype).astype(int) == a).all()
+    for i in range(side - 1):
+        assert (product[i] != product[i + 1]).any()
+        assert (product[:, i] != product[:, i + 1]).any()
+    for k in range(depth - 1):
+        swapped = a.copy()
+        swapped[:, [k, k + 1]] = a[:, [k + 1, k]]
+        assert (swapped @ b != product).any()
 
 
 def test_mfma_that_contradicts_is_told() -> None:
