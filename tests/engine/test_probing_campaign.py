@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.campaign import resume_campaign, run_campaign
-from engine.store.events import CycleStarted, Event
+from engine.store.events import CycleStarted, Designed, Event
 from engine.store.kinds.calls import CallReserved
 from engine.store.kinds.probes import ProbeClaimed, Probed, ProbeHeard, ProbesTold, ProbeWritten
 from engine.store.replay import replay
@@ -25,7 +25,7 @@ from tests.engine import test_scientist_campaign
 from tests.engine.local_ray import local_ray
 from tests.engine.quick_bench import quick_workbench
 from tests.engine.test_probing_kills import check_probes
-from tests.engine.test_scientist_campaign import SECRET, Run, config, run_of
+from tests.engine.test_scientist_campaign import SECRET, Recomputed, Run, config, run_of
 
 pytestmark = pytest.mark.long
 key = test_scientist_campaign.key
@@ -111,6 +111,18 @@ def test_designers_are_told_what_is_left_and_what_was_asked(asked: Run) -> None:
             assert f"{left.left} probe" in user.content
             assert [one in user.content for one in granted].count(True) == left.count
     assert ends == {True, False}, "the budget was never spent"
+
+
+def test_designs_and_files_follow_from_the_stored_replies(asked: Run) -> None:
+    """The very same questions are asked again: else the stored model refuses them."""
+    designs = {one.key: one for one in asked.of(Designed)}
+    seen = 0
+    for started in asked.of(CycleStarted):
+        for event in Recomputed(asked, started).run():
+            if isinstance(event, Designed):
+                assert event == designs[event.key]
+                seen += len(event.design.probes)
+    assert seen >= MOST
 
 
 @pytest.mark.parametrize("kind", ["probe_claimed", "call_replied", "probe_written", "probed"])

@@ -1,6 +1,7 @@
 """Campaigns whose islands ask the scripted endpoint: faults, budgets, recomputation."""
 
 import asyncio
+import copy
 import os
 import re
 import time
@@ -20,6 +21,7 @@ from engine.islands.island import Island
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.islands.setting import Setting
 from engine.llm.idea_book import IdeaBook
+from engine.llm.probe_book import ProbeBook
 from engine.store.events import CycleFinished, CycleStarted, Designed, Drafted, Event, Selected
 from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved, GivenUp, TurnedAway
 from engine.store.replay import Replay, replay
@@ -250,6 +252,9 @@ class Recomputed:
             evaluate_idle=self._evaluate,
             send=lambda source, destination, round, elites: None,
             ideas=IdeaBook(self, earlier=run.whole.ideas),
+            probes=ProbeBook(
+                self, most=run.config.probes.most, log=copy.deepcopy(run.whole.probes)
+            ),
         )
         history = run.whole.history(started.island)
         until = [event for event, _ in history].index(started)
