@@ -13,7 +13,7 @@ Start = tuple[str, Params]
 
 def starts(brought: Iterable[Finding], sources: Mapping[str, KernelSource]) -> list[Start]:
     """Points that were the fastest elsewhere and can be made here, the best founded first."""
-    found = []
+    found: list[Start] = []
     for one in best_founded(brought):
         source = sources.get(one.about.family)
         params = one.about.params
