@@ -187,9 +187,14 @@ def measured(given: argparse.Namespace, every: int, place: Place) -> dict[str, A
             }
         runs.append(made)
         print(f"{seed}: {made}".replace(text, "RUNS"), file=sys.stderr, flush=True)
+    return told(runs, given.evaluations)
+
+
+def told(runs: Sequence[dict[str, Run]], evaluations: int) -> dict[str, Any]:
+    """What the JSON says of so many seeds' campaigns."""
     return {
-        "seeds": given.seeds,
-        "evaluations": given.evaluations,
+        "seeds": len(runs),
+        "evaluations": evaluations,
         "target": "ratio of calls, with findings to campaign one, at most 0.5",
         "ratio": _ratio(runs, "with", "one"),
         "ratio_to_without": _ratio(runs, "with", "without"),

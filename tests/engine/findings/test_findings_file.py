@@ -57,8 +57,7 @@ def test_it_says_at_its_head_what_it_is_and_that_it_may_be_edited() -> None:
 def test_an_untouched_file_holds_no_edits(tmp_path: Path) -> None:
     path = write(tmp_path, text())
     edits = edits_of(path, {1: FOUND})
-    assert not edits.kept
-    assert not edits.dropped
+    assert not edits.kept and not edits.dropped
     assert edits.applied(FOUND) == FOUND
     assert edits_of(tmp_path / "nowhere.yaml", {1: FOUND}) == edits
 
@@ -83,8 +82,7 @@ def test_what_a_person_changes_adds_or_takes_out_is_seen(tmp_path: Path) -> None
 def test_a_file_of_an_earlier_distillation_drops_nothing_that_came_later(tmp_path: Path) -> None:
     path = write(tmp_path, text(FOUND[:1], number=1))
     edits = edits_of(path, {1: FOUND[:1], 2: FOUND})
-    assert not edits.kept
-    assert not edits.dropped
+    assert not edits.kept and not edits.dropped
 
 
 @pytest.mark.parametrize(
