@@ -265,12 +265,9 @@ class Island:
             tally.earned.append(Earned(seconds=bill.seconds, dollars=bill.dollars))
 
     def _close(self, finished: CycleFinished) -> None:
-        cycle = self._open.pop(finished.cycle, None)
+        self._open.pop(finished.cycle, None)
         self._credit.take(finished)
-        if cycle is not None:
-            asked = {**cycle.drawn.arms, **cycle.way.models, **finished.asked}
-            designer = self._designer(asked)
-            self._calibrations.take(designer, finished.earned)
+        self._calibrations.take(self._designer(finished.asked), finished.earned)
         self._setbacks.take(finished)
         self._candidates.forget(finished.cycle)
 
