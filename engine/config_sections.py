@@ -153,10 +153,10 @@ class OperatorMix(Section):
     and for kind `llm`, whose spaces are searched in idle device time (`budgets.tuning`)."""
     experiments_per_cycle: int = Field(default=3, ge=1)
     """Experiments of one design that are written; of kind `random`: kernels drawn in a cycle."""
-    choose: Literal["calibrated", "paper"] = "calibrated"
+    choose: Literal["calibrated", "paper"] | None = None
     """Which experiments of a design are written: those of the highest gain, corrected by how the
     designer's predictions came out, with a bonus for what is new; or the paper's most innovative,
-    highest and surest."""
+    highest and surest. null: `calibrated` for kind `llm`; `paper` for others."""
     models: Mapping[Role, str] = {}
     """For kind `llm`: a role -> a name in `llm.models`, on these islands, in place of
     `llm.roles`."""
@@ -208,6 +208,12 @@ class OperatorMix(Section):
             "mutation": self.mutation,
             "tuning": USUAL_TUNING * tuned if self.tuning is None else self.tuning,
         }
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether experiments are chosen by how earlier predictions came out."""
+        usual = "calibrated" if self.kind == "llm" else "paper"
+        return (self.choose or usual) == "calibrated"
 
     @property
     def evolves(self) -> bool:

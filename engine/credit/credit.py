@@ -142,15 +142,14 @@ class Credit:
 
     def take(self, finished: CycleFinished) -> None:
         """Cycles end in another order than they begin; what each was asked is kept until then."""
-        started = self._open.pop(finished.cycle, None)
-        if started is None:
-            return
-        arms = {**started.drawn, **finished.asked}
-        arms[OPERATOR] = started.operator
         for one in finished.earned:
             if one.line:
                 costs = 1.0, one.seconds, one.dollars
                 self._lines.take(one.line, worth(one.over_best, one.deviation), costs)
+        started = self._open.pop(finished.cycle, None)
+        if started is None:
+            return
+        arms = {**started.drawn, **finished.asked, OPERATOR: started.operator}
         for choice, bandit in self._bandits.items():
             if choice in WHOLE_CYCLE and choice in arms:
                 _whole(bandit, arms[choice], finished.earned, over_best=choice == OPERATOR)

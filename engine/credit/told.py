@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from engine.credit.choices import AVENUE, OPERATOR
+
 MOST_ARMS = 4
 """Of a choice, those with the highest chances."""
 LEAST = 0.005
@@ -10,10 +12,11 @@ Shares = Mapping[str, Mapping[str, float]]
 
 
 def shares_text(shares: Shares) -> str:
-    """ "tuning 55%, experiment 30%; writer: strong 93%, fast 7%": operators first, by their
-    chances; choice -> arm -> chance. "" where credit decides nothing."""
-    parts = [_arms(shares["operator"])] if "operator" in shares else []
-    parts += [f"{choice}: {_arms(arms)}" for choice, arms in shares.items() if choice != "operator"]
+    """ "tuning 55%, experiment 30%; writer: strong 93%, fast 7%": operators, then models; avenues
+    are too many for a line. shares: choice -> arm -> chance. "" where credit decides nothing."""
+    parts = [_arms(shares[OPERATOR])] if OPERATOR in shares else []
+    models = (choice for choice in shares if choice not in (OPERATOR, AVENUE))
+    parts += [f"{choice}: {_arms(shares[choice])}" for choice in models]
     return "; ".join(parts)
 
 

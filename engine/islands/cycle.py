@@ -265,9 +265,9 @@ class Asker:
 
     def _in_order(self, cycle: Cycle, experiments: Sequence[Experiment]) -> list[Experiment]:
         """All of them, what is to be written first by the configured rule."""
-        if self.mix.choose == "paper":
-            return choose_experiments(experiments, len(experiments))
-        return choose_calibrated(experiments, cycle.calibration, len(experiments))
+        if self.mix.calibrates:
+            return choose_calibrated(experiments, cycle.calibration, len(experiments))
+        return choose_experiments(experiments, len(experiments))
 
     async def _untried(
         self, cycle: Cycle, told: Context, experiments: Sequence[Experiment], *, first: int = 0

@@ -317,10 +317,8 @@ class Island:
     def _close(self, finished: CycleFinished) -> None:
         cycle = self._open.pop(finished.cycle, None)
         self._credit.take(finished)
-        if cycle is not None and cycle.idea is None:  # a person predicts nothing
-            asked = {**cycle.drawn.arms, **cycle.way.models, **finished.asked}
-            designer = self._designer(asked)
-            self._calibrations.take(designer, finished.earned)
+        if cycle is None or cycle.idea is None:  # a person predicts nothing
+            self._calibrations.take(self._designer(finished.asked), finished.earned)
         self._setbacks.take(finished)
         self._candidates.forget(finished.cycle)
 

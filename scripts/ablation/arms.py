@@ -40,9 +40,9 @@ ARMS: Mapping[str, Arm] = {
         mix={"kind": "catalog"},
         changes={"credit": {"floor": 1}},
     ),
-    "paper-choice": Arm(
-        about="the catalogue with the paper's choice of experiments",
-        mix={"kind": "catalog", "choose": "paper"},
+    "calibrated": Arm(
+        about="the catalogue, experiments chosen by how predictions came out",
+        mix={"kind": "catalog", "choose": "calibrated"},
     ),
     "random": Arm(about="random families and parameters", mix={"kind": "random"}),
     "best-of-n": Arm(

@@ -15,6 +15,7 @@ import pytest
 
 from engine.campaign import run_campaign
 from engine.config import CampaignConfig, parse_config
+from engine.credit.meter import Meter
 from engine.ending import CampaignFailed, Stopped
 from engine.islands.cycle import REPAIR_SLOTS
 from engine.islands.island import Island
@@ -236,12 +237,16 @@ class Recomputed:
         self._evaluations: Mapping[str, Evaluation] = run.whole.scores.evaluations
         task = load_task("sgemm")
         lone = run.config.islands.model_copy(update={"cycles_in_flight": 1})
+        assert run.config.llm is not None
+        mix = run.config.operators_of(started.island)
+        meter = Meter(StoredModel(run), run.config.llm, mix, started.island)
         setting = Setting(
             config=run.config.model_copy(update={"islands": lone}),
             task=task,
             device=INFO,
+            meter=meter,
             operators=llm_operators(
-                StoredModel(run),
+                meter,
                 catalog_operators(task, INFO),
                 novelty=0.995,
                 focus=focus_of(started.island, run.config.islands.count),

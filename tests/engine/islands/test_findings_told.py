@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.store.findings import Distilled, FindingsTold
+from engine.store.kinds.findings import Distilled, FindingsTold
 from operators.finding import Finding
 from operators.operator import Knowledge
 from tests.engine.islands.test_island import TASK, World
