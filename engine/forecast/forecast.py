@@ -162,15 +162,19 @@ def _calls(config: CampaignConfig, alike: Sequence[Record]) -> Mapping[Role, Ran
     share = len(asking) / len(islands)
     factor = BY_STRUCTURE if share == 1 else BY_STRUCTURE * OTHER_KINDS
     each = [calls_by_structure(mix) for mix in asking]
-    return {
+    calls = {
         role: Range.about(share * fmean(one[role] for one in each), factor)
-        for role in ROLES
+        for role in each[0]
         if any(one[role] for one in each)
     }
+    if every := config.findings.every:
+        a_question = shipped().calls_a_question["distiller"]
+        calls["distiller"] = Range.about(a_question / every, factor)
+    return calls
 
 
 def calls_by_structure(mix: OperatorMix) -> Mapping[Role, float]:
-    """By role, for one evaluation, as its cycles ask."""
+    """By role, for one evaluation, as the cycles of an island ask."""
     known = shipped()
     total = sum(mix.weights.values())
     experiment, crossover = mix.experiment / total, mix.crossover / total

@@ -22,6 +22,7 @@ FIRST: dict[Role, int] = {
     "writer": 3700,
     "crossover": 3800,
     "repair": 3700,
+    "distiller": 4000,
 }
 
 
@@ -127,11 +128,17 @@ def test_models_without_prices_cost_nothing() -> None:
 
 
 def test_islands_that_ask_nobody_take_their_share() -> None:
-    half = config(operators=[{"kind": "llm"}, {"kind": "catalog"}])
-    whole = config(operators=[{"kind": "llm"}])
+    half = config(operators=[{"kind": "llm"}, {"kind": "catalog"}], findings={"every": 0})
+    whole = config(operators=[{"kind": "llm"}], findings={"every": 0})
     calls = [forecast(one, Left(evaluations=100), FIRST, []).calls for one in (half, whole)]
     assert calls[0].likely == pytest.approx(calls[1].likely / 2)
     assert calls[0].high / calls[0].low > calls[1].high / calls[1].low
+
+
+def test_distillations_are_counted() -> None:
+    often, never = (config(findings={"every": every}) for every in (10, 0))
+    calls = [forecast(one, Left(evaluations=100), FIRST, []).calls.likely for one in (often, never)]
+    assert 10 <= calls[0] - calls[1] <= 12
 
 
 def test_a_folder_without_campaigns_tells_nothing(tmp_path: Path) -> None:
