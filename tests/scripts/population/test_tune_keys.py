@@ -22,7 +22,7 @@ ON: dict[str, list[Any]] = {
     "tasks": ["sgemm", "softmax"],
 }
 WITH: dict[str, dict[str, Any]] = {
-    "migration.topology": {"islands.count": 4},
+    "migration.topology": {"islands.count": 4, "migration.every": 4},
     "migration.every": {"islands.memory": "own"},
     "migration.elites": {"islands.memory": "own"},
     "operators.base": {"operators.crossover": 0, "operators.mutation": 0, "operators.tuning": 0},
