@@ -7,17 +7,15 @@ from typing import Any, Self
 from pydantic import Field, ValidationError, model_validator
 
 from engine.config_errors import ConfigError, first_problem
+from engine.config_learning import Credit, Findings, Probes
 from engine.config_sections import (
     BackendChoice,
     Budgets,
-    Credit,
     Devices,
     Final,
-    Findings,
     Islands,
     Migration,
     OperatorMix,
-    Probes,
     Profiles,
     RayCluster,
     Section,

@@ -9,7 +9,8 @@ import numpy as np
 
 from engine.config import CampaignConfig, OperatorMix
 from engine.credit.meter import Bill, Meter
-from engine.islands.cycle import Asker, Cycle, IdeaBook, Note, ProbeAsks, RandomCandidate
+from engine.islands.asker import Asker
+from engine.islands.cycle import Cycle, IdeaBook, Note, ProbeAsks, RandomCandidate
 from engine.islands.seats import PAID, Places, Seats
 from engine.store.events import Drafted
 from engine.store.journal import Journal

@@ -24,7 +24,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 HEAD = """# Configuration
 
 This page is generated from `engine/config.py`, `engine/config_sections.py`, \
-`engine/stopping/config.py` and `engine/llm/config.py` by \
+`engine/config_learning.py`, `engine/stopping/config.py` and `engine/llm/config.py` by \
 `python -m scripts.docs.config_reference`. A change belongs there.
 
 A configuration is a YAML file. It lists only what differs from the defaults; `task` alone must be \
