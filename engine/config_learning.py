@@ -25,9 +25,11 @@ class Probes(Section):
     @classmethod
     def _bare_word(cls, value: Any) -> Any:
         if isinstance(value, str | bool):  # YAML reads a bare off as false
-            if value not in ("off", False):
-                raise ValueError(f"write off, or most and share, not {value!r}")
-            return {"most": 0}
+            words: dict[str | bool, dict[str, int]] = {"off": {"most": 0}, False: {"most": 0}}
+            words |= {"on": {}, True: {}}
+            if value not in words:
+                raise ValueError("write on, off, or most and share")
+            return words[value]
         return value
 
 
@@ -48,7 +50,7 @@ class Credit(Section):
         if isinstance(value, str | bool):  # YAML reads a bare off as false, a bare on as true
             words = {"off": {"floor": 1}, False: {"floor": 1}, "on": {}, True: {}}
             if value not in words:
-                raise ValueError(f"write on, off, or floor and half_life, not {value!r}")
+                raise ValueError("write on, off, or floor and half_life")
             return words[value]
         return value
 

@@ -250,7 +250,7 @@ class Profiles(Section):
         if isinstance(value, str | bool):  # YAML reads a bare off as false
             words = {"off": {"most": 0}, False: {"most": 0}, "elites": {}}
             if value not in words:
-                raise ValueError(f"write elites, off, or most and share, not {value!r}")
+                raise ValueError("write elites, off, or most and share")
             return words[value]
         return value
 
