@@ -4,11 +4,10 @@ import os
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError
+from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
-from engine.actors.answers import answer
+from engine.actors.journal import root_cause
 from engine.actors.lifeline import Driver, live_with
-from engine.ending import CampaignFailed
 
 PATIENCE_S = 60.0
 """At the end none is waited for any longer."""
@@ -46,19 +45,25 @@ class Follower:
 
     def finish(self) -> str:
         """With everything stored so far, and the run folder's files; what is wrong."""
+        if self._actor is not None:  # Ray may begin a later call first
+            self._answered(self._pending, timeout_s=PATIENCE_S)
         if self._actor is not None:
             self._answered(self._actor.finish.remote(), timeout_s=PATIENCE_S)
         return self.trouble
 
     def _answered(self, reference: Any, *, timeout_s: float | None = None) -> None:
         try:
-            answered = answer(reference, timeout_s=timeout_s)
+            answered = ray.get(reference, timeout=timeout_s)
             self.trouble, self.told = answered or ("", "")  # to be opened is answered by nothing
         except GetTimeoutError:
             self.trouble = f"{self._takes} longer than {timeout_s:.0f} s"
-        except ImportError as error:
-            self._lose(f"the process that {self._does} can't begin: {error}")
-        except CampaignFailed:
+        except RayTaskError as error:
+            cause = root_cause(error)
+            what = f"broke: {type(cause).__name__}"
+            if isinstance(cause, ImportError):
+                what = "can't begin"
+            self._lose(f"the process that {self._does} {what}: {cause}")
+        except RayActorError:
             self._lose(f"the process that {self._does} was lost")
 
     def _lose(self, trouble: str) -> None:
