@@ -15,7 +15,7 @@ from engine.actors.metrics import metrics_of
 from engine.config import CampaignConfig
 from engine.device_time import DeviceTime
 from engine.dispatch.workbench import BackendWorkbench, Workbench
-from engine.ending import CampaignFailed, Stop
+from engine.ending import INTERRUPTED, CampaignFailed, Stop
 from engine.forecast.beginning import foretell
 from engine.history.history import read_history
 from engine.history.improvements import improvement, improvements
@@ -127,8 +127,7 @@ class Session:
             reason = self._search(actors)
             actors.append(SearchEnded(number=self._number, reason=reason))
             self._measure_again(actors)
-            self._doing = "distilling findings"
-            self._trouble = actors.distil() or self._trouble
+            self._distil(actors)
         except CampaignFailed as error:
             actors.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
             with suppress(OSError, StoreError):
@@ -258,6 +257,19 @@ class Session:
         except KeyboardInterrupt:
             self._trouble = "the best was not measured again, as Ctrl-C cut that short"
         self._stop.searching = True
+
+    def _distil(self, actors: CampaignActors) -> None:
+        """Findings of all that was measured. After a Ctrl-C no model is asked."""
+        self._doing = "distilling findings"
+        try:
+            self._stop.searching = False
+            self._show("stopping", *actors.states())
+            asked = self._stop.reason != INTERRUPTED
+            self._trouble = actors.distil(ask=asked) or self._trouble
+        except KeyboardInterrupt:
+            self._trouble = "the last findings were not distilled, as Ctrl-C cut that short"
+        self._stop.searching = True
+        self._calls = actors.calls()
 
     def _look_at_calls(self, actors: CampaignActors, dispatcher: DispatcherState) -> None:
         """Models that answer no more end a campaign, and one that is full asks them no more."""

@@ -8,8 +8,8 @@ import ray
 from engine.actors.answers import answer
 from engine.actors.cluster import Layout, on_this_node
 from engine.actors.dispatcher import DispatcherActor
-from engine.actors.distiller import DistillerActor
-from engine.actors.followers import Follower
+from engine.actors.distiller import LAST_QUESTION_S, DistillerActor
+from engine.actors.followers import PATIENCE_S, Follower
 from engine.actors.gateway import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
 from engine.actors.island import IslandActor
 from engine.actors.lifeline import Driver
@@ -79,6 +79,7 @@ class CampaignActors:
                 self._islands,
                 does="makes findings",
                 takes="the findings took",
+                patience_s=PATIENCE_S + LAST_QUESTION_S,
             )
         self._tracker: Follower | None = None
         if config.tracking_uri is not None:
@@ -92,12 +93,14 @@ class CampaignActors:
             )
         answer(self._writer.open.remote(store))
 
-    def _following(self, kind: type, *arguments: Any, does: str, takes: str) -> Follower:
+    def _following(
+        self, kind: type, *arguments: Any, does: str, takes: str, patience_s: float = PATIENCE_S
+    ) -> Follower:
         here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
         remote: Any = ray.remote(kind)
         actor = remote.options(**here).remote(self._driver, self._plan.compile_cores)
         opened = actor.open.remote(*arguments, self._writer)
-        return Follower(actor, opened, does=does, takes=takes)
+        return Follower(actor, opened, does=does, takes=takes, patience_s=patience_s)
 
     def devices(self) -> list[DeviceInfo]:
         """Once all are open."""
@@ -230,9 +233,20 @@ class CampaignActors:
         troubles = [one.catch_up() for one in followers]
         return next(filter(None, troubles), "")
 
-    def distil(self) -> str:
-        """The last time, when all is measured; what is wrong, in one sentence, or nothing."""
-        return self._distiller.finish() if self._distiller else ""
+    def distil(self, *, ask: bool) -> str:
+        """The last time, when all is measured; what is wrong, in one sentence, or nothing.
+
+        ask: a model too, as far as the budget goes.
+        """
+        if self._distiller is None:
+            return ""
+        try:
+            if ask and self._gateway is not None:
+                answer(self._gateway.reopen.remote())
+            return self._distiller.finish()
+        finally:
+            if self._gateway is not None:
+                answer(self._gateway.drain.remote())
 
     def finish_following(self) -> str:
         """Everything stored so far, and the run folder's files; the same answer."""

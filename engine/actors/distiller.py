@@ -33,6 +33,9 @@ READ_AT_ONCE = 500
 LEAST_REST = 20
 """After a distillation nothing is distilled for so many times as long as its own work took."""
 
+LAST_QUESTION_S = 120.0
+"""At the end of a campaign a model has so long to answer."""
+
 CAMPAIGN = -1
 """In the place of an island: its questions are the whole campaign's."""
 
@@ -71,11 +74,12 @@ class DistillerActor:
             return self._distillation.trouble, ""
 
     async def finish(self) -> tuple[str, str]:
-        """The last time, without a model, as none answers any more; the same answer."""
+        """The last time; a model is asked where one still answers, and there is something new."""
         async with self._turn:
             await self._read()
             if self._distillation.stale:
-                await self._distil(None)
+                model = self._model if self._distillation.evaluated else None
+                await self._distil(model, last=True)
             return self._distillation.trouble, ""
 
     async def _read(self) -> None:
@@ -91,7 +95,7 @@ class DistillerActor:
             for island in self._islands:
                 island.know.remote(last)
 
-    async def _distil(self, model: GatewayModel | None) -> None:
+    async def _distil(self, model: GatewayModel | None, *, last: bool = False) -> None:
         began = time.monotonic()
         draft = self._distillation.draft()
         _ = draft.templates
@@ -99,16 +103,22 @@ class DistillerActor:
         info = self._distillation.device
         event = draft.event()
         if model is not None and info is not None:
-            event = await self._event(draft, info, model)
+            event = await self._event(draft, info, model, last=last)
         await self._journal.commit(event)
         await self._read()
         self._distillation.write(event)
         self._rested_at = time.monotonic() + LEAST_REST * took_s
 
-    async def _event(self, draft: Draft, info: DeviceInfo, model: GatewayModel) -> Distilled:
+    async def _event(
+        self, draft: Draft, info: DeviceInfo, model: GatewayModel, *, last: bool
+    ) -> Distilled:
         """With what a model has to say; without, where it fails."""
         try:
-            said = await distilled_by(model, draft, self._task, info, self._config.llm)
+            async with asyncio.timeout(LAST_QUESTION_S if last else None):
+                said = await distilled_by(model, draft, self._task, info, self._config.llm)
+        except TimeoutError:
+            late = f"no reply came within {LAST_QUESTION_S:.0f} s"
+            return draft.event(model=f"no model had part in it: {late}")
         except (Declined, Stopped, CampaignFailed) as failed:
             why = str(failed) or "the campaign ended first"
             return draft.event(model=f"no model had part in it: {why}")

@@ -10,7 +10,7 @@ from engine.actors.journal import root_cause
 from engine.actors.lifeline import Driver, live_with
 
 PATIENCE_S = 60.0
-"""At the end none is waited for any longer."""
+"""At the end none is waited for any longer, unless it says so."""
 
 
 def stand_aside(driver: Driver, cores: frozenset[int]) -> None:
@@ -27,11 +27,21 @@ class Follower:
     sentence, or nothing, and what else it has to tell. What breaks in it costs the campaign that
     sentence, and no more."""
 
-    def __init__(self, actor: Any, opened: Any, *, does: str, takes: str) -> None:
+    def __init__(
+        self,
+        actor: Any,
+        opened: Any,
+        *,
+        does: str,
+        takes: str,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         """opened: a reference to its first answer. does: what its process is for, as in "tells
-        MLflow"; takes: what it is said to do for too long, as in "MLflow took ... to ..."."""
+        MLflow"; takes: what it is said to do for too long, as in "MLflow took ... to ...".
+        patience_s: how long its last answer is waited for."""
         self._actor, self._pending = actor, opened
         self._does, self._takes = does, takes
+        self._patience_s = patience_s
         self.trouble = ""
         self.told = ""
 
@@ -46,9 +56,9 @@ class Follower:
     def finish(self) -> str:
         """With everything stored so far, and the run folder's files; what is wrong."""
         if self._actor is not None:  # Ray may begin a later call first
-            self._answered(self._pending, timeout_s=PATIENCE_S)
+            self._answered(self._pending, timeout_s=self._patience_s)
         if self._actor is not None:
-            self._answered(self._actor.finish.remote(), timeout_s=PATIENCE_S)
+            self._answered(self._actor.finish.remote(), timeout_s=self._patience_s)
         return self.trouble
 
     def _answered(self, reference: Any, *, timeout_s: float | None = None) -> None:

@@ -131,6 +131,10 @@ class GatewayActor:
     async def stop(self, reason: str) -> None:
         self._begun.stop(reason)
 
+    async def reopen(self) -> None:
+        """For the campaign's own last question, after stop() or drain()."""
+        self._begun.reopen()
+
     async def state(self) -> GatewayState:
         gateway = self._begun
         return GatewayState(

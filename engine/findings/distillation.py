@@ -143,19 +143,19 @@ class Distillation:
         return sessions[-1].started.info if sessions else None
 
     @property
-    def _evaluated(self) -> int:
+    def evaluated(self) -> int:
         """Since the last."""
         done = self._whole.scores.asked if self._whole else 0
         return done - (self.last.evaluations if self.last else 0)
 
     @property
     def due(self) -> bool:
-        return self._evaluated >= self._every
+        return self.evaluated >= self._every
 
     @property
     def stale(self) -> bool:
         """Whether anything was evaluated since, or a person may have changed the file."""
-        return self._evaluated > 0 or self._path.exists()
+        return self.evaluated > 0 or self._path.exists()
 
     def draft(self) -> Draft:
         """The next, from all that was taken in. Raises BackendMissing."""

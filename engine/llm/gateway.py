@@ -70,6 +70,7 @@ class Gateway:
         self._too_long: Counter[tuple[Role, str]] = Counter()  # shortest prompts refused
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
+        self._stopped: CallsOver | None = None  # that, where stop() was the reason
         self._open = OpenQuestions()
 
     # --- life -----------------------------------------------------------------------------------
@@ -87,8 +88,15 @@ class Gateway:
 
         Where something else stopped it before, that stays the reason.
         """
-        self._end(CallsOver(reason))
+        self._stopped = self._stopped or CallsOver(reason)
+        self._end(self._stopped)
         self._open.cut()
+
+    def reopen(self) -> None:
+        """Answer again after stop(). What else ended it, as a spent budget, ends it still."""
+        if self._over is self._stopped:
+            self._over = self._stopped = None
+            self.outages.begin()
 
     def _end(self, why: CallsOver | ModelUnavailable) -> CallsOver | ModelUnavailable:
         """What all questions are told from now on: why, unless something else came before."""

@@ -70,6 +70,10 @@ class Outages:
         """Let all that wait go on: nothing is asked any more."""
         self._ended.set()
 
+    def begin(self) -> None:
+        """Let questions wait again, after end()."""
+        self._ended.clear()
+
     @asynccontextmanager
     async def place(
         self, endpoint: "Endpoint", places: asyncio.Semaphore, payable: Callable[[], bool]

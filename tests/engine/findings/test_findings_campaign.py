@@ -211,7 +211,8 @@ def test_a_model_has_its_part_and_a_resumption_pays_for_it_once(tmp_path: Path) 
         asked = [e for e in events if isinstance(e, CallReserved) and e.role == "distiller"]
         assert asked and {one.request.split("/")[0] for one in asked} >= {"d1"}
         made = distilled_in(events)
-        assert any("a model brought" in one.model for one in made)
+        assert all("a model brought" in one.model for one in made)
+        assert made[-1].evaluations == 60  # asked when all was measured
         said = [one for event in made for one in event.findings if one.by == "model"]
         ids = set(replay(folder / "store.sqlite").first_drafts)
         assert said and all(set(one.shown_by) <= ids and one.ratio for one in said)

@@ -1,6 +1,7 @@
 """What ends a campaign at the gateway: endpoints, models and keys that are not there."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -166,6 +167,28 @@ def test_a_campaign_that_ends_cuts_its_calls_off_and_counts_them() -> None:
             await gate.close()
         assert [failed.failure for failed in journal.of(CallFailed)] == [Failure.CANCELLED] * 2
         assert gate.spending().in_flight == 0
+
+    asyncio.run(go())
+
+
+def test_what_was_stopped_answers_again_when_it_is_reopened() -> None:
+    async def go() -> None:
+        async with ScriptedServer(Script(rule=OK)) as server:
+            gate = gateway(server, MemoryJournal(), CallBudget(calls=2))
+            gate.stop("the evaluations are spent")
+            gate.stop("the campaign has ended")
+            gate.reopen()
+            assert gate.over == ""
+            for number in range(2):
+                assert isinstance(await gate.complete(question(number)), Reply)
+            with pytest.raises(CallsOver) as spent:
+                await gate.complete(question(2))
+            gate.stop("the campaign has ended")
+            gate.reopen()  # a spent budget stays spent
+            with pytest.raises(CallsOver, match=re.escape(str(spent.value))):
+                await gate.complete(question(3))
+            await gate.close()
+            assert server.calls == 2
 
     asyncio.run(go())
 
