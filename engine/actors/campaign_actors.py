@@ -240,13 +240,13 @@ class CampaignActors:
         """
         if self._distiller is None:
             return ""
+        if self._gateway is None:
+            return self._distiller.finish()
         try:
-            if ask and self._gateway is not None:
-                answer(self._gateway.reopen.remote())
+            answer(self._gateway.reopen.remote() if ask else self._gateway.end.remote())
             return self._distiller.finish()
         finally:
-            if self._gateway is not None:
-                answer(self._gateway.drain.remote())
+            answer(self._gateway.end.remote())
 
     def finish_following(self) -> str:
         """Everything stored so far, and the run folder's files; the same answer."""

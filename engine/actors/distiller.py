@@ -25,6 +25,7 @@ from evaluators.tasks.task_file import load_task
 from operators.finding import Finding
 from operators.llm.distiller import LlmDistiller
 from operators.llm.prompts.room import PROMPT_TOKENS
+from operators.llm.question import CAMPAIGN
 from operators.operator import Context, Declined
 
 READ_AT_ONCE = 500
@@ -35,9 +36,6 @@ LEAST_REST = 20
 
 LAST_QUESTION_S = 120.0
 """At the end of a campaign a model has so long to answer."""
-
-CAMPAIGN = -1
-"""In the place of an island: its questions are the whole campaign's."""
 
 
 class DistillerActor:

@@ -142,9 +142,16 @@ class GatewayActor:
         )
 
     async def drain(self) -> None:
-        """Return when all that was asked is settled and stored; nothing more is answered."""
-        self._begun.stop("the campaign has ended")
-        await self._begun.settled()
+        """Return when all that islands asked is settled and stored; nothing more is answered."""
+        await self._drain(lasting=False)
+
+    async def end(self) -> None:
+        """The same of all that was asked, the campaign's own question too."""
+        await self._drain(lasting=True)
+
+    async def _drain(self, *, lasting: bool) -> None:
+        self._begun.stop("the campaign has ended", lasting=lasting)
+        await self._begun.settled(lasting=lasting)
         await self._journal.flush()
 
 

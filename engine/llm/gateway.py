@@ -25,6 +25,7 @@ from engine.store.spending import CallBudget, CallHistory, Spending, SpendingTot
 from operators.llm.call import NoReply
 from operators.llm.completion import Completion
 from operators.llm.question import (
+    CAMPAIGN,
     FATAL,
     RETRIED,
     Failure,
@@ -83,14 +84,15 @@ class Gateway:
         self._counted = history.turned_away
         self._numbers = history.numbers
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, *, lasting: bool = False) -> None:
         """Answer nothing from now on; calls in flight are cut off, and count as far as they came.
 
-        Where something else stopped it before, that stays the reason.
+        The campaign's own are answered still, or are cut off too (lasting). Where something else
+        stopped it before, that stays the reason.
         """
         self._stopped = self._stopped or CallsOver(reason)
         self._end(self._stopped)
-        self._open.cut()
+        self._open.cut(lasting=lasting)
 
     def reopen(self) -> None:
         """Answer again after stop(). What else ended it, as a spent budget, ends it still."""
@@ -118,9 +120,12 @@ class Gateway:
     def spending(self) -> Spending:
         return self._totals.spending()
 
-    async def settled(self) -> None:
-        """Return when nothing is asked any more: after stop(), that every call is accounted for."""
-        await self._open.ended()
+    async def settled(self, *, lasting: bool = False) -> None:
+        """Return when nothing is asked any more: after stop(), that every call is accounted for.
+
+        lasting: the campaign's own too.
+        """
+        await self._open.ended(lasting=lasting)
 
     async def close(self) -> None:
         for endpoint in set(self._endpoints.values()):
@@ -135,7 +140,8 @@ class Gateway:
         if self._over:
             raise self._over
         try:
-            return await self._open.answer(self._answer(request))
+            own = request.island == CAMPAIGN
+            return await self._open.answer(self._answer(request), lasting=own)
         except asyncio.CancelledError:
             if self._over and not cancelled_itself():
                 raise self._over from None  # by stop()

@@ -95,6 +95,10 @@ class Prompt:
         return sum(len(message.content) for message in self.messages)
 
 
+CAMPAIGN = -1
+"""In the place of an island, where a question is the whole campaign's."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One question. The same key always means the same question.

@@ -13,6 +13,7 @@ from engine.llm.preflight import preflight
 from engine.store.kinds.calls import CallEvent, CallFailed, CallReplied, CallReserved
 from engine.store.spending import CallBudget
 from operators.llm.question import (
+    CAMPAIGN,
     Failure,
     Message,
     ModelUnavailable,
@@ -189,6 +190,28 @@ def test_what_was_stopped_answers_again_when_it_is_reopened() -> None:
                 await gate.complete(question(3))
             await gate.close()
             assert server.calls == 2
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_the_campaign_s_own_question_goes_on_where_islands_are_cut_off(lasting: bool) -> None:
+    async def go() -> None:
+        journal = MemoryJournal()
+        async with ScriptedServer(Script(rule=OK, latency_s=1)) as server:
+            gate = gateway(server, journal, concurrency=2)
+            asked = [question(0), replace(question(1), island=CAMPAIGN)]
+            calls = [asyncio.create_task(gate.complete(one)) for one in asked]
+            while server.in_flight < 2:
+                await asyncio.sleep(0.005)
+            gate.stop("the evaluations are spent", lasting=lasting)
+            await gate.settled(lasting=lasting)
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+            await gate.close()
+        assert isinstance(outcomes[0], CallsOver)
+        assert isinstance(outcomes[1], CallsOver if lasting else Reply)
+        assert len(journal.of(CallFailed)) == 1 + lasting
+        assert gate.spending().in_flight == 0
 
     asyncio.run(go())
 
