@@ -34,6 +34,9 @@ READ_AT_ONCE = 500
 LEAST_REST = 20
 """After a distillation nothing is distilled for so many times as long as its own work took."""
 
+ALONE = "no model had part in it"
+"""Why follows."""
+
 LAST_QUESTION_S = 120.0
 """At the end of a campaign a model has so long to answer."""
 
@@ -97,29 +100,32 @@ class DistillerActor:
         began = time.monotonic()
         draft = self._distillation.draft()
         _ = draft.templates
-        took_s = time.monotonic() - began
+        ended = time.monotonic()
+        self._rested_at = ended + LEAST_REST * (ended - began)
         info = self._distillation.device
         event = draft.event()
         if model is not None and info is not None:
-            event = await self._event(draft, info, model, last=last)
+            try:
+                event = await self._event(draft, info, model, last=last)
+            except Stopped:
+                if not last:
+                    return  # the last one may ask
+                event = draft.event(model=f"{ALONE}: none may be asked any more")
         await self._journal.commit(event)
         await self._read()
         self._distillation.write(event)
-        self._rested_at = time.monotonic() + LEAST_REST * took_s
 
     async def _event(
         self, draft: Draft, info: DeviceInfo, model: GatewayModel, *, last: bool
     ) -> Distilled:
-        """With what a model has to say; without, where it fails."""
+        """With what a model has to say; without, where it fails. Raises Stopped."""
         try:
             async with asyncio.timeout(LAST_QUESTION_S if last else None):
                 said = await distilled_by(model, draft, self._task, info, self._config.llm)
         except TimeoutError:
-            late = f"no reply came within {LAST_QUESTION_S:.0f} s"
-            return draft.event(model=f"no model had part in it: {late}")
-        except (Declined, Stopped, CampaignFailed) as failed:
-            why = str(failed) or "the campaign ended first"
-            return draft.event(model=f"no model had part in it: {why}")
+            return draft.event(model=f"{ALONE}: no reply came within {LAST_QUESTION_S:.0f} s")
+        except (Declined, CampaignFailed) as failed:
+            return draft.event(model=f"{ALONE}: {failed}")
         return draft.event(said, model=f"a model brought {len(said)} rules")
 
 
