@@ -57,7 +57,7 @@ def _take_any_text() -> None:
 
 
 def _let_go() -> None:
-    from engine.cli.progress import let_go
+    from engine.cli.console import let_go
 
     let_go(sys.stdout)
 

@@ -1,8 +1,7 @@
 """What a person sees while a campaign runs: a live table on a terminal, plain lines elsewhere."""
 
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO
@@ -12,8 +11,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from engine.cli.console import let_go
+from engine.cli.figures import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.left import ending_text
-from engine.cli.spans import ago
 from engine.cli.troubles import (
     COMPILE_BOUND,
     clock_time,
@@ -22,15 +22,10 @@ from engine.cli.troubles import (
     quarantine_text,
     troubles,
 )
-from engine.snapshot import Improvement, Outage, Snapshot
+from engine.snapshot import Outage, Snapshot
 from engine.stopping.rates import lasting_text
-from engine.store.scoreboard import Best
-from engine.store.spending import Spending
-from evaluators.evaluation import Status
 
 LINE_EVERY_S = 5.0
-WIDE = 400
-"""Columns, where there is no terminal."""
 
 Observer = Callable[[Snapshot], None]
 
@@ -47,31 +42,11 @@ def progress(stream: IO[str]) -> Iterator[Observer]:
         yield shown
 
 
-class ReadConsole(Console):
-    """rich's own would end the process where nobody reads on."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-def console_of(stream: IO[str]) -> Console:
-    """What is no terminal folds no line."""
-    console = ReadConsole(file=stream)
-    return console if console.is_terminal else ReadConsole(file=stream, width=WIDE)
-
-
 def _write(line: str, stream: IO[str]) -> None:
     try:
         print(line, file=stream, flush=True)
     except BrokenPipeError:
         let_go(stream)
-
-
-def let_go(stream: IO[str]) -> None:
-    """Nobody reads the stream any more: what is written to it from now on goes nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
 
 
 class LiveTable:
@@ -269,45 +244,3 @@ def grid(rows: Iterable[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(Text(name, style="bold"), Text(value))
     return table
-
-
-def best_text(best: Best | None) -> str:
-    if best is None:
-        return "none yet"
-    interval = f" [{best.ci95[0]:.2f}, {best.ci95[1]:.2f}]" if best.ci95 else ""
-    return f"{best.speedup:.2f}x{interval} {best.kernel_id[:12]}"
-
-
-def verdicts(by_status: Mapping[str, int]) -> str:
-    """ "41 passed, 3 COMPILE_ERROR": what passed first, then failures by kind, most first."""
-    failures = sorted(
-        ((count, status) for status, count in by_status.items() if status != Status.PASSED),
-        reverse=True,
-    )
-    passed = f"{by_status.get(Status.PASSED, 0)} passed"
-    return ", ".join([passed, *(f"{count} {status}" for count, status in failures)])
-
-
-def calls_text(calls: Spending) -> str:
-    """ "208 calls, 852744 tokens, 1.10 dollars; 14 dropped, 9 timeout": failures, most first."""
-    spent = f"{calls.calls} calls, {calls.tokens} tokens"
-    if calls.dollars:
-        spent += f", {calls.dollars:.2f} dollars"
-    kinds = sorted(calls.failures.items(), key=lambda one: (-one[1], one[0]))
-    failures = [f"{count} {kind}" for kind, count in kinds]
-    if calls.lost:
-        failures.append(f"{calls.lost} lost in kills")
-    return "; ".join(filter(None, (spent, ", ".join(failures))))
-
-
-def improvement_rows(steps: Sequence[Improvement]) -> Iterator[tuple[str, str]]:
-    """The latest first."""
-    for number, step in enumerate(reversed(steps)):
-        yield ("" if number else "improved", improvement_text(step))
-
-
-def improvement_text(step: Improvement) -> str:
-    """ "14:03:10, 12 s ago: 3.64x -> 42.75x 84753cd75748 newcomer: gemm_pack"."""
-    what = f"{step.before:.2f}x -> {step.after:.2f}x {step.kernel_id[:12]} {step.technique}"
-    uncontested = "" if step.contest else " (without a contest)"
-    return f"{clock_time(step.at)}, {ago(step.at)}: {what}{uncontested}"

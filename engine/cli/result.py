@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from engine.cli.progress import calls_text, verdicts
+from engine.cli.figures import calls_text, verdicts
 from engine.commands import command, resume_command, shown
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
 from engine.searching import EXHAUSTED_SPACE

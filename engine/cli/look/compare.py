@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from engine.cli.console import ReadConsole
 from engine.cli.look.compare_tables import parts
-from engine.cli.progress import ReadConsole
 from engine.cli.usage import OK, UsageError
 from engine.compare.as_json import comparison_json
 from engine.compare.campaign import Campaign, CompareError

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.cli.figures import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.left import ending_text
-from engine.cli.progress import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.spans import ago, span
 from engine.cli.troubles import paused_text
 from engine.credit.told import shares_text

@@ -11,7 +11,8 @@ from typing import IO, Any
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.progress import best_text, console_of
+from engine.cli.console import console_of
+from engine.cli.figures import best_text
 from engine.cli.spans import ago
 from engine.cli.usage import UsageError
 from engine.history.campaigns import State, name_of, stores_in

@@ -8,8 +8,9 @@ from typing import IO
 
 from rich.live import Live
 
+from engine.cli.console import console_of
 from engine.cli.look.picture import Stage, line, rows, stage
-from engine.cli.progress import LINE_EVERY_S, console_of, grid
+from engine.cli.progress import LINE_EVERY_S, grid
 from engine.cli.result import result_lines
 from engine.cli.spans import ago
 from engine.cli.usage import FAILED, OK

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from engine.cli.progress import best_text
+from engine.cli.figures import best_text
 from engine.cli.result import result_lines
 from engine.history.revisions_told import demoted_text
 from engine.store.events import Event
