@@ -1,6 +1,5 @@
 """What this machine has for campaigns, what it lacks, and what to do about it."""
 
-import asyncio
 import os
 import platform
 import shutil
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from engine.cli.examined import Finding, State
@@ -21,10 +20,6 @@ from evaluators.hip.telemetry import AMDSMI_TODO, broken_amdsmi
 from evaluators.profile.profiler import TOOLS
 from evaluators.profile.run import find_tool
 from evaluators.sandbox import landlock
-from operators.llm.question import ModelUnavailable
-
-if TYPE_CHECKING:
-    from engine.config import CampaignConfig
 
 OLDEST_PYTHON = (3, 11)
 FREE_BYTES = 2 << 30
@@ -47,56 +42,6 @@ def examine(runs_dir: Path = Path("runs")) -> list[Finding]:
         _ray_session(os.environ),
         _disk(runs_dir),
     ]
-
-
-def find_backend(config: "CampaignConfig") -> Finding:
-    """Whether the campaign's backend has a device here; a cluster's nodes are not looked at."""
-    name = config.backend
-    if config.ray.address:
-        found = f"{name}, on the nodes of {config.ray.address}, which are not looked at"
-        return Finding(what="backend", state="ok", found=found)
-    try:
-        count = backend(name).device_count()
-    except BackendMissing as missing:
-        return Finding(what="backend", state="broken", found=name, todo=str(missing))
-    if not count:
-        todo = f"what {name} lacks is listed below; backend=cpu needs no GPU"
-        return Finding(what="backend", state="broken", found=f"no {name} device", todo=todo)
-    return Finding(what="backend", state="ok", found=f"{name}, {count} to measure on")
-
-
-def find_models(config: "CampaignConfig") -> Finding:
-    """The endpoints, keys and models that a campaign's islands would ask."""
-    if config.llm is None or not config.asks_models:
-        return Finding(what="models", state="ok", found="this campaign asks none")
-    from engine.llm.preflight import preflight
-
-    try:
-        asyncio.run(preflight(config.llm))
-    except ModelUnavailable as unavailable:
-        return Finding(what="models", state="broken", found="missing", todo=str(unavailable))
-    names = sorted({model.model for model in config.llm.models.values()})
-    return Finding(what="models", state="ok", found=f"{', '.join(names)} answer")
-
-
-def find_forecast(config: "CampaignConfig") -> Finding:
-    """What the budgets would buy of models."""
-    from engine.actors.cluster import fitted
-    from engine.forecast.beginning import foretell
-    from evaluators.tasks.task import TaskError
-    from evaluators.tasks.task_file import load_task
-
-    if config.llm is None or not config.asks_models:
-        return Finding(what="forecast", state="ok", found="no model costs anything")
-    try:
-        task, device = load_task(config.task), backend(config.backend).open_device(0)
-        try:
-            made = foretell(fitted(config), task, device.info, None)
-        finally:
-            device.close()
-    except (BackendMissing, TaskError) as missing:
-        return Finding(what="forecast", state="absent", found="none", todo=str(missing))
-    return Finding(what="forecast", state="ok", found=made.sentence)
 
 
 def _python() -> Finding:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine.cli.doctor import find_backend, find_forecast, find_models
+from engine.cli.config_needs import find_backend, find_forecast, find_models
 from engine.cli.main import main
 from engine.config import parse_config
 from scripts.scripted_model.endpoint import serving
