@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from engine.dispatch.arena import Arena
 from engine.dispatch.beginning import Beginning
@@ -14,15 +13,17 @@ from engine.dispatch.epochs import Epochs
 from engine.dispatch.finals import Finals
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs, crashed
+from engine.dispatch.measuring import Measuring
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.places import Places
 from engine.dispatch.probing import Probing
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Faults, Retries
-from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting, Lane
-from engine.dispatch.workbench import AnchorBroken, Blameless, Broken, Built, Measured
-from engine.ending import CampaignFailed, Stopped
+from engine.dispatch.setting import DispatchSetting, Lane
+from engine.dispatch.workbench import Blameless, Broken, Measured
+from engine.dispatch.workers import Workers
+from engine.ending import Stopped
 from engine.snapshot import DispatcherState
 from engine.store.events import Evaluated
 from engine.store.kinds.probes import Probed, ProbeLog
@@ -42,18 +43,27 @@ class Dispatcher:
         self._scores = scoreboard
         self._occupancy = Occupancy()
         self._jobs = Jobs(self._occupancy.changed)
-        self._idle = IdleTime(setting, scoreboard, self._jobs, self._occupancy, self._work)
+        self._work = work = Workers(self._fail).begin
+        self._idle = IdleTime(setting, scoreboard, self._jobs, self._occupancy, work)
         self.places = Places(
             setting.budget, lambda: self._jobs.count(idle=False) + scoreboard.asked
         )
-        self._workers: set[asyncio.Task[Any]] = set()
         self._pace = Pace(lanes=len(setting.lanes), most_workers=setting.compile_workers)
-        self._compiling = Compiling(
-            setting, self._jobs, self._pace, self._work, self._finish, self._lost
-        )
+        self._compiling = Compiling(setting, self._jobs, self._pace, work, self._finish, self._lost)
         self._faults = Faults(setting)
         retries = Retries(setting, self._faults, self._occupancy)
         self._epochs = Epochs(setting, scoreboard, retries)
+        self._measuring = Measuring(
+            setting,
+            scoreboard,
+            self._jobs,
+            self._pace,
+            self._occupancy,
+            self._epochs,
+            work,
+            self._finish,
+            self._lost,
+        )
         self._arena = Arena(setting, scoreboard, retries)
         self._contests = Contests(setting, scoreboard, self._arena)
         self._finals = Finals(setting, scoreboard, self._arena, self._contests)
@@ -62,9 +72,9 @@ class Dispatcher:
         )
         self._profiling = Profiling(setting, scoreboard, self._jobs, self._occupancy)
         self._probing = Probing(
-            setting, probes or ProbeLog(), self._jobs, self._faults, self._occupancy, self._work
+            setting, probes or ProbeLog(), self._jobs, self._faults, self._occupancy, work
         )
-        self._challenges = Challenges(self._contests, self._epochs, self._profiling, self._work)
+        self._challenges = Challenges(self._contests, self._epochs, self._profiling, work)
         self._stopped = False
         self._asked = 0
         self._evaluated = 0
@@ -80,9 +90,7 @@ class Dispatcher:
         """
         evaluation = await self._beginning.begin(baseline, known or {})
         self._work(wait_for_devices(self._setting.lanes, self._setting.patience_s))
-        for lane in self._setting.lanes:
-            for _ in range(CALLS_PER_LANE):
-                self._work(self._measure_all(lane))
+        self._measuring.begin()
         self._compiling.keep_pace()
         await self._probing.begin()
         return evaluation
@@ -91,8 +99,7 @@ class Dispatcher:
         """From now on idle devices measure mutations: see DispatchSetting.tuning."""
         if self._setting.tuning is not None:
             self._work(self._idle.run(self._compiling.ahead))
-            for lane in self._setting.lanes:
-                self._work(self._measure_spare(lane))
+            self._measuring.begin_idle(self._idle)
 
     def probe(self, asked_by: str, text: str) -> None:
         """See Probing.ask()."""
@@ -225,44 +232,7 @@ class Dispatcher:
             idle=self._idle.reason(),
         )
 
-    # --- work -------------------------------------------------------------------------------
-
-    async def _measure_all(self, lane: Lane) -> None:
-        while True:
-            await lane.fit()
-            job = await self._jobs.to_measure()
-            await self._setting.pause.passed()
-            if job.done.done() or job.built is None:
-                continue
-            if not lane.free:  # that came while this waited for work
-                self._jobs.ready(job)
-                continue
-            await self._measure(job, job.built, lane)
-
-    async def _measure_spare(self, lane: Lane) -> None:
-        while True:
-            job = await self._idle.take(lane)
-            if job.built is not None:
-                await self._measure(job, job.built, lane)
-
-    async def _measure(self, job: Job, built: Built, lane: Lane) -> None:
-        anchor, bounds = self._epochs.anchor, self._scores.bounds()
-        job.measuring = True
-        try:
-            with self._occupancy.on(lane):
-                measured = await lane.measure(built, anchor, bounds)
-        except Broken as error:
-            job.measuring = False
-            if isinstance(error, AnchorBroken):
-                await self._epochs.failed(anchor, error)
-            await self._lost(job, lane.name, error)
-            return
-        self._epochs.served(anchor, measured.evaluation)
-        device_s = measured.evaluation.seconds.get("device", 0.0)
-        self._pace.took("measure", device_s)
-        if not job.idle:  # how long mutations wait is no delay
-            self._pace.took("queue", max(0.0, time.monotonic() - job.built_at - device_s))
-        self._work(self._finish(job, measured, lane))  # the device does not wait for the disk
+    # --- verdicts ---------------------------------------------------------------------------
 
     async def _finish(self, job: Job, measured: Measured, lane: Lane | None = None) -> None:
         """lane: where it was measured."""
@@ -306,22 +276,9 @@ class Dispatcher:
             )
             await self._finish(job, Measured(evaluation=verdict))
 
-    def _work(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        task = asyncio.get_running_loop().create_task(coroutine)
-        self._workers.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[Any]) -> None:
-        """A worker that raised takes the campaign with it, so that nothing waits for ever."""
-        self._workers.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if isinstance(error, Broken):
-            error = CampaignFailed(
-                f"the campaign can't go on: {error}; 'kernel-scientist resume' goes on where it was"
-            )
-        if error is not None:
-            self._stopped = True
-            self.places.end(error)
-            for job in self._jobs:
-                self._jobs.drop(job, error)
+    def _fail(self, error: BaseException) -> None:
+        """A worker raised it: all who wait are told."""
+        self._stopped = True
+        self.places.end(error)
+        for job in self._jobs:
+            self._jobs.drop(job, error)
