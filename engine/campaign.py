@@ -19,7 +19,8 @@ from engine.preparation import (
     task_of,
 )
 from engine.searching import require_search
-from engine.session import Observer, Session
+from engine.session import Session
+from engine.session_view import Observer
 from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from engine.store.summary import Summary
