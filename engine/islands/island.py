@@ -1,39 +1,32 @@
 """One island: cycles of ask, evaluate and tell over its own population; a plain class."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from engine.credit.calibration import Calibrations, designer_of
-from engine.credit.credit import NOTHING_DRAWN, Credit, Drawn
-from engine.credit.earning import earned, line_of
-from engine.credit.meter import Bill
 from engine.credit.told import shares_text
 from engine.ending import Stopped
 from engine.gate import Gate
 from engine.islands.candidates import Candidates
-from engine.islands.cycle import CYCLE, Ask, Cycle, decided, draw_operator, finish_all
-from engine.islands.injections import IDEA, Injections, idea_ask
+from engine.islands.cycle import Ask, Cycle, decided, finish_all
+from engine.islands.cycles import Cycles
+from engine.islands.injections import Injections, idea_ask
 from engine.islands.memory import Memory
 from engine.islands.population import island_state
 from engine.islands.probes import Probes
-from engine.islands.setbacks import Setbacks
 from engine.islands.setting import Setting
-from engine.islands.tally import ROLE_OF, Tally
+from engine.islands.tally import Tally
 from engine.islands.tuning import Tuning
 from engine.snapshot import IslandState
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Event, Migrated
-from engine.store.kinds.credit import Earned
 from engine.store.kinds.findings import Distilled, FindingsTold
 from engine.store.kinds.probes import Probed, ProbeHeard
 from engine.store.kinds.profiles import Learned, Profiled
 from engine.store.kinds.revisions import Revised
 from engine.store.kinds.steering import Injected
 from evaluators.evaluation import Evaluation
-from evaluators.measuring.gain import spread_on
 from operators.individual import Candidate, Individual
-from operators.llm.prompts.steps import base_of
 from operators.operator import Declined, Design, Selection
 
 STOPPED, EXHAUSTED = "stopped", "exhausted"
@@ -53,16 +46,19 @@ class Island:
         self._candidates = Candidates(index, setting, self._memory, self.tuning)
         self.injections = Injections(setting, self._candidates)
         self.pause = Gate()  # closed: no cycle begins
-        self._open: dict[int, Cycle] = {}
-        self._last_cycle = 0
         self._barren = 0  # cycles in a row without a new kernel
-        self._setbacks = Setbacks(index, self._mix, setting.config.llm)
-        self._credit = Credit(setting.config, index)
-        self._calibrations = Calibrations()
-        self._spread = spread_on(setting.device)
         self._lost = ""  # why it ends, where no reply could be used
         self._probes = Probes(index, setting)
         self._asker = setting.asker(self._mix, self._note, self._probes)
+        self._cycles = Cycles(
+            index,
+            setting,
+            self._memory,
+            self._candidates,
+            self.injections,
+            self._asker.initial_cycles,
+        )
+        self._earnings = self._cycles.earnings
 
     # --- life -------------------------------------------------------------------------------
 
@@ -85,7 +81,7 @@ class Island:
 
     async def run(self) -> str:
         """Cycles until the campaign stops or nothing new is found; returns why it ended."""
-        resumed = list(self._open.values())
+        resumed = self._cycles.open
         lanes = self._config.islands.lanes
         shares = [resumed[lane::lanes] for lane in range(lanes)]
         self.injections.start()
@@ -130,13 +126,13 @@ class Island:
             self._setting.journal.post(heard)
 
     def state(self) -> IslandState:
-        done, setbacks = self._candidates.evaluations, self._setbacks
-        state = island_state(self._memory.population, self.index, self._last_cycle, done)
+        done, setbacks = self._candidates.evaluations, self._cycles.setbacks
+        state = island_state(self._memory.population, self.index, self._cycles.last, done)
         return replace(
             state,
             warning=setbacks.warning,
             resting=setbacks.rests.warnings,
-            credit=shares_text(self._credit.shares),
+            credit=shares_text(self._cycles.credit.shares),
         )
 
     def restore(self, history: Iterable[tuple[Event, Sequence[Individual]]]) -> None:
@@ -162,17 +158,9 @@ class Island:
                     self._memory.know(event, self._setting.task.hash)
                 case CycleStarted():
                     self.hear(individuals)
-                    self._take_heard()
-                    if event.restarted:
-                        self._restart()
-                    idea = self.injections.take_idea(event.idea)
-                    chosen = (idea.base,) if idea else self._memory.members(event.tournament)
-                    drawn = Drawn(arms=event.drawn, shares=event.shares)
-                    told = idea.event if idea else None
-                    self._start(event.cycle, event.operator, chosen, drawn, told)
-                    self._credit.begin(event)
+                    self._cycles.restore(event)
                 case CycleFinished():
-                    self._close(event)
+                    self._cycles.close(event)
                 case _:
                     pass  # selections and designs are for people to read
 
@@ -184,7 +172,7 @@ class Island:
                 await self._cycle(cycle)
             while not self._ending:
                 await self.pause.passed()
-                await self._cycle(self._next_cycle())
+                await self._cycle(self._cycles.next())
         except Stopped:
             return STOPPED
         return self._ending
@@ -197,88 +185,6 @@ class Island:
             return EXHAUSTED  # every kernel of the space was tried, and no model can send others
         barren = self._barren >= self._config.islands.patience
         return self._lost or ("nothing new" if barren else "")
-
-    def _next_cycle(self) -> Cycle:
-        number = self._last_cycle + 1
-        if idea := self.injections.take_idea():
-            heard = self._take_heard()
-            cycle = self._start(number, IDEA, (idea.base,), NOTHING_DRAWN, idea.event)
-            return self._tell_of(cycle.started(self.index, heard), cycle)
-        rng = self._setting.rng(self.index, number, CYCLE)
-        shares = self._credit.operators(number)
-        operator = self._setbacks.rests.drawn(number, draw_operator(self._mix, rng, shares))
-        if number <= self._asker.initial_cycles:
-            operator = "initial"
-        heard = self._take_heard()
-        limit = self._config.islands.restart
-        restarted = limit is not None and self._memory.stale >= limit and self._restart()
-        size = self._config.islands.tournament_of(self._mix.kind)
-        tournament = self._memory.tournament(rng, size)
-        drawn = self._credit.draw(number, operator, shares)
-        cycle = self._start(number, operator, tournament, drawn)
-        return self._tell_of(cycle.started(self.index, heard, restarted=restarted), cycle)
-
-    def _tell_of(self, started: CycleStarted, cycle: Cycle) -> Cycle:
-        self._credit.begin(started)
-        self._setting.journal.post(started)
-        return cycle
-
-    def _take_heard(self) -> tuple[str, ...]:
-        """Of other islands: kernels to look up, and what models are worth. Their drafts' keys."""
-        heard = self._memory.take_heard()
-        for one in filter(lambda one: one.writer, heard):
-            base = base_of(one, self._memory.individuals)
-            told = earned(
-                one,
-                base=base,
-                known=self._memory.individuals,
-                best=None,
-                spread=self._spread,
-                origin=one.origin,
-                role=ROLE_OF.get(one.origin, ""),
-                experiment=None,
-                bill=Bill.of(one),
-            )
-            self._credit.hear(told)
-        return tuple(f"i{one.island}/c{one.cycle}/s{one.slot}" for one in heard)
-
-    def _restart(self) -> bool:
-        return self._mix.evolves and self._memory.restart()
-
-    def _start(
-        self,
-        number: int,
-        operator: str,
-        tournament: tuple[Individual, ...],
-        drawn: Drawn,
-        idea: Injected | None = None,
-    ) -> Cycle:
-        way = self._setbacks.begin(number, operator)
-        designer = self._designer({**drawn.arms, **way.models})
-        calibration = self._calibrations.of(designer)
-        cycle = Cycle(
-            number=number,
-            operator=operator,
-            tournament=tournament,
-            individuals=self._memory.shown(tournament),
-            profiles=dict(self._memory.profiles),
-            knowledge=replace(self._memory.knowledge, calibration=calibration.told),
-            tuned=dict(self._memory.tuned) if self._setting.evaluate_idle else None,
-            pending=tuple(one.candidate for one in self._candidates.unfinished()),
-            way=way,
-            idea=idea,
-            drawn=drawn,
-            lines=self._lines(tournament),
-            best=next(iter(self._memory.population), None),
-            calibration=calibration,
-        )
-        self._open[number] = cycle
-        self._last_cycle = max(self._last_cycle, number)
-        return cycle
-
-    def _lines(self, tournament: Sequence[Individual]) -> Mapping[str, float]:
-        known = self._memory.individuals
-        return self._credit.lines({one.id: line_of(one, known) for one in tournament})
 
     async def _cycle(self, cycle: Cycle) -> None:
         tally = Tally(seats=self._setting.seats())
@@ -299,28 +205,13 @@ class Island:
         await self._probes.written(cycle.number)
         if not tally.new and self._setting.sweep is not None:
             await self._slot(cycle, Ask.untried(self._setting.sweep, self._memory.known), tally)
-        self._settle(cycle, tally)
+        self._earnings.settle(cycle, tally)
         self._barren = 0 if tally.new else self._barren + 1
         finished = tally.finished(self.index, cycle, asks=self._mix.kind == "llm")
-        self._close(finished)
-        self._lost = self._setbacks.ending
+        self._cycles.close(finished)
+        self._lost = self._cycles.setbacks.ending
         # Waiting for the store here keeps a lane that finds nothing from running away.
         await self._setting.journal.commit(finished)
-
-    def _settle(self, cycle: Cycle, tally: Tally) -> None:
-        """What the cycle asked before its first kernel is earned with nothing."""
-        bill = self._setting.bill_of_cycle(self.index, cycle.number)
-        tally.asked = {**bill.models, **tally.asked}
-        if bill.models:
-            tally.earned.append(Earned(seconds=bill.seconds, dollars=bill.dollars))
-
-    def _close(self, finished: CycleFinished) -> None:
-        cycle = self._open.pop(finished.cycle, None)
-        self._credit.take(finished)
-        if cycle is None or cycle.idea is None:  # a person predicts nothing
-            self._calibrations.take(self._designer(finished.asked), finished.earned)
-        self._setbacks.take(finished)
-        self._candidates.forget(finished.cycle)
 
     async def _slot(self, cycle: Cycle, ask: Ask, tally: Tally) -> None:
         """One candidate, and its repairs where it fails."""
@@ -333,27 +224,7 @@ class Island:
                 made.append(one)
                 step = self._asker.repair(ask, made) if "repair" not in cycle.way.resting else None
             if asked.origin not in ("random", "initial"):
-                tally.earned.append(self._earned(cycle, asked, one, tally, ended=step is None))
-
-    def _earned(
-        self, cycle: Cycle, ask: Ask, one: Individual | None, tally: Tally, *, ended: bool
-    ) -> Earned:
-        """ended: no repair follows."""
-        return earned(
-            one,
-            base=cycle.individuals.get(ask.parents[0]) if ask.parents else None,
-            known=cycle.individuals,
-            best=cycle.best,
-            spread=self._spread,
-            origin=ask.origin,
-            role=ROLE_OF.get(ask.origin, "") if self._setting.meter else "",
-            experiment=ask.experiment if ended else None,
-            bill=tally.bills.get(ask.slot, Bill()),
-        )
-
-    def _designer(self, models: Mapping[str, str]) -> str:
-        """models: role -> name, of those that are asked."""
-        return designer_of(self._config, self.index, models)
+                self._earnings.count(cycle, asked, one, tally, ended=step is None)
 
     def _note(self, cycle: int, decision: Selection | Design, *, again: bool = False) -> None:
         self._setting.journal.post(decided(self.index, cycle, decision, again=again))

@@ -174,7 +174,7 @@ def test_history_is_folded_as_it_was_lived() -> None:
     whole = World(budget=40)
     whole.run()
     resumed = World(budget=0, earlier=whole.log)
-    assert resumed.island._credit.rates == whole.island._credit.rates
+    assert resumed.island._cycles.credit.rates == whole.island._cycles.credit.rates
     assert history(whole.log)
 
 
