@@ -33,6 +33,7 @@ from scripts.ablation.arms import ARMS, NO_MODEL, Arm, Budget, configuration, re
 from scripts.ablation.campaigns import Run, finish, in_a_process
 from scripts.ablation.figures import compared, figures, table
 from scripts.ablation.side_by_side import core_sets, side_by_side
+from scripts.lib.arguments import whole_from
 
 USUAL = ("catalog", "random", "best-of-n", "llm")
 
@@ -66,11 +67,13 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--arms", type=_arms, default=USUAL, help=f"of {', '.join(ARMS)}")
     parser.add_argument("--tasks", type=_words, default=("sgemm", "softmax", "sum_reduction"))
     parser.add_argument("--backend", default="cpu")
-    parser.add_argument("--seeds", type=_positive, default=5)
+    parser.add_argument("--seeds", type=whole_from(1), default=5)
     parser.add_argument("--first-seed", type=int, default=0, help="to share seeds over machines")
-    parser.add_argument("--evaluations", type=_positive, default=60, help="of each campaign")
+    parser.add_argument("--evaluations", type=whole_from(1), default=60, help="of each campaign")
     parser.add_argument("--final-seconds", type=float, default=10.0, help="see final.seconds")
-    parser.add_argument("--cores", type=_positive, help="of each campaign (one has all of them)")
+    parser.add_argument(
+        "--cores", type=whole_from(1), help="of each campaign (one has all of them)"
+    )
     parser.add_argument("--llm", type=Path, metavar="FILE", help="a YAML file with a section llm")
     parser.add_argument("--runs-dir", type=Path, default=Path("runs/ablation"))
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write the JSON there")
@@ -176,12 +179,6 @@ def _arms(text: str) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in ARMS]:
         raise ArgumentTypeError(f"{unknown[0]!r} is no arm; arms are {', '.join(ARMS)}")
     return names
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from evaluators.device_info import BackendMissing, DeviceFault
 from evaluators.tasks.arguments import TaskError
 from operators.llm.prompts.templates import replaced_by
 from operators.llm.question import ModelUnavailable
+from scripts.lib.arguments import whole_from
 from scripts.roles.answers import Answers
 from scripts.roles.bench import asked, asked_config, bench, checked_prompts, models_of, tasks_of
 from scripts.roles.collect import collect
@@ -167,7 +168,7 @@ def _parser() -> argparse.ArgumentParser:
 
     collecting = commands.add_parser("collect", help="situations of recorded campaigns")
     collecting.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    collecting.add_argument("--each", type=_positive, default=EACH, help="of a role, at most")
+    collecting.add_argument("--each", type=whole_from(1), default=EACH, help="of a role, at most")
     collecting.add_argument("--roles", nargs="+", choices=BENCHED, default=BENCHED)
     collecting.add_argument("--note", default="", help="where its kernels are from")
     collecting.add_argument("--out", type=Path, required=True, metavar="FILE.json.gz")
@@ -183,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
     asking.add_argument("--temperature", type=_temperature, help="in place of the model's own")
     asking.add_argument("--roles", nargs="+", choices=BENCHED, help="default: all there are")
     asking.add_argument("--backend", help="situations of this backend alone")
-    asking.add_argument("--repeats", type=_positive, default=1, help="of every question")
+    asking.add_argument("--repeats", type=whole_from(1), default=1, help="of every question")
     asking.add_argument(
         "--prompts",
         type=Path,
@@ -192,7 +193,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     asking.add_argument(
         "--follow",
-        type=_positive,
+        type=whole_from(1),
         default=0,
         metavar="N",
         help="have N experiments of every design written and judged, too",
@@ -229,13 +230,6 @@ def _parser() -> argparse.ArgumentParser:
     comparing.add_argument("second", type=Path, metavar="ANSWERS.jsonl")
     comparing.set_defaults(do=_compare)
     return parser
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return value
 
 
 def _temperature(text: str) -> float:

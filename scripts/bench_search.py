@@ -21,6 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from engine.config_errors import ConfigError
+from scripts.lib.arguments import whole_from
 from scripts.lib.pools import pool_of
 from scripts.search import kernel_tuner
 from scripts.search.arms import ARMS, arm_of, settings_by_name
@@ -168,19 +169,13 @@ def _rate(ran: Sequence[Ran], arm: str) -> float:
     return round(sum(one.count for one in mine) / max(1e-9, sum(one.cpu_s for one in mine)), 1)
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench_search", description=__doc__)
     parser.add_argument("tables", nargs="+", type=Path, metavar="TABLE")
     parser.add_argument("--arm", type=arm_of, action="append", metavar="NAME[=FILE]")
-    parser.add_argument("--seeds", type=_positive, default=20)
-    parser.add_argument("--evaluations", type=_positive, default=400)
-    parser.add_argument("--workers", type=_positive, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--seeds", type=whole_from(1), default=20)
+    parser.add_argument("--evaluations", type=whole_from(1), default=400)
+    parser.add_argument("--workers", type=whole_from(1), default=len(os.sched_getaffinity(0)))
     parser.add_argument("--no-kernel-tuner", action="store_true")
     parser.add_argument("--out", type=output, help="where the JSON goes; default: standard output")
     parser.add_argument("--plot", type=picture, metavar="PNG")

@@ -10,42 +10,26 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import yaml
 
-from engine.dispatch.workbench import (
-    BackendWorkbench,
-    Broken,
-    Built,
-    OpenEvaluator,
-    raising_broken,
-)
+from engine.dispatch.workbench import Broken
 from evaluators.device_info import BackendMissing, known_backends
-from evaluators.evaluation import Evaluation, Rejected, Status
+from evaluators.evaluation import Rejected
 from evaluators.kernel.grid import Grid
 from evaluators.kernel.source import KernelSource, parse_kernel
-from evaluators.measuring.policy import Anchor, policy_of
 from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import families
-from scripts.lib.bare_loop import begin_compiling, compile_in_process
-from scripts.lib.pools import pool_of
+from scripts.lib.arguments import whole_from
+from scripts.search.measuring import record
 from scripts.search.outputs import output, reason_of
 from scripts.search.recording import Recorder, Recording
 from scripts.search.table import TIME, TableError
-
-AHEAD = 3
-"""Kernels compiled, or being compiled, for each compile process."""
-
-SAVE_EVERY_S = 20.0
 
 MOST = 1 << 31
 """Values of a kernel's parameters are below it."""
@@ -83,78 +67,6 @@ def with_values(kernel: KernelSource, values: Mapping[str, Sequence[int]]) -> Ke
     return kernel.with_params(grid.params(0)).with_space(space)
 
 
-def record(recording: Recording, path: Path, *, workers: int, seconds: float) -> Recorder:
-    """Until all points are measured, or the seconds are over. Raises TableError, Broken."""
-    recorder = Recorder(path, recording)
-    left = recorder.left()
-    workbench = BackendWorkbench(
-        task=str(recording.task.folder),
-        backend=recording.backend,
-        secret=recording.seed,
-        policy=replace(
-            policy_of(recording.backend), min_blocks=3, max_blocks=6, width=0.02, budget_s=0.2
-        ),
-    )
-    until = time.monotonic() + seconds
-    with raising_broken(), workbench.open(recording.device) as evaluator:
-        begun = (workbench, evaluator.device.info, frozenset[int]())
-        with pool_of(workers, begin_compiling, begun) as pool:
-            naive = pool.submit(compile_in_process, recording.task.naive).result()
-            if isinstance(naive, Evaluation):
-                raise TableError(f"the naive seed does not compile: {naive.reason}")
-            first = evaluator.measure(naive.kernel, naive.compiled, None)
-            if not first.passed:
-                raise TableError(f"the naive seed is {first.status}: {first.reason}")
-            recorder.begin(evaluator.device.info.name, first.times_us)
-            anchor = Anchor(kernel_id=naive.kernel_id, kernel=naive.kernel, compiled=naive.compiled)
-            compiled = _compiled(pool, recording.kernel, left, AHEAD * workers)
-            saved = time.monotonic()
-            try:
-                for point, built in compiled:
-                    recorder.add(point, _verdict(evaluator, built, anchor))
-                    if time.monotonic() - saved > SAVE_EVERY_S:
-                        recorder.save()
-                        saved = time.monotonic()
-                        _tell(recorder, len(left))
-                    if time.monotonic() > until:
-                        break
-            finally:
-                recorder.save()
-            pool.shutdown(cancel_futures=True)
-    return recorder
-
-
-def _verdict(evaluator: OpenEvaluator, built: Built | Evaluation, anchor: Anchor) -> Evaluation:
-    if isinstance(built, Evaluation):
-        return built
-    return evaluator.measure(built.kernel, built.compiled, anchor)
-
-
-def _compiled(
-    pool: ProcessPoolExecutor,
-    kernel: KernelSource,
-    points: Sequence[dict[str, int]],
-    ahead: int,
-) -> Iterator[tuple[dict[str, int], Built | Evaluation]]:
-    """In order, compiled ahead by as much as keeps every process busy."""
-    waiting: list[tuple[dict[str, int], Future[Built | Evaluation]]] = []
-    coming = iter(points)
-    while True:
-        for point in islice(coming, ahead - len(waiting)):
-            source = kernel.with_params(point).text
-            waiting.append((point, pool.submit(compile_in_process, source)))
-        if not waiting:
-            return
-        point, future = waiting.pop(0)
-        yield point, future.result()
-
-
-def _tell(recorder: Recorder, points: int) -> None:
-    passed = sum(row.status is Status.PASSED for row in recorder.rows)
-    text = f"{len(recorder.rows)} points, {passed} passed"
-    print(text, file=sys.stderr, flush=True)
-
-
 def _numbers(text: str) -> tuple[str, tuple[int, ...]]:
     name, _, values = text.partition("=")
     try:
@@ -179,15 +91,6 @@ def _shape(text: str) -> dict[str, int]:
     if min(found.values()) < 1:
         raise argparse.ArgumentTypeError(f"{text!r}: a dimension is 1 or more")
     return found
-
-
-def _whole(least: int) -> Callable[[str], int]:
-    def whole(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least}")
-        return int(text)
-
-    return whole
 
 
 def _seconds(text: str) -> float:
@@ -226,15 +129,15 @@ def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="record_table", description=__doc__)
     parser.add_argument("--task", required=True, help="a shipped task's name, or a folder")
     parser.add_argument("--backend", choices=known_backends(), default="cpu")
-    parser.add_argument("--device", type=_whole(0), default=0)
+    parser.add_argument("--device", type=whole_from(0), default=0)
     parser.add_argument("--family", default="")
     parser.add_argument("--kernel", type=Path)
     parser.add_argument("--shape", type=_shape, action="append", default=[], metavar="M=64,N=64")
     parser.add_argument("--values", type=_numbers, action="append", default=[], metavar="TM=1,2,4")
     cores = max(1, len(os.sched_getaffinity(0)) - 1)
-    parser.add_argument("--workers", type=_whole(1), default=cores)
+    parser.add_argument("--workers", type=whole_from(1), default=cores)
     parser.add_argument("--seconds", type=_seconds, default=float("inf"))
-    parser.add_argument("--seed", type=_whole(0), default=0)
+    parser.add_argument("--seed", type=whole_from(0), default=0)
     parser.add_argument("--out", type=_table, required=True, help="*.T4.json.gz")
     given = parser.parse_args(arguments)
     if given.family and given.kernel:
@@ -285,21 +188,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenProcessPool:
         print("record_table: a process was killed: use fewer --workers", file=sys.stderr)
         return 1
-    rows = recorder.rows
-    by_status = Counter(row.status.value for row in rows)
-    print(
-        json.dumps(
-            {
-                "table": str(given.out),
-                "points": len(recording.kernel.grid.rows),
-                "recorded": len(rows),
-                "by_status": dict(by_status),
-                "naive_us": recorder.naive_us,
-                "best_ms": min((row.times_ms[TIME] for row in rows if row.times_ms), default=None),
-            }
-        )
-    )
+    print(json.dumps(_result(recorder, recording, given.out)))
     return 0
+
+
+def _result(recorder: Recorder, recording: Recording, table: Path) -> dict[str, object]:
+    rows = recorder.rows
+    return {
+        "table": str(table),
+        "points": len(recording.kernel.grid.rows),
+        "recorded": len(rows),
+        "by_status": dict(Counter(row.status.value for row in rows)),
+        "naive_us": recorder.naive_us,
+        "best_ms": min((row.times_ms[TIME] for row in rows if row.times_ms), default=None),
+    }
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import json
 import signal
 import sys
 import time
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -30,6 +30,7 @@ from evaluators.tasks.task import TaskError
 from evaluators.tasks.task_file import load_task
 from operators.llm.question import ModelUnavailable
 from scripts.ablation.figures import beside
+from scripts.lib.arguments import whole_from
 from scripts.population.contents import require_unlike
 from scripts.population.cores import sets_of
 from scripts.population.mlflow_runs import StudyRuns
@@ -184,15 +185,9 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("plan", type=Path, metavar="PLAN.yaml")
     parser.add_argument("--out", type=Path, default=Path("runs/tune"), help="the study's folder")
-    parser.add_argument("--trials", type=_positive, help="in place of the plan's")
-    parser.add_argument("--workers", type=_positive, help="in place of the plan's")
+    parser.add_argument("--trials", type=whole_from(1), help="in place of the plan's")
+    parser.add_argument("--workers", type=whole_from(1), help="in place of the plan's")
     return parser
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
 
 
 def _on_term(number: int, frame: FrameType | None) -> None:

@@ -11,7 +11,7 @@ without TF32, as its defaults have it.
 import json
 import math
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
+from scripts.lib.arguments import whole_from
 from scripts.search.outputs import reason_of
 
 BACKEND = "cuda"
@@ -240,14 +241,8 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("kernel", type=Path, metavar="KERNEL.hip")
     parser.add_argument("--task", required=True, help=f"of {', '.join(OPERATIONS)}")
-    parser.add_argument("--blocks", type=_blocks, default=20, help="of one call of each")
+    parser.add_argument("--blocks", type=whole_from(2), default=20, help="of one call of each")
     return parser
-
-
-def _blocks(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise ArgumentTypeError(f"{text!r} is not a whole number above 1")
-    return int(text)
 
 
 if __name__ == "__main__":

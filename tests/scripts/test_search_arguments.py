@@ -93,9 +93,9 @@ def test_keys_that_play_no_part_on_tables_are_told(
         (["--out", "{tmp}/x.png", "--plot", "{tmp}/x.png"], "name two files"),
         (["--out", "{tmp}/made.T4.json"], "is a table: write to another file"),
         (["--out", "{tmp}/" + "n" * 300], "can't be written: file name too long"),
-        (["--seeds", "x"], "'x' is not a whole number above 0"),
-        (["--seeds", "0"], "'0' is not a whole number above 0"),
-        (["--workers", "-1"], "'-1' is not a whole number above 0"),
+        (["--seeds", "x"], "'x' is not a whole number from 1"),
+        (["--seeds", "0"], "'0' is not a whole number from 1"),
+        (["--workers", "-1"], "'-1' is not a whole number from 1"),
     ],
 )
 def test_arguments_that_cannot_work_are_refused_at_once(

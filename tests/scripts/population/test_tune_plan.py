@@ -91,7 +91,7 @@ def test_counts_are_whole_numbers(
     with pytest.raises(SystemExit):
         main([str(write(tmp_path)), f"{option}={given}"])
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.endswith(f"argument {option}: {given!r} is not a whole number above 0")
+    assert said.endswith(f"argument {option}: {given!r} is not a whole number from 1")
 
 
 @pytest.mark.parametrize(
