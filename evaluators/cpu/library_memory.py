@@ -18,8 +18,6 @@ ZONE_BYTES = 8192
 LDS_PREFIX = "ks_lds_"
 """A variable's zones and itself are one object, named by this, its line and its own name."""
 
-DYNAMIC_LDS = f"{LDS_PREFIX}0_dynamic"
-
 LEFT_OUT = "ks_left_out"
 """An oracle's 32-bit word, not zero once a launch left a block out (ks/sample.h)."""
 

@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 LENGTH = 1.5  # of a feature's whole range: how far a measurement speaks, before any is known
 LENGTH_SPREAD = 1.0  # of ln(length)

@@ -146,8 +146,3 @@ def objective(plan: Plan, trial: "Trial", folder: Path, parent: str = "") -> flo
             raise TrialPruned
     trial.set_user_attr(WHOLE, True)
     return fmean(scores)
-
-
-def mean_score(plan: Plan, values: Values, folder: Path, seeds: Sequence[int]) -> float:
-    """On all that trials run on, with other seeds."""
-    return fmean(one.score(plan, values) for one in instances(plan, folder, seeds))
