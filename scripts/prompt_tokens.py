@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from engine.campaign import run_campaign
-from engine.cli.look.prompts import rehearsal_of
+from engine.cli.look.prompts import distillers_request, rehearsal_of
 from engine.config import parse_config
 from engine.store.kinds.calls import CallReserved
 from engine.store.run_folder import STORE
@@ -63,6 +63,9 @@ def replayed(run: Path) -> Iterator[Sent]:
     for one in read_events(run / STORE):
         event = one.event
         if not isinstance(event, CallReserved):
+            continue
+        if event.role == "distiller":
+            yield event.role, distillers_request(run, event).prompt.messages
             continue
         place = event.island, event.cycle
         if place not in asked:

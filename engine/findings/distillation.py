@@ -157,12 +157,13 @@ class Distillation:
         """Whether anything was evaluated since, or a person may have changed the file."""
         return self.evaluated > 0 or self._path.exists()
 
-    def draft(self) -> Draft:
-        """The next, from all that was taken in. Raises BackendMissing."""
+    def draft(self, *, edited: bool = True) -> Draft:
+        """The next, from all that was taken in. edited: with what a person changed in the file.
+        Raises BackendMissing."""
         whole, last = self._whole, self.last
         if whole is None:
             raise StoreError(f"{self._path.parent}: its store holds no campaign")
-        edits = self._edits(whole)
+        edits = self._edits(whole) if edited else Edits()
         kept_out = (*(last.dropped if last else ()), *edits.dropped)
         back = {one.id for one in edits.kept}
         return Draft(

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from engine.config import CampaignConfig, OperatorMix, parse_config
@@ -16,11 +17,14 @@ from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task_file import load_task
 from operators.finding import best_founded
+from operators.llm.distiller import SCHEMA
 from operators.llm.preview import preview
 from operators.llm.prompts.distilling import distiller_prompt
 from operators.llm.prompts.render import Scene
 from operators.llm.prompts.room import PROMPT_TOKENS
-from operators.llm.question import Message, Part, part_of
+from operators.llm.question import CAMPAIGN, Message, Part, Request, part_of
+
+DIFFERED = "what was sent then differed: its hash is another"
 
 
 def seed_prompt(task: str, role: Part, backend_name: str) -> str:
@@ -44,7 +48,7 @@ def campaign_prompt(
     """
     sent = _last_sent(run_dir, role, island, cycle)
     if role == "distiller":
-        return _distiller_prompt(run_dir, None if next_one else sent)
+        return _text(_distillers(run_dir, None if next_one else sent))
     if sent is not None and not next_one:
         return _text(sent.prompt or _again(rehearsal_of(run_dir, island=sent.island), sent))
     if cycle is not None:
@@ -76,16 +80,25 @@ def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
     )
 
 
-def _distiller_prompt(run_dir: Path, sent: CallReserved | None) -> str:
-    """As it was sent; else as it would be of all that the store holds. Raises as above."""
+def _distillers(run_dir: Path, sent: CallReserved | None) -> Sequence[Message]:
+    """As it was sent; else as it would be now. Raises as above."""
     if sent is not None and sent.prompt:
-        return _text(sent.prompt)
+        return sent.prompt
+    request = distillers_request(run_dir, sent)
+    if sent is not None and request.prompt_hash != sent.prompt_hash:
+        print(DIFFERED, file=sys.stderr)
+    return request.prompt.messages
+
+
+def distillers_request(run_dir: Path, asked: CallReserved | None) -> Request:
+    """Of the log until that was asked, or of all of it. Raises as above."""
     whole = replay(run_dir / STORE)
     config = parse_config(dict(whole.campaign.config), where=str(run_dir / STORE))
     task = load_task(config.task)
     distillation = Distillation(run_dir, task, every=config.findings.every)
-    distillation.record(read_events(run_dir / STORE))
-    draft = distillation.draft()
+    log = read_events(run_dir / STORE)
+    distillation.record(takewhile(lambda stored: stored.event != asked, log))
+    draft = distillation.draft(edited=asked is None)  # the file is of later
     own = config.llm.prompt_tokens if config.llm else {}
     scene = Scene(
         task=task,
@@ -93,7 +106,14 @@ def _distiller_prompt(run_dir: Path, sent: CallReserved | None) -> str:
         tokens={**PROMPT_TOKENS, **own}["distiller"],
     )
     standing = best_founded(draft.templates)
-    return _text(distiller_prompt(scene, draft.record.known, standing).messages)
+    return Request(
+        key=asked.request if asked else f"d{draft.number}/distiller/0",
+        role="distiller",
+        island=CAMPAIGN,
+        cycle=0,
+        prompt=distiller_prompt(scene, draft.record.known, standing),
+        schema=SCHEMA,
+    )
 
 
 def _last_sent(
@@ -115,7 +135,7 @@ def _again(rehearsal: Rehearsal, sent: CallReserved) -> Sequence[Message]:
     for request in rehearsal.cycle(sent.cycle):
         if request.key == sent.request:
             if request.prompt_hash != sent.prompt_hash:
-                print("what was sent then differed: its hash is another", file=sys.stderr)
+                print(DIFFERED, file=sys.stderr)
             return request.prompt.messages
     raise StoreError(f"the log does not lead to {sent.request} again")
 

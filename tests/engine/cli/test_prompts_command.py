@@ -82,8 +82,9 @@ def test_the_last_of_a_role_is_what_the_endpoint_received(
     for role, event in run.sent.items():
         text = shown(run.folder, capsys, "--role", role)
         assert text in everything
-        place = ("--island", "0", "--cycle", str(event.cycle))
-        assert shown(run.folder, capsys, "--role", role, *place) == text
+        if role != "distiller":  # which is the whole campaign's
+            place = ("--island", "0", "--cycle", str(event.cycle))
+            assert shown(run.folder, capsys, "--role", role, *place) == text
 
 
 def test_the_designer_reads_the_selectors_rationale(
