@@ -150,8 +150,9 @@ def changed(source: str, prompt: str, draw: random.Random) -> str:
         return re.sub(r"^params:.*$", f"params: {flow}", source, count=1, flags=re.MULTILINE)
     if {"a", "b", "c", "M", "N", "K"} <= set(_arguments(front)):
         return _tiled(draw)
+    plain = re.sub(r"^options:.*\n", "", source, flags=re.MULTILINE)
     options = draw.choice(['["-O3"]', '["-O2"]', '["-ffast-math"]', '["-funroll-loops", "-O3"]'])
-    return source.replace("---*/", f"options: {options}\n---*/", 1)
+    return plain.replace("---*/", f"options: {options}\n---*/", 1)
 
 
 def _arguments(front: Mapping[str, Any]) -> list[str]:
