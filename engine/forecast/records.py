@@ -25,7 +25,7 @@ LEAST_CALLS = LEAST_EVALUATIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
+class MeanSizes:
     """Mean tokens of a call: what was sent and what was written."""
 
     prompt: float
@@ -40,7 +40,7 @@ class Record:
     that section of its configuration."""
 
     name: str
-    sizes: Mapping[tuple[Part, str], Sizes]
+    sizes: Mapping[tuple[Part, str], MeanSizes]
     calls: Mapping[Part, float]
     evaluations: int
     probing: float | None
@@ -150,7 +150,7 @@ def _record(name: str, connection: sqlite3.Connection) -> Record | None:
     return Record(
         name=name,
         sizes={
-            (part, models[model]["model"]): Sizes(prompt=prompt, completion=completion)
+            (part, models[model]["model"]): MeanSizes(prompt=prompt, completion=completion)
             for part, model, _, prompt, completion in replies
         },
         calls={part: count / evaluations for part, count in connection.execute(_CALLS)},

@@ -13,8 +13,11 @@ from operators.llm.question import Part, Role
 BY_RECORDS = 1.2
 """Times as large as in earlier campaigns, or as small."""
 
-PROMPTS = 1.4
+PROMPTS = 1.5
 """Times as long as prompts are expected, or shorter than the first is."""
+
+OF_THE_SEED = 1.2
+"""Times as long as the first at most, where operators see nothing of the search."""
 
 Price = Callable[[LlmModel], tuple[float, float]]
 """Of a token that is sent, and of one that is written."""
@@ -86,9 +89,15 @@ class Sizes:
         assert self.config.llm is not None
         role, first = role_of(part), float(self.first_prompts[part])
         most = self.config.llm.prompt_tokens.get(role, PROMPT_TOKENS[role])
-        likely = min(most, first * shipped().prompt_growth[part])
+        likely = min(most, first * self._growth(part))
         high = min(most, likely * PROMPTS)
         return Range(likely=likely, low=min(likely, first) / PROMPTS, high=high)
+
+    def _growth(self, part: Part) -> float:
+        mixes = map(self.config.operators_of, range(self.config.islands.count))
+        grown = shipped().prompt_growth[part]
+        evolves = any(mix.kind == "llm" and mix.evolves for mix in mixes)
+        return grown if evolves or part == "distiller" else min(grown, OF_THE_SEED)
 
     def _completion(self, part: Part, model: LlmModel) -> Range:
         """Unseen ones lie between the shortest and all that the model may write."""

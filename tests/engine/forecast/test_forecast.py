@@ -13,7 +13,8 @@ from engine.config_sections import OperatorMix
 from engine.forecast.calls import calls_by_structure
 from engine.forecast.forecast import Forecast, forecast
 from engine.forecast.ranges import Range, amount, exact, only
-from engine.forecast.records import Record, Sizes, earlier_campaigns, shipped
+from engine.forecast.records import MeanSizes, Record, earlier_campaigns, shipped
+from engine.forecast.sizes import Sizes
 from engine.stopping.rates import evaluations_paid, lasting_text
 from engine.store.budget import Left, left
 from engine.store.spending import CallBudget, Spending
@@ -63,7 +64,7 @@ def record(calls: float, **changes: Any) -> Record:
     """Writers alone, so many calls an evaluation."""
     values: dict[str, Any] = {
         "name": "before",
-        "sizes": {("writer", "m"): Sizes(prompt=5000, completion=1000)},
+        "sizes": {("writer", "m"): MeanSizes(prompt=5000, completion=1000)},
         "calls": {"writer": calls},
         "evaluations": MANY,
         "probing": None,
@@ -160,6 +161,18 @@ def test_unknown_replies_lie_between_recorded_ones_and_what_the_model_may_write(
     assert "a model that does may take up to max_tokens a call" in found.sentence
 
 
+def test_prompts_of_the_seed_alone_do_not_grow() -> None:
+    asked: dict[Part, Range] = {"writer": only(1.0)}
+    plain = {"kind": "llm", "crossover": 0, "mutation": 0}
+    seed, evolving = (
+        Sizes(
+            config=config(operators=[{**plain, "base": base}]), first_prompts=FIRST, records=[]
+        ).tokens(asked)
+        for base in ("seed", "selected")
+    )
+    assert evolving.likely - seed.likely == pytest.approx(FIRST["writer"] * 0.6)
+
+
 def test_models_without_prices_cost_nothing() -> None:
     free = config(llm={"models": {"main": {"model": "m"}}})
     found = of(free, evaluations=100)
@@ -231,7 +244,7 @@ def test_a_model_that_credit_may_choose_alone_bounds_the_dollars() -> None:
         name: {"model": name, "dollars_per_million_prompt": price}
         for name, price in (("cheap", 1), ("dear", 10))
     }
-    sizes = {("writer", name): Sizes(prompt=1000, completion=100) for name in models}
+    sizes = {("writer", name): MeanSizes(prompt=1000, completion=100) for name in models}
     both = config(
         findings={"every": 0}, llm={"models": models, "roles": {"writer": ["cheap", "dear"]}}
     )
