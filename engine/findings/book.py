@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from engine.findings.claims import Claim, Record, claims
+from engine.findings.claims import claims
 from engine.findings.evidence import BECOMES, Evidence, united
+from engine.findings.record import Claim, Record
 from operators.finding import About, Finding, Kind, best_founded, identity, number_text
 from operators.llm.distiller import Bear, Rule
 

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.findings.book import bearer, distilled
-from engine.findings.claims import Record
 from engine.findings.file import (
     Edits,
     FindingsError,
@@ -14,6 +13,7 @@ from engine.findings.file import (
     findings_text,
     write_findings,
 )
+from engine.findings.record import Record
 from engine.store.kinds.findings import Distilled
 from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay

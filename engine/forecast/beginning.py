@@ -9,7 +9,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.tasks.task import Task
 from operators.llm.call import estimated_tokens
 from operators.llm.preview import preview
-from operators.llm.question import ROLES
+from operators.llm.question import PARTS
 
 
 def foretell(
@@ -22,8 +22,10 @@ def foretell(
     own = own_record(run_dir) if before is not None else None
     models = [model.model for model in config.llm.models.values()]
     records = [own] if own is not None else earlier_campaigns(config.runs_dir, models)
-    first = {role: estimated_tokens(preview(role, task, device).messages) for role in ROLES}
-    return forecast(config, _left(config, before), first, records)
+    first = {part: estimated_tokens(preview(part, task, device).messages) for part in PARTS}
+    granted = len(before.probes.granted) if before is not None else 0
+    probes = max(0, config.probes.most - granted)
+    return forecast(config, _left(config, before), first, records, probes=probes)
 
 
 def _left(config: CampaignConfig, before: Replay | None) -> Left:

@@ -1,40 +1,34 @@
 """A forecast: calls, tokens and dollars that the evaluations of a campaign will take."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from typing import Literal
 
-from engine.config import CampaignConfig, OperatorMix
-from engine.forecast.ranges import Range, exact
-from engine.forecast.records import Record, shipped
-from engine.llm.config import LlmModel
+from engine.config import CampaignConfig
+from engine.forecast.calls import Calls
+from engine.forecast.ranges import Range, amount, exact, only
+from engine.forecast.records import Record
+from engine.forecast.sizes import Sizes
 from engine.store.budget import Left
 from engine.store.kinds.sessions import ForecastMade
-from operators.llm.prompts.room import PROMPT_TOKENS
-from operators.llm.question import ROLES, Role
+from operators.llm.question import Part
 
-BY_STRUCTURE = 1.5
-"""Times as many calls as the configuration makes one expect, or as few."""
-
-BY_RECORDS = 1.2
-"""The same beyond what earlier campaigns took."""
-
-PROMPTS = 1.4
-"""Times as long as prompts are expected, or as short."""
-
-OTHER_KINDS = 3.0
-"""The same of calls, where islands that ask nobody take evaluations too."""
-
-Price = Callable[[LlmModel], tuple[float, float]]
-"""Of a token that is sent, and of one that is written."""
-
-OTHERWISE = 100
+OTHERWISE = 100.0
 """Evaluations that are told of, where nothing bounds them beforehand."""
+
+MOST_EVALUATIONS = 1e7
+"""A budget that is enough for so many ends no campaign."""
+
+SAME = 1e-6
+"""Share by which a number of evaluations may be off."""
+
+Case = Literal["low", "likely", "high"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """For `evaluations`. dollars: None where no model has a price. first: the budget that ends it,
+    """For `evaluations`. dollars: None where no model has a price. by_part: calls by whom they
+    speak to. first: the budget that ends it,
     empty where none is known to; certain: whether the ranges leave no other. limits: what is left
     of budgets, by name. sources: where the figures come from."""
 
@@ -42,6 +36,7 @@ class Forecast:
     calls: Range
     tokens: Range
     dollars: Range | None
+    by_part: Mapping[Part, Range]
     first: str
     certain: bool
     limits: Mapping[str, float]
@@ -66,13 +61,21 @@ class Forecast:
             paid.append(self.dollars.text("dollars"))
         if self.first in ("", "evaluations"):
             told = f"{exact(self.evaluations.likely)} evaluations will take about "
-            return f"{told}{', '.join(paid)}{self._ending()}; {self.sources}"
+            return f"{told}{', '.join(paid)}{self._ending()}; {self._parts}{self.sources}"
         limit, bought = exact(self.limits[self.first]), self.evaluations.text("evaluations")
         rest = [one for one in paid if f" {self.first} " not in one]
         return (
             f"{limit} {self.first} will buy about {bought}, with {', '.join(rest)}: "
-            f"{self._surely}; {self.sources}"
+            f"{self._surely}; {self._parts}{self.sources}"
         )
+
+    @property
+    def _parts(self) -> str:
+        """Those that are likely, the most first."""
+        likely = {part: amount(round(one.likely)) for part, one in self.by_part.items()}
+        told = sorted(likely, key=lambda part: -self.by_part[part].likely)
+        named = [f"{part} {likely[part]}" for part in told if likely[part] != "0"]
+        return f"of the calls {', '.join(named)}; " if named else ""
 
     @property
     def _surely(self) -> str:
@@ -91,42 +94,75 @@ class Forecast:
 def forecast(
     config: CampaignConfig,
     left: Left,
-    first_prompts: Mapping[Role, int],
+    first_prompts: Mapping[Part, int],
     records: Sequence[Record],
+    *,
+    probes: int,
 ) -> Forecast:
-    """Of a campaign that asks models. left: of its budgets. first_prompts: tokens of a role's
-    prompt as the campaign begins. records: earlier campaigns, the best to go by first."""
+    """Of a campaign that asks models. left: of its budgets. first_prompts: tokens of a part's
+    prompt as the campaign begins. records: earlier campaigns, the best to go by first. probes: how
+    many designers may still ask for."""
     alike = [one for one in records if _same_operators(one, config)]
-    calls, per_call = _calls(config, alike), _Sizes(config, first_prompts, records)
-    by_role = {role: calls[role] for role in ROLES if role in calls}
-    one = _sum(by_role)
-    tokens = one.and_by(per_call.tokens(by_role))
-    dollars = one.and_by(cost) if (cost := per_call.dollars(by_role)) else None
-    takes = {"calls": one, "tokens": tokens}
-    if dollars is not None:
-        takes["dollars"] = dollars
-    priced = [name for name, range_ in takes.items() if range_.low > 0]
+    costs = _Costs(
+        calls=Calls(config=config, alike=alike, probes=probes),
+        sizes=Sizes(config=config, first_prompts=first_prompts, records=records),
+    )
     limits = {
         name: float(limit)
-        for name in ("evaluations", *takes)
+        for name in ("evaluations", "calls", "tokens", "dollars")
         if (limit := getattr(left, name)) is not None
     }
-    buys = {name: takes[name].under(limit) for name, limit in limits.items() if name in priced}
-    if "evaluations" in limits:
-        count = limits["evaluations"]
-        buys["evaluations"] = Range(likely=count, low=count, high=count)
+    bought = {name: costs.bought(name, limit) for name, limit in limits.items()}
+    buys = {name: count for name, count in bought.items() if count.likely < MOST_EVALUATIONS}
     first = min(buys, key=lambda name: buys[name].likely, default="")
-    evaluations = buys[first] if first else Range.about(OTHERWISE, 1.0)
+    evaluations = buys[first] if first else only(OTHERWISE)
+    takes = costs.of(evaluations.likely)
+    if first in takes:
+        takes[first] = only(limits[first])
     return Forecast(
         evaluations=evaluations,
-        calls=one.times(evaluations.likely),
-        tokens=tokens.times(evaluations.likely),
-        dollars=dollars.times(evaluations.likely) if dollars else None,
+        calls=takes["calls"],
+        tokens=takes["tokens"],
+        dollars=takes.get("dollars"),
+        by_part=costs.calls.of(evaluations.likely),
         first=first,
         certain=all(evaluations.high <= buys[name].low for name in buys if name != first),
         limits=limits,
         sources=_sources(records, alike),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Costs:
+    calls: Calls
+    sizes: Sizes
+
+    def of(self, evaluations: float) -> dict[str, Range]:
+        """By what is spent. Without dollars where no model has a price."""
+        by_part = self.calls.of(evaluations)
+        calls = Range.sum(by_part.values())
+        costs = {"calls": calls, "tokens": calls.and_by(self.sizes.tokens(by_part))}
+        if dollars := self.sizes.dollars(by_part):
+            costs["dollars"] = calls.and_by(dollars)
+        return costs
+
+    def bought(self, name: str, limit: float) -> Range:
+        """Evaluations that a budget is enough for; MOST_EVALUATIONS where it is for all."""
+        if name == "evaluations":
+            return only(limit)
+
+        def enough(case: Case) -> float:
+            low, high = 0.0, MOST_EVALUATIONS
+            while high - low > SAME * high:
+                middle = (low + high) / 2
+                cost = self.of(middle).get(name)
+                if cost is None or getattr(cost, case) <= limit:
+                    low = middle
+                else:
+                    high = middle
+            return high
+
+        return Range(likely=enough("likely"), low=enough("high"), high=enough("low"))
 
 
 def _same_operators(record: Record, config: CampaignConfig) -> bool:
@@ -144,131 +180,3 @@ def _sources(records: Sequence[Record], alike: Sequence[Record]) -> str:
     if alike:
         return f"by what {names} took"
     return f"by the sizes of calls in {names}, whose operators differ"
-
-
-# --- how many calls ------------------------------------------------------------------------------
-
-
-def _calls(config: CampaignConfig, alike: Sequence[Record]) -> Mapping[Role, Range]:
-    """By role, for one evaluation."""
-    if alike:
-        asked = [role for role in ROLES if any(one.calls.get(role) for one in alike)]
-        return {
-            role: Range.of([one.calls.get(role, 0.0) or 1e-6 for one in alike], BY_RECORDS)
-            for role in asked
-        }
-    islands = [config.operators_of(index) for index in range(config.islands.count)]
-    asking = [mix for mix in islands if mix.kind == "llm"]
-    share = len(asking) / len(islands)
-    factor = BY_STRUCTURE if share == 1 else BY_STRUCTURE * OTHER_KINDS
-    each = [calls_by_structure(mix) for mix in asking]
-    calls = {
-        role: Range.about(share * fmean(one[role] for one in each), factor)
-        for role in each[0]
-        if any(one[role] for one in each)
-    }
-    if every := config.findings.every:
-        a_question = shipped().calls_a_question["distiller"]
-        calls["distiller"] = Range.about(a_question / every, factor)
-    return calls
-
-
-def calls_by_structure(mix: OperatorMix) -> Mapping[Role, float]:
-    """By role, for one evaluation, as the cycles of an island ask."""
-    known = shipped()
-    total = sum(mix.weights.values())
-    experiment, crossover = mix.experiment / total, mix.crossover / total
-    own = (mix.weights["mutation"] + mix.weights["tuning"]) / total
-    written = experiment * mix.experiments_per_cycle + crossover
-    repaired = written * known.failed * min(mix.repairs, 1)
-    evaluations = known.judged * (written + repaired) + own
-    questions: Mapping[Role, float] = {
-        "selector": (experiment + crossover) * mix.evolves,
-        "designer": experiment,
-        "writer": experiment * mix.experiments_per_cycle,
-        "crossover": crossover,
-        "repair": repaired,
-    }
-    return {
-        role: many * known.calls_a_question[role] / evaluations for role, many in questions.items()
-    }
-
-
-def _sum(parts: Mapping[Role, Range]) -> Range:
-    return Range(
-        likely=sum(one.likely for one in parts.values()),
-        low=sum(one.low for one in parts.values()),
-        high=sum(one.high for one in parts.values()),
-    )
-
-
-# --- how large they are --------------------------------------------------------------------------
-
-
-class _Sizes:
-    """Of calls, by role: a prompt's and a reply's, and their price."""
-
-    def __init__(
-        self,
-        config: CampaignConfig,
-        first_prompts: Mapping[Role, int],
-        records: Sequence[Record],
-    ) -> None:
-        self._config, self._first, self._records = config, first_prompts, records
-
-    def tokens(self, calls: Mapping[Role, Range]) -> Range:
-        """Of a mean call."""
-        return self._mean(calls, lambda model: (1.0, 1.0))
-
-    def dollars(self, calls: Mapping[Role, Range]) -> Range | None:
-        """Of a mean call; None where nothing has a price."""
-        llm = self._config.llm
-        assert llm is not None
-        if not any(m.dollars(1, 0) + m.dollars(0, 1) for m in llm.models.values()):
-            return None
-        return self._mean(calls, lambda model: (model.dollars(1, 0), model.dollars(0, 1)))
-
-    def _mean(self, calls: Mapping[Role, Range], price: Price) -> Range:
-        total = sum(many.likely for many in calls.values())
-        sums = dict.fromkeys(("likely", "low", "high"), 0.0)
-        for role, many in calls.items():
-            models = self._models(role)
-            for model in models:
-                weight = many.likely / total / len(models)
-                sent, written = price(model)
-                prompt, completion = self._prompt(role, model), self._completion(role, model)
-                for name in sums:
-                    cost = sent * getattr(prompt, name) + written * getattr(completion, name)
-                    sums[name] += weight * cost
-        return Range(**sums)
-
-    def _models(self, role: Role) -> list[LlmModel]:
-        """Of each island that asks."""
-        config, llm = self._config, self._config.llm
-        assert llm is not None
-        mixes = {index: config.operators_of(index) for index in range(config.islands.count)}
-        return [
-            llm.models[llm.model_name(role, mix.models.get(role, ""), index)]
-            for index, mix in mixes.items()
-            if mix.kind == "llm"
-        ]
-
-    def _seen(self, role: Role, model: LlmModel, what: str) -> list[float]:
-        sizes = [one.sizes.get((role, model.model)) for one in self._records]
-        return [getattr(one, what) for one in sizes if one is not None]
-
-    def _prompt(self, role: Role, model: LlmModel) -> Range:
-        if seen := self._seen(role, model, "prompt"):
-            return Range.of(seen, BY_RECORDS)
-        assert self._config.llm is not None
-        most = self._config.llm.prompt_tokens.get(role, PROMPT_TOKENS[role])
-        likely = min(most, self._first[role] * shipped().prompt_growth[role])
-        return Range(likely=likely, low=likely / PROMPTS, high=min(most, likely * PROMPTS))
-
-    def _completion(self, role: Role, model: LlmModel) -> Range:
-        """Unseen ones lie between a reply without reasoning and all that the model may write."""
-        if seen := self._seen(role, model, "completion"):
-            return Range.of(seen, BY_RECORDS)
-        low = min(float(model.max_tokens), shipped().completion[role])
-        high = float(model.max_tokens)
-        return Range(likely=(low * high) ** 0.5, low=low, high=high)

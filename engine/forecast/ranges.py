@@ -22,16 +22,30 @@ class Range:
     @classmethod
     def of(cls, values: Iterable[float], margin: float) -> Self:
         """The mean of what was seen, and the extremes with a factor beyond."""
-        seen = list(values)
-        likely = sum(seen) / len(seen)
-        return cls(likely=likely, low=min(seen) / margin, high=max(seen) * margin)
+        return cls.around(cls.about(value, margin) for value in values)
+
+    @classmethod
+    def sum(cls, parts: Iterable[Self]) -> Self:
+        """Of parts that err together."""
+        every = list(parts)
+        return cls(
+            likely=sum(one.likely for one in every),
+            low=sum(one.low for one in every),
+            high=sum(one.high for one in every),
+        )
+
+    @classmethod
+    def around(cls, parts: Iterable[Self]) -> Self:
+        """What holds them all, about the mean of what is likely."""
+        every = list(parts)
+        return cls(
+            likely=sum(one.likely for one in every) / len(every),
+            low=min(one.low for one in every),
+            high=max(one.high for one in every),
+        )
 
     def times(self, other: float) -> "Range":
         return Range(likely=other * self.likely, low=other * self.low, high=other * self.high)
-
-    def under(self, amount: float) -> "Range":
-        """amount / self: more of the one is less of the other. self: above 0."""
-        return Range(likely=amount / self.likely, low=amount / self.high, high=amount / self.low)
 
     def and_by(self, other: "Range") -> "Range":
         """The product of two that err independently of each other."""
@@ -54,7 +68,14 @@ class Range:
         return f"{amount(self.likely)} {unit} ({amount(self.low)} to {amount(self.high)})"
 
 
+def only(value: float) -> Range:
+    """A figure that is known."""
+    return Range(likely=value, low=value, high=value)
+
+
 def _joint(one: float, other: float, sign: int) -> float:
+    if not one or not other:
+        return 0.0
     return math.exp(sign * math.hypot(math.log(one), math.log(other)))
 
 

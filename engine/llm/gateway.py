@@ -11,8 +11,9 @@ from engine.llm.backoff import backoff_s
 from engine.llm.booking import failed_call, most
 from engine.llm.config import Llm
 from engine.llm.open_questions import OpenQuestions, cancelled_itself
-from engine.llm.outages import TRIES_AT_FIRST_CONTACT, Outages
+from engine.llm.outages import Outages
 from engine.llm.preflight import endpoints
+from engine.llm.too_long import TooLong
 from engine.store.kinds.calls import (
     CallFailed,
     CallJournal,
@@ -32,12 +33,9 @@ from operators.llm.question import (
     ModelUnavailable,
     Reply,
     Request,
-    Role,
     Unanswered,
 )
 
-NEEDED_ROLES = frozenset({"designer", "writer"})
-"""Where even their shortest prompts are too long from the start, a campaign is of no use."""
 MOST_UNSUPPORTED = 12
 """Options and roles that one question may find refused, before it is given up."""
 
@@ -68,7 +66,7 @@ class Gateway:
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
         self._numbers: Counter[str] = Counter()  # calls reserved, by open question
-        self._too_long: Counter[tuple[Role, str]] = Counter()  # shortest prompts refused
+        self._too_long = TooLong()
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
         self._stopped: CallsOver | None = None  # that, where stop() was the reason
@@ -276,7 +274,8 @@ class Gateway:
                 self._settled.notify_all()
 
     async def _give_up(self, request: Request, failed: NoReply, calls: int) -> Unanswered:
-        if failed.kind in FATAL or self._never_fits(request, failed):
+        name, answered = self._model_of(request), self._totals.answered
+        if failed.kind in FATAL or self._too_long.never_fits(request, name, failed, answered):
             raise self._end(ModelUnavailable(failed.reason))
         times = f" ({calls} calls)" if calls > 1 else ""
         reason = f"{failed.reason}{times}"
@@ -291,18 +290,6 @@ class Gateway:
             await self._journal.commit(event)
         del self._numbers[request.key]
         return Unanswered(kind=failed.kind, reason=reason)
-
-    def _never_fits(self, request: Request, failed: NoReply) -> bool:
-        """Whether a role that is needed asks in vain: prompts only grow as a campaign goes on."""
-        if failed.kind is not Failure.CONTEXT_TOO_LONG or not request.shortened:
-            return False
-        asked = request.role, self._model_of(request)
-        self._too_long[asked] += 1
-        return (
-            request.role in NEEDED_ROLES
-            and asked not in self._totals.answered
-            and self._too_long[asked] >= TRIES_AT_FIRST_CONTACT
-        )
 
     def _model_of(self, request: Request) -> str:
         return self._config.model_name(request.role, request.model, request.island)

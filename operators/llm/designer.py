@@ -15,9 +15,9 @@ from operators.llm.replies import (
     DesignerReply,
     ExperimentReply,
     ProbeReply,
-    read_structured,
-    schema_of,
 )
+from operators.llm.schema import schema_of
+from operators.llm.structured import read_structured
 from operators.operator import AskedProbe, Context, Design, ProbesLeft
 
 SCHEMA = schema_of(DesignerReply)

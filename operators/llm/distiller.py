@@ -11,8 +11,10 @@ from operators.llm.prompts.distilling import MOST_RULES, distiller_prompt
 from operators.llm.prompts.render import Scene
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Failure, Malformed, Model, Prompt, Reply
-from operators.llm.replies import DistillerReply, RuleReply, read_structured, schema_of
+from operators.llm.replies import DistillerReply, RuleReply
+from operators.llm.schema import schema_of
 from operators.llm.selector import meant
+from operators.llm.structured import read_structured
 from operators.operator import Context
 
 SCHEMA = schema_of(DistillerReply)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operators.llm.fences import Edit, edits, fences, without
 from operators.llm.question import Failure, Malformed, Reply
 from operators.llm.reading.files import CLOSING, OPENING, File, files
-from operators.llm.replies import check_said, cut_off
+from operators.llm.said import check_said, cut_off
 
 REPORT_CHARACTERS = 2_000
 

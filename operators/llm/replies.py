@@ -1,14 +1,13 @@
-"""Models' structured replies: the pydantic models, their JSON schemas, and how they are read."""
+"""Models' structured replies: what each may hold, and the words that models use for it."""
 
 import re
 from math import isfinite
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from operators.llm.question import Failure, Malformed, Reply
 from operators.llm.reading.numbers import percents
-from operators.llm.reading.trees import Shape, may_go_on, texts, tree
+from operators.llm.reading.trees import Shape
 
 
 class _Reply(BaseModel):
@@ -215,104 +214,3 @@ SHAPES: dict[type[BaseModel], Shape] = {
         ),
     ),
 }
-
-
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """JSON schema in the strict form: every field required, no others, no references."""
-    whole = model.model_json_schema()
-    schema = _strict(whole, whole.get("$defs", {}))
-    assert isinstance(schema, dict)
-    return schema
-
-
-def _strict(node: Any, definitions: dict[str, Any]) -> Any:
-    if isinstance(node, list):
-        return [_strict(item, definitions) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        return _strict(definitions[node["$ref"].rpartition("/")[2]], definitions)
-    left_out = ("$defs", "title", "default", "minLength", "description")
-    kept = {k: _strict(v, definitions) for k, v in node.items() if k not in left_out}
-    if "properties" in node:
-        # A field may be called like a keyword; its name is not one.
-        kept["properties"] = {k: _strict(v, definitions) for k, v in node["properties"].items()}
-        kept["required"] = list(node["properties"])
-        kept["additionalProperties"] = False
-    return kept
-
-
-Structured = TypeVar("Structured", bound=BaseModel)
-
-
-def read_structured(reply: Reply, model: type[Structured]) -> Structured:
-    """The object in a reply, JSON or YAML: bare, in a fence, or amid prose. Raises Malformed."""
-    check_said(reply)
-    shape = SHAPES[model]
-    problem: Malformed | None = None
-    for text in texts(reply.text, shape):
-        try:
-            found = tree(text, shape)
-        except ValueError as error:
-            problem = problem or Malformed(Failure.MALFORMED_JSON, str(error))
-            continue
-        if found is None:
-            continue
-        try:
-            read = model.model_validate(found)
-        except ValidationError as error:
-            problem = Malformed(Failure.MISSING_FIELDS, _fields(error))
-            continue
-        if reply.finish == "length" and may_go_on(text) and reply.text.endswith(text):
-            break  # what is cut off reads like YAML that has come to its end
-        return read
-    if reply.finish == "length":
-        raise cut_off(reply)
-    raise problem or Malformed(
-        Failure.PROSE_ONLY,
-        f"there is no JSON object in the reply, and no line that begins with {_asked(shape)}",
-    )
-
-
-def _asked(shape: Shape) -> str:
-    return " or ".join(f"{name!r}" for name in dict.fromkeys(shape.keys.values()))
-
-
-def check_said(reply: Reply) -> None:
-    """Raises Malformed when the reply holds no answer at all."""
-    if reply.refusal or reply.finish == "content_filter":
-        said = reply.refusal or "stopped by a content filter"
-        raise Malformed(Failure.REFUSAL, f"the request was refused: {said[:200]}")
-    if reply.text:
-        if len(reply.text) < 600 and _REFUSALS.match(reply.text):
-            raise Malformed(Failure.REFUSAL, f"the request was refused: {reply.text[:200]}")
-        return
-    if reply.reasoning_characters:
-        raise Malformed(
-            Failure.ONLY_REASONING, "there was reasoning and no answer; answer after less of it"
-        )
-    raise Malformed(Failure.EMPTY, "the reply was empty")
-
-
-_REFUSALS = re.compile(
-    r"\W*(I['’]m sorry|I am sorry|Sorry,|I can(no|['’])t (help|assist|comply|provide)|"
-    r"I(['’]m| am) (unable|not able) to|As an AI)",
-    re.IGNORECASE,
-)
-
-
-def cut_off(reply: Reply) -> Malformed:
-    return Malformed(
-        Failure.TRUNCATED,
-        f"the reply was cut off after {reply.completion_tokens} tokens; be shorter: no "
-        "deliberation in the answer, and nothing that was not asked for",
-    )
-
-
-def _fields(error: ValidationError) -> str:
-    """Up to four problems in one sentence."""
-    problems = [
-        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg'].lower()}"
-        for problem in error.errors(include_url=False, include_input=False)[:4]
-    ]
-    return "; ".join(problems)

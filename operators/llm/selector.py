@@ -8,7 +8,9 @@ from operators.llm.ask import ask
 from operators.llm.prompts.render import Scene, selector_prompt
 from operators.llm.prompts.room import PROMPT_TOKENS
 from operators.llm.question import Failure, Malformed, Model, Prompt, Reply
-from operators.llm.replies import SelectorReply, read_structured, schema_of
+from operators.llm.replies import SelectorReply
+from operators.llm.schema import schema_of
+from operators.llm.structured import read_structured
 from operators.operator import Context, InVain, Selection, Selector
 
 SCHEMA = schema_of(SelectorReply)

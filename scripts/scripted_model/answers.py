@@ -19,6 +19,15 @@ ROLES = {
     "Kernel Writer (probe)": "probe",
     "Distiller": "distiller",
 }
+OPTIONS = (
+    ("-O1", "-O2", "-O3"),
+    ("", "-ffast-math", "-fno-fast-math"),
+    ("", "-funroll-loops", "-fno-unroll-loops"),
+    ("", "-ffp-contract=fast", "-ffp-contract=on", "-ffp-contract=off"),
+    ("", "-fno-strict-aliasing"),
+)
+"""Compiler flags, one of each row; "" is none."""
+
 CODE_TITLES = {"writer": "Base", "crossover": "First parent", "repair": "The kernel that failed"}
 
 
@@ -136,8 +145,8 @@ def _front(source: str) -> dict[str, Any]:
 def changed(source: str, prompt: str, draw: random.Random) -> str:
     """The kernel with one or two parameters drawn anew from its own space.
 
-    A kernel without a space gets blocks of another size, or for a matrix product a file with
-    tiles and a space of its own, so that a campaign has somewhere to go.
+    A kernel without a space gets other compiler flags, or for a matrix product a file with tiles
+    and a space of its own, so that a campaign has somewhere to go.
     """
     front = _front(source)
     space = front.get("space")
@@ -150,8 +159,9 @@ def changed(source: str, prompt: str, draw: random.Random) -> str:
         return re.sub(r"^params:.*$", f"params: {flow}", source, count=1, flags=re.MULTILINE)
     if {"a", "b", "c", "M", "N", "K"} <= set(_arguments(front)):
         return _tiled(draw)
-    options = draw.choice(['["-O3"]', '["-O2"]', '["-ffast-math"]', '["-funroll-loops", "-O3"]'])
-    return source.replace("---*/", f"options: {options}\n---*/", 1)
+    plain = re.sub(r"^options:.*\n", "", source, flags=re.MULTILINE)
+    options = json.dumps([said for said in map(draw.choice, OPTIONS) if said])
+    return plain.replace("---*/", f"options: {options}\n---*/", 1)
 
 
 def _arguments(front: Mapping[str, Any]) -> list[str]:

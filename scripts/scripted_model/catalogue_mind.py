@@ -9,17 +9,9 @@ import numpy as np
 from evaluators.tasks.task import Task
 from operators.catalog import random_candidate
 from scripts.scripted_model.answers import Messages, answer, role_of
+from scripts.scripted_model.mind import ideas, recognised
 
-IDEAS = {
-    "wider-tiles": "Let one thread own more outputs, so that what it loads is used more often",
-    "several-accumulators": "Keep the reduction in several accumulators, so that its latency hides",
-    "one-pass-less": "Fold two passes over a row into one, so that a row is read once less",
-    "cheaper-exponential": "Replace the exponential by a polynomial of the accuracy that is asked",
-    "reciprocal": "Divide once a row, and multiply by the reciprocal in the last pass",
-    "rows-by-length": "Choose the number of rows a block takes by the length of the row",
-    "contiguous-order": "Reorder the loops so that the innermost one runs over adjacent elements",
-    "fewer-blocks": "Give each block more work, so that less is started and ended",
-}
+AVENUES, EXPERIMENTS = 10, 5
 
 
 def catalogue_mind(task: Task) -> Callable[[Messages, int], str]:
@@ -27,36 +19,42 @@ def catalogue_mind(task: Task) -> Callable[[Messages, int], str]:
 
     def rule(messages: Messages, number: int) -> str:
         role = role_of(messages)
-        if role == "selector":
+        if role in ("selector", "distiller", "probe"):
             return answer(messages, number)
-        if role == "designer":
-            return _design(random.Random(number))
         draft = random_candidate(task, np.random.default_rng(number))
+        if role == "designer":
+            prompt = "\n".join(one["content"] for one in messages)
+            return _design(prompt, draft.report, random.Random(number))
         return f"```hip\n{draft.candidate.source}```\n\n## Report\n{_report(draft.report)}\n"
 
     return rule
 
 
-def _design(draw: random.Random) -> str:
-    chosen = draw.sample(sorted(IDEAS), 5)
-    experiments = [
-        {
-            "technique": f"{name}-{draw.randint(2, 64)}",
-            "avenue": name,
-            "description": f"{IDEAS[name]}. The Base is far from the bandwidth of the memory on "
-            "the longer rows and far from the peak on the shorter ones, and this step costs "
-            "nothing on those shapes that it does not help.",
-            "rubric": "1. Find the loop that takes most of the time. 2. Change it as the "
-            "description says, and give what is changed a parameter with a space of its own. "
-            "3. Handle what is left at the ragged edge in a loop of its own. 4. Leave the rest "
-            "as it is, the numerics above all.",
-            "performance": [draw.randint(-5, 10), draw.randint(11, 60)],
-            "innovation": draw.randint(0, 100),
-        }
-        for name in chosen
-    ]
-    avenues = [f"{name}: {IDEAS[name]}" for name in IDEAS]
-    return json.dumps({"avenues": avenues, "experiments": experiments})
+def _design(prompt: str, kernel: str, draw: random.Random) -> str:
+    """Ideas that its prompt shows nobody to have tried come first; of others it says what is new,
+    which is a kernel of the catalogue to make them on."""
+    known = recognised(prompt)
+    places = draw.sample(range(len(ideas())), len(ideas()))
+    places.sort(key=lambda place: place in known)
+    said = {
+        "avenues": [": ".join(draw.choice(ideas()[place])) for place in places[:AVENUES]],
+        "experiments": [_experiment(place, kernel, draw) for place in places[:EXPERIMENTS]],
+    }
+    return json.dumps(said)
+
+
+def _experiment(place: int, kernel: str, draw: random.Random) -> dict[str, object]:
+    ways = draw.sample(list(ideas()[place]), len(ideas()[place]))
+    return {
+        "technique": ways[0][0],
+        "avenue": ways[0][0],
+        "description": " ".join(sentence for _, sentence in ways),
+        "rubric": "\n".join(f"{step}. {sentence}" for step, (_, sentence) in enumerate(ways, 1))
+        + "\n4. Give what is changed a parameter with a space of its own, and leave the rest.",
+        "new": f"It is made on another kernel: {kernel}.",
+        "performance": [draw.randint(-5, 10), draw.randint(11, 60)],
+        "innovation": draw.randint(0, 100),
+    }
 
 
 def _report(made: str) -> str:

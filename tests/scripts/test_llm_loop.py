@@ -20,7 +20,8 @@ from operators.individual import Candidate, Experiment
 from operators.llm.kernel_reply import read_kernel
 from operators.llm.prompts.render import Scene, designer_prompt, reask, repair_prompt, writer_prompt
 from operators.llm.question import Failure, Malformed, Message, Prompt, Reply
-from operators.llm.replies import DesignerReply, ExperimentReply, read_structured
+from operators.llm.replies import DesignerReply, ExperimentReply
+from operators.llm.structured import read_structured
 from scripts.llm_loop.check import compile_fault, cpu_faults
 from scripts.llm_loop.figures import figures
 from scripts.llm_loop.log import Log

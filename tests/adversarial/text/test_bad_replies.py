@@ -16,7 +16,8 @@ from operators.llm.completion import completion_of
 from operators.llm.kernel_reply import read_kernel
 from operators.llm.novelty import shingles
 from operators.llm.question import Malformed, Reply
-from operators.llm.replies import DesignerReply, SelectorReply, read_structured
+from operators.llm.replies import DesignerReply, SelectorReply
+from operators.llm.structured import read_structured
 from tests.adversarial.text.planted import ABOUT, outcome
 
 FLAT = "/*---\nlaunches: [{kernel: k, grid: [1], block: [64], args: []}]\n@LINE@\n---*/\nint x;\n"

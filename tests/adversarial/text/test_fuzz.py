@@ -31,7 +31,8 @@ from operators.llm.fences import edits, fences
 from operators.llm.kernel_reply import read_kernel
 from operators.llm.novelty import shingles
 from operators.llm.question import Malformed, Reply
-from operators.llm.replies import DesignerReply, SelectorReply, read_structured
+from operators.llm.replies import DesignerReply, SelectorReply
+from operators.llm.structured import read_structured
 from tests.adversarial.text.planted import outcome
 
 FEW, MANY = 120, 6000

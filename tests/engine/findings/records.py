@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.findings.claims import Record
+from engine.findings.record import Record
 from evaluators.evaluation import Evaluation, Status
 from evaluators.measuring.sittings import GPU_SPREAD
 from operators.catalog.families import families

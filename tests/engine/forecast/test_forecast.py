@@ -1,5 +1,7 @@
 """Forecasts: what they go by, which budget ends first, how it is said."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +10,27 @@ import pytest
 from engine.cli.left import ending_text
 from engine.config import CampaignConfig, parse_config
 from engine.config_sections import OperatorMix
-from engine.forecast.forecast import Forecast, calls_by_structure, forecast
-from engine.forecast.ranges import Range, amount, exact
-from engine.forecast.records import Record, Sizes, earlier_campaigns, shipped
+from engine.forecast.calls import calls_by_structure
+from engine.forecast.forecast import Forecast, forecast
+from engine.forecast.ranges import Range, amount, exact, only
+from engine.forecast.records import MeanSizes, Record, earlier_campaigns, shipped
+from engine.forecast.sizes import Sizes
 from engine.stopping.rates import evaluations_paid, lasting_text
 from engine.store.budget import Left, left
 from engine.store.spending import CallBudget, Spending
-from operators.llm.question import ROLES, Role
+from operators.llm.question import PARTS, Part, Role
 
-FIRST: dict[Role, int] = {
+FIRST: dict[Part, int] = {
     "selector": 1200,
     "designer": 2700,
     "writer": 3700,
     "crossover": 3800,
     "repair": 3700,
     "distiller": 4000,
+    "prober": 3000,
 }
+MANY = 1_000_000
+"""Evaluations of a record that leave nothing to chance."""
 
 
 def config(**changes: Any) -> CampaignConfig:
@@ -44,37 +51,69 @@ def config(**changes: Any) -> CampaignConfig:
 
 
 def made(records: list[Record] | None = None, **left: Any) -> Forecast:
-    return forecast(config(), Left(**left), FIRST, records or [])
+    return of(config(findings={"every": 0}), records, **left)
+
+
+def of(
+    config: CampaignConfig, records: list[Record] | None = None, *, probes: int = 0, **left: Any
+) -> Forecast:
+    return forecast(config, Left(**left), FIRST, records or [], probes=probes)
 
 
 def record(calls: float, **changes: Any) -> Record:
     """Writers alone, so many calls an evaluation."""
     values: dict[str, Any] = {
         "name": "before",
-        "sizes": {("writer", "m"): Sizes(prompt=5000, completion=1000)},
+        "sizes": {("writer", "m"): MeanSizes(prompt=5000, completion=1000)},
         "calls": {"writer": calls},
+        "evaluations": MANY,
+        "probing": None,
         "operators": config().model_dump(mode="json")["operators"],
         **changes,
     }
     return Record(**values)
 
 
+def usual(mix: OperatorMix, *, credit: bool = False) -> Mapping[Role, float]:
+    return calls_by_structure(mix, shipped().courses["usual"], credit=credit)
+
+
 def test_a_cycle_of_the_paper_asks_five_times_for_three_kernels() -> None:
     mix = OperatorMix(kind="llm", mutation=0, crossover=0)
-    known, calls = shipped(), calls_by_structure(mix)
-    evaluations = 3 * known.judged * (1 + known.failed)
-    assert calls["designer"] == pytest.approx(known.calls_a_question["designer"] / evaluations)
-    assert calls["writer"] == pytest.approx(3 * calls["designer"])
-    assert calls["selector"] == pytest.approx(calls["designer"])
+    known, course, calls = shipped(), shipped().courses["usual"], usual(mix)
+    evaluations = 3 * course.judged * (1 + known.failed)
+    assert calls["writer"] == pytest.approx(3 * course.again / evaluations)
+    assert calls["writer"] == pytest.approx(3 * calls["selector"])
+    assert calls["designer"] == pytest.approx(calls["selector"] * (1 + course.redesigned))
     assert calls["crossover"] == 0
 
 
+def test_a_crossover_asks_no_selector_and_no_designer() -> None:
+    crossing = usual(OperatorMix(kind="llm", experiment=0, crossover=1, mutation=0))
+    assert crossing["selector"] == crossing["designer"] == crossing["writer"] == 0
+    assert crossing["crossover"] > 1
+
+
 def test_mutations_make_evaluations_cheap_and_best_of_n_asks_no_selector() -> None:
-    plain = calls_by_structure(OperatorMix(kind="llm", mutation=0))
-    mutating = calls_by_structure(OperatorMix(kind="llm", mutation=20))
+    plain = usual(OperatorMix(kind="llm", mutation=0))
+    mutating = usual(OperatorMix(kind="llm", mutation=40))
     assert sum(mutating.values()) < sum(plain.values()) / 2
     alone = OperatorMix(kind="llm", base="seed", crossover=0, mutation=0)
-    assert calls_by_structure(alone)["selector"] == 0
+    assert usual(alone)["selector"] == 0
+
+
+def test_credit_may_ask_for_more_mutations_than_the_weights_say() -> None:
+    mix, few = OperatorMix(kind="llm"), shipped().courses["few"]
+    fixed = calls_by_structure(mix, few, credit=False)
+    drawn = calls_by_structure(mix, few, credit=True)
+    assert drawn["writer"] < fixed["writer"]
+
+
+def test_islands_of_mutations_alone_ask_nobody() -> None:
+    mutating = config(operators=[{"kind": "llm", "experiment": 0, "crossover": 0, "mutation": 1}])
+    found = of(mutating, evaluations=100, calls=50)
+    assert found.first == "evaluations"
+    assert set(found.by_part) == {"distiller"}
 
 
 def test_by_records_it_is_simple_arithmetic() -> None:
@@ -86,7 +125,8 @@ def test_by_records_it_is_simple_arithmetic() -> None:
     assert (found.first, found.certain) == ("evaluations", True)
     assert found.sentence == (
         "100 evaluations will take about 200 calls (170 to 240), 1.2 M tokens (930,000 to 1.6 M), "
-        "6 dollars (4.6 to 7.8) of 50 dollars: evaluations end first; by what before took"
+        "6 dollars (4.6 to 7.8) of 50 dollars: evaluations end first; of the calls writer 200; "
+        "by what before took"
     )
 
 
@@ -121,24 +161,97 @@ def test_unknown_replies_lie_between_recorded_ones_and_what_the_model_may_write(
     assert "a model that does may take up to max_tokens a call" in found.sentence
 
 
+def test_prompts_of_the_seed_alone_do_not_grow() -> None:
+    asked: dict[Part, Range] = {"writer": only(1.0)}
+    plain = {"kind": "llm", "crossover": 0, "mutation": 0}
+    seed, evolving = (
+        Sizes(
+            config=config(operators=[{**plain, "base": base}]), first_prompts=FIRST, records=[]
+        ).tokens(asked)
+        for base in ("seed", "selected")
+    )
+    assert evolving.likely - seed.likely == pytest.approx(FIRST["writer"] * 0.6)
+
+
 def test_models_without_prices_cost_nothing() -> None:
     free = config(llm={"models": {"main": {"model": "m"}}})
-    found = forecast(free, Left(evaluations=100), FIRST, [])
+    found = of(free, evaluations=100)
     assert found.dollars is None and "dollars" not in found.sentence
 
 
 def test_islands_that_ask_nobody_take_their_share() -> None:
     half = config(operators=[{"kind": "llm"}, {"kind": "catalog"}], findings={"every": 0})
     whole = config(operators=[{"kind": "llm"}], findings={"every": 0})
-    calls = [forecast(one, Left(evaluations=100), FIRST, []).calls for one in (half, whole)]
+    calls = [of(one, evaluations=100).calls for one in (half, whole)]
     assert calls[0].likely == pytest.approx(calls[1].likely / 2)
     assert calls[0].high / calls[0].low > calls[1].high / calls[1].low
 
 
-def test_distillations_are_counted() -> None:
+def test_distillations_are_counted_but_for_the_last() -> None:
     often, never = (config(findings={"every": every}) for every in (10, 0))
-    calls = [forecast(one, Left(evaluations=100), FIRST, []).calls.likely for one in (often, never)]
-    assert 10 <= calls[0] - calls[1] <= 12
+    calls = [of(one, evaluations=100).calls for one in (often, never)]
+    assert calls[0].likely - calls[1].likely == pytest.approx(9)
+    assert "distiller" not in of(often, evaluations=9).by_part
+
+
+def test_probes_that_designers_may_ask_for_are_calls() -> None:
+    asking, silent = (of(config(), probes=probes, evaluations=200) for probes in (12, 0))
+    probed = asking.by_part["prober"]
+    assert "prober" not in silent.by_part
+    assert probed.low == 0 and 0 < probed.likely < 12 <= probed.high
+    assert asking.calls.high == pytest.approx(silent.calls.high + probed.high)
+    assert "prober 7" in asking.sentence
+
+
+def test_a_design_asks_for_two_probes_at_most() -> None:
+    few = of(config(), probes=1000, evaluations=10).by_part
+    assert few["prober"].high <= 2 * few["designer"].high * shipped().courses["many"].again
+
+
+def test_islands_that_see_nothing_of_the_search_ask_for_no_probe() -> None:
+    seed = [{"kind": "llm", "base": "seed", "crossover": 0, "mutation": 0}]
+    assert "prober" not in of(config(operators=seed), probes=12, evaluations=100).by_part
+
+
+def test_probes_are_asked_for_as_often_as_before() -> None:
+    before = replace(record(1.0), calls={"writer": 1.0, "designer": 0.3})
+    never, always = (
+        of(config(), [replace(before, probing=share)], probes=12, evaluations=100)
+        for share in (0.0, 1.0)
+    )
+    assert "prober" not in never.by_part
+    assert always.by_part["prober"].likely == pytest.approx(12 * 1.16)
+
+
+def test_the_first_cycles_of_islands_ask_no_selector() -> None:
+    waiting, asking = (
+        config(operators=[{"kind": "llm", "mutation": 0, "select_from": count}]) for count in (2, 1)
+    )
+    calls = [of(one, evaluations=100).by_part["selector"] for one in (waiting, asking)]
+    assert calls[0].likely < calls[1].likely and calls[0].high == calls[1].high
+
+
+def test_a_record_of_few_evaluations_leaves_more_open() -> None:
+    short, long = (
+        made([record(2.0, evaluations=count)], evaluations=100).calls for count in (16, 400)
+    )
+    assert short.likely == long.likely == pytest.approx(200)
+    assert short.low < long.low and long.high < short.high
+
+
+def test_a_model_that_credit_may_choose_alone_bounds_the_dollars() -> None:
+    models = {
+        name: {"model": name, "dollars_per_million_prompt": price}
+        for name, price in (("cheap", 1), ("dear", 10))
+    }
+    sizes = {("writer", name): MeanSizes(prompt=1000, completion=100) for name in models}
+    both = config(
+        findings={"every": 0}, llm={"models": models, "roles": {"writer": ["cheap", "dear"]}}
+    )
+    found = of(both, [record(1.0, sizes=sizes)], evaluations=1000).dollars
+    assert found is not None
+    assert found.likely == pytest.approx(5.5)
+    assert found.low < 1 and found.high > 10
 
 
 def test_a_folder_without_campaigns_tells_nothing(tmp_path: Path) -> None:
@@ -151,8 +264,9 @@ def test_a_folder_without_campaigns_tells_nothing(tmp_path: Path) -> None:
 
 def test_what_is_shipped_tells_of_every_role() -> None:
     known = shipped()
-    for figures in (known.prompt_growth, known.completion, known.calls_a_question):
-        assert set(figures) == set(ROLES)
+    for figures in (known.prompt_growth, known.completion, known.terse):
+        assert set(figures) == set(PARTS)
+    assert all(known.terse[part] <= known.completion[part] for part in PARTS)
 
 
 # --- ranges --------------------------------------------------------------------------------------
@@ -162,7 +276,13 @@ def test_two_ranges_multiply_as_independent_errors_do() -> None:
     both = Range.about(10, 2).and_by(Range.about(5, 1))
     assert (both.likely, both.low, both.high) == pytest.approx((50, 25, 100))
     assert Range.about(10, 2).and_by(Range.about(5, 2)).high < 200
-    assert Range.about(10, 2).under(40).told == pytest.approx((4, 2, 8))
+    assert only(0).and_by(Range.about(5, 2)).told == (0, 0, 0)
+
+
+def test_parts_that_err_together_are_added_and_a_range_holds_others() -> None:
+    parts = [Range.about(10, 2), Range.about(30, 3)]
+    assert Range.sum(parts).told == pytest.approx((40, 15, 110))
+    assert Range.around(parts).told == pytest.approx((20, 5, 90))
 
 
 @pytest.mark.parametrize(

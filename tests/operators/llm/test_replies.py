@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from operators.llm.question import Failure, Malformed, Reply
-from operators.llm.replies import DesignerReply, SelectorReply, read_structured, schema_of
+from operators.llm.replies import DesignerReply, SelectorReply
+from operators.llm.schema import schema_of
+from operators.llm.structured import read_structured
 
 GOOD = {"base_id": "a" * 16, "reference_id": "b" * 16, "rationale": "because"}
 
