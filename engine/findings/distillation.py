@@ -7,13 +7,8 @@ from pathlib import Path
 
 from engine.findings.book import bearer, distilled
 from engine.findings.claims import Record
-from engine.findings.file import (
-    Edits,
-    FindingsError,
-    edits_of,
-    findings_text,
-    write_findings,
-)
+from engine.findings.file import Edits, edits_of, findings_text, write_findings
+from engine.findings.reader import FindingsError
 from engine.store.kinds.findings import Distilled
 from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay

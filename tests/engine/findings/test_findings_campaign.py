@@ -13,7 +13,8 @@ from engine.campaign import resume_campaign, run_campaign
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.findings.distillation import Distillation
-from engine.findings.file import read_findings, write_findings
+from engine.findings.file import write_findings
+from engine.findings.reader import read_findings
 from engine.islands.memory import Memory
 from engine.snapshot import Snapshot
 from engine.store.events import Event, to_row
