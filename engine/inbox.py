@@ -38,11 +38,14 @@ def put(run_dir: Path, entry: Entry) -> str:
     inbox.mkdir(exist_ok=True)
     name = f"{time.time_ns():020d}-{os.getpid()}.json"
     partial = inbox / f".{name}.partial"
-    with partial.open("wb") as file:
-        file.write(_ENTRY.dump_json(entry))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(inbox / name)
+    try:
+        with partial.open("wb") as file:
+            file.write(_ENTRY.dump_json(entry))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(inbox / name)
+    finally:
+        partial.unlink(missing_ok=True)
     return name
 
 

@@ -12,7 +12,7 @@ from engine.cli.usage import FAILED, OK, UsageError
 from engine.commands import resume_command, shown
 from engine.config import CampaignConfig, parse_config
 from engine.history.brought import Brought
-from engine.history.campaigns import store_of
+from engine.history.campaigns import searches_no_more, store_of
 from engine.inbox import Entry, put, waiting
 from engine.store.budget import spent
 from engine.store.kinds.steering import Contribution
@@ -22,6 +22,7 @@ from evaluators.evaluation import Rejected
 from evaluators.kernel.fit import check_fit
 from evaluators.kernel.source import kernel_id
 from evaluators.lined_yaml import YamlError, load
+from evaluators.spelling import printable
 from evaluators.tasks.task_file import load_task
 
 IDEA_SUFFIX = ".md"
@@ -42,10 +43,11 @@ def inject_file(arguments: Namespace, stream: IO[str]) -> int:
     else:
         entry = _kernel(path, text, config, arguments.island)
     if known := _known(entry, whole, run_dir):
-        print(f"{path}: {known}; nothing was put in", file=stream)
+        print(f"{printable(str(path))}: nothing was put in, as {known}", file=stream)
         return FAILED
     name = put(run_dir, entry)
-    print(f"{path} lies in the inbox of {shown(run_dir)}; {_when(whole, run_dir)}", file=stream)
+    where = f"lies in the inbox of {shown(run_dir)}"
+    print(f"{printable(str(path))} {where}; {_when(whole, run_dir)}", file=stream)
     if not arguments.wait or not is_driven(store):
         return OK
     found = await_outcome(store, name)
@@ -83,7 +85,7 @@ def _kernel(path: Path, text: str, config: CampaignConfig, island: int | None) -
             f"{path}: no kernel for the task {Path(config.task).name}: {rejected.reason}"
         ) from None
     _check_island(island, config, what="kernel")
-    return Entry(what="kernel", name=path.name, text=text, island=island)
+    return Entry(what="kernel", name=printable(path.name), text=text, island=island)
 
 
 def _idea(
@@ -112,7 +114,8 @@ def _idea(
     evaluation = whole.scores.evaluations.get(base_id)
     if base_id and (evaluation is None or not evaluation.passed):
         raise UsageError(f"{path}: kernel {base_id[:SHORT]} did not pass, so it can be no base")
-    return Entry(what="idea", name=path.name, text=words, island=island, base_id=base_id)
+    name = printable(path.name)
+    return Entry(what="idea", name=name, text=words, island=island, base_id=base_id)
 
 
 def _check_island(island: int | None, config: CampaignConfig, *, what: Contribution) -> None:
@@ -145,11 +148,12 @@ def _front_matter(path: Path, text: str) -> tuple[str, str]:
 
 def _known(entry: Entry, whole: Replay, run_dir: Path) -> str:
     """Where the campaign has the same already, in a clause; "" where it has not."""
-    before = [(one.what, one.text) for one in whole.injected]
-    before += [(one.what, one.text) for _, one in waiting(run_dir) if one is not None]
+    lie = [(one.what, one.text) for _, one in waiting(run_dir) if one is not None]
+    if any(_same(entry, *one) for one in lie):
+        return f"the inbox holds this {entry.what} already; {_when(whole, run_dir)}"
+    given = any(_same(entry, one.what, one.text) for one in whole.injected)
     if entry.what == "idea":
-        same = any(what == "idea" and text == entry.text for what, text in before)
-        return "the campaign was given this idea before" if same else ""
+        return "the campaign was given this idea before" if given else ""
     identity = kernel_id(entry.text)
     evaluation = whole.scores.evaluations.get(identity)
     if evaluation is not None:
@@ -157,9 +161,13 @@ def _known(entry: Entry, whole: Replay, run_dir: Path) -> str:
         return f"this is kernel {identity[:SHORT]} of the campaign ({evaluation.status}{found})"
     if identity in whole.first_drafts:
         return f"this is kernel {identity[:SHORT]} of the campaign, which is not measured yet"
-    if any(what == "kernel" and kernel_id(text) == identity for what, text in before):
-        return "the campaign was given this kernel before"
-    return ""
+    return "the campaign was given this kernel before" if given else ""
+
+
+def _same(entry: Entry, what: Contribution, text: str) -> bool:
+    if what != entry.what:
+        return False
+    return text == entry.text if what == "idea" else kernel_id(text) == kernel_id(entry.text)
 
 
 def _when(whole: Replay, run_dir: Path) -> str:
@@ -168,7 +176,7 @@ def _when(whole: Replay, run_dir: Path) -> str:
     resume = resume_command(run_dir, spent(whole, whole.budgets))
     if not is_driven(store_of(run_dir)):
         return f"the campaign does not run, and takes it when it goes on: {resume}"
-    if last is not None and (last.finished or last.search_ended_at):
+    if searches_no_more(whole, store_of(run_dir)):
         return f"the campaign ends just now, and takes it when it goes on: {resume}"
     if last is not None and last.paused_at is not None:
         return f"the campaign is paused, and measures it when it goes on: {resume}"

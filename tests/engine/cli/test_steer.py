@@ -17,7 +17,7 @@ from engine.history.follow import Follower
 from engine.inbox import INBOX, Entry, is_to_pause, put, waiting
 from engine.preparation import campaign_started
 from engine.store.events import Drafted, Evaluated, Event
-from engine.store.kinds.sessions import SearchStarted
+from engine.store.kinds.sessions import SearchEnded, SearchStarted
 from engine.store.kinds.steering import Injected, Paused, WentOn
 from engine.store.store import driving
 from evaluators.kernel.source import kernel_id
@@ -69,7 +69,7 @@ def test_a_kernel_lies_in_the_inbox_until_the_campaign_goes_on(
     assert entry == Entry(what="kernel", name="mine.hip", text=MINE, island=1)
     assert not list((folder / INBOX).glob(".*"))
     again = refused(capsys, "inject", folder, mine, code=1)
-    assert again.endswith("the campaign was given this kernel before; nothing was put in")
+    assert "nothing was put in, as the inbox holds this kernel already; the campaign does" in again
 
 
 def test_what_is_wrong_with_a_file_is_said_at_once(
@@ -117,7 +117,7 @@ def test_an_idea_may_name_its_base(
     assert entry == Entry(what="idea", name="idea.md", text="Use fewer barriers.", base_id="tile")
     capsys.readouterr()
     said = refused(capsys, "inject", folder, idea, code=1)
-    assert "the campaign was given this idea before" in said
+    assert "nothing was put in, as the inbox holds this idea already" in said
     for text, why in (
         ("---\nbase: nobody\n---\nx", "no kernel begins with 'nobody'"),
         ("---\nbase: broken\n---\nx", "kernel broken did not pass, so it can be no base"),
@@ -149,6 +149,36 @@ def test_only_a_campaign_that_runs_is_paused_and_resume_lets_it_go_on(
         assert cli.main(["resume", str(folder)]) == 0
         assert not is_to_pause(folder)
         assert "goes on in the process that runs it" in capsys.readouterr().out
+
+
+def test_what_comes_after_the_search_is_for_when_it_goes_on(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = (SearchStarted(number=0), SearchEnded(number=0, reason="the evaluations are spent"))
+    folder, mine = run(*ended), file(tmp_path, "mine.hip", MINE)
+    with driving(folder / "store.sqlite"):
+        os.utime(folder / "store.sqlite.driver", (1.7e9, 1.7e9))  # it began before
+        assert "searches no more" in refused(capsys, "pause", folder, code=1)
+        assert not is_to_pause(folder)
+        assert cli.main(["inject", str(folder), str(mine)]) == 0
+        assert "the campaign ends just now, and takes it when it" in capsys.readouterr().out
+
+
+def test_only_a_campaign_is_paused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = file(tmp_path, "it.yaml", "task: sgemm\n")
+    assert "this is not a campaign's store" in refused(capsys, "pause", config)
+    assert "no campaign is here" in refused(capsys, "pause", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", [b"red\x1b[31m\n.hip", b"latin\xff.hip"])
+def test_a_name_that_no_terminal_should_be_told_is_told_by_its_codes(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: bytes
+) -> None:
+    folder, mine = run(), file(tmp_path, os.fsdecode(name), MINE)
+    assert cli.main(["inject", str(folder), str(mine)]) == 0
+    (said,) = capsys.readouterr().out.splitlines()
+    ((_, entry),) = waiting(folder)
+    assert entry is not None and entry.name.isprintable() and entry.name in said
 
 
 def test_watch_says_since_when_a_campaign_rests(run: Callable[..., Path]) -> None:
