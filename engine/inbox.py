@@ -56,7 +56,7 @@ def waiting(run_dir: Path) -> Iterator[tuple[str, Entry | None]]:
             yield path.name, _ENTRY.validate_json(path.read_bytes())
         except FileNotFoundError:
             continue  # it was taken meanwhile
-        except ValueError:
+        except (OSError, ValueError):  # such as a folder
             yield path.name, None
 
 

@@ -113,7 +113,7 @@ class Steering:
             number=number,
             island=island,
             what=entry.what,
-            name=entry.name,
+            name=printable(entry.name),
             text=entry.text,
             base_id=base.id if base else "",
             entry=name,

@@ -114,13 +114,15 @@ def edits_of(path: Path, written: Mapping[int, Sequence[Finding]]) -> Edits:
         return Edits()
     told = read_findings(path)
     found = {one.id: one for one in told.findings}
-    before = {one.id: one for one in written.get(told.distillation, ())}
+    known = written.get(told.distillation)
+    last = written[max(written)] if written else ()  # where a person took the number out
+    before = {one.id: one for one in (last if known is None else known)}
     kept = [
         replace(one, by="person", fallen="")
         for one in found.values()
         if one.id not in before or _said(one) != _said(before[one.id])
     ]
-    dropped = tuple(one for one in before if one not in found)
+    dropped = tuple(one for one in before if one not in found) if known is not None else ()
     return Edits(kept=tuple(kept), dropped=dropped)
 
 

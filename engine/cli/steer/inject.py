@@ -20,6 +20,7 @@ from engine.store.replay import Replay, replay
 from engine.store.store import is_driven
 from evaluators.evaluation import Rejected
 from evaluators.kernel.fit import check_fit
+from evaluators.kernel.normalise import check_readable
 from evaluators.kernel.source import kernel_id
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import printable
@@ -102,6 +103,10 @@ def _idea(
             "write a kernel for an idea; inject a kernel file"
         )
     _check_island(island, config, what="idea")
+    try:
+        check_readable(text)
+    except Rejected as rejected:
+        raise UsageError(f"{path}: {rejected.reason}") from None
     base, words = _front_matter(path, text)
     if not words:
         raise UsageError(f"{path}: it says nothing; write down what to try")

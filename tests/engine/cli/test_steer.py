@@ -14,7 +14,7 @@ from engine.cli.look.picture import line, stage
 from engine.cli.progress import PlainLines, table
 from engine.cli.progress import line as progress_line
 from engine.history.follow import Follower
-from engine.inbox import INBOX, Entry, is_to_pause, put, waiting
+from engine.inbox import INBOX, REFUSED, Entry, is_to_pause, put, set_aside, waiting
 from engine.preparation import campaign_started
 from engine.store.events import Drafted, Evaluated, Event
 from engine.store.kinds.sessions import SearchEnded, SearchStarted
@@ -125,6 +125,7 @@ def test_an_idea_may_name_its_base(
         ("---\nbase: tile\nx", "is not closed by a line ---"),
         ("---\nbase: [\n---\nx", "idea.md, line "),
         (" \n", "it says nothing"),
+        ("Try this.\n\x1b[2J", "line 2: the control character U+001B is not allowed"),
         ("x" * 9000, "it has 9000 characters, and an idea 8000 at most"),
     ):
         idea.write_text(text)
@@ -229,9 +230,14 @@ def test_progress_says_since_when_a_campaign_rests() -> None:
 
 def test_entries_keep_their_order_and_one_that_is_no_entry_is_told_apart(tmp_path: Path) -> None:
     names = [put(tmp_path, Entry(what="kernel", name=str(n), text="")) for n in range(3)]
-    file(tmp_path / INBOX, "9.json", '{"what": "song"}')
+    file(tmp_path / INBOX, "8.json", '{"what": "song"}')
+    (tmp_path / INBOX / "9.json").mkdir()
     found = list(waiting(tmp_path))
-    assert [name for name, _ in found] == [*names, "9.json"] and found[-1][1] is None
+    assert [name for name, _ in found] == [*names, "8.json", "9.json"]
+    assert [entry is None for _, entry in found] == [False, False, False, True, True]
+    for name, _ in found[-2:]:
+        set_aside(tmp_path, name, where=REFUSED)
+    assert [name for name, _ in waiting(tmp_path)] == names
 
 
 def test_an_injection_says_where_its_draft_stands() -> None:

@@ -80,6 +80,12 @@ def test_what_a_person_changes_adds_or_takes_out_is_seen(tmp_path: Path) -> None
     assert last.id not in {one.id for one in after} and len(after) == len(FOUND)
 
 
+def test_without_the_distillation_s_number_no_rule_becomes_a_person_s(tmp_path: Path) -> None:
+    said = text(FOUND[1:]).replace("distillation: 1\n", "")
+    edits = edits_of(write(tmp_path, said), {1: FOUND[:1], 2: FOUND})
+    assert not edits.kept and not edits.dropped
+
+
 def test_a_file_of_an_earlier_distillation_drops_nothing_that_came_later(tmp_path: Path) -> None:
     path = write(tmp_path, text(FOUND[:1], number=1))
     edits = edits_of(path, {1: FOUND[:1], 2: FOUND})
