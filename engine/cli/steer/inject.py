@@ -49,8 +49,11 @@ def inject_file(arguments: Namespace, stream: IO[str]) -> int:
     name = put(run_dir, entry)
     where = f"lies in the inbox of {shown(run_dir)}"
     print(f"{printable(str(path))} {where}; {_when(whole, run_dir)}", file=stream)
-    if not arguments.wait or not is_driven(store):
+    if not arguments.wait:
         return OK
+    if not is_driven(store):
+        print("nobody measures it now, so there is nothing to wait for", file=stream)
+        return FAILED
     found = await_outcome(store, name)
     print("\n".join(_told(found, run_dir)), file=stream)
     passed = found is not None and found.evaluation is not None and found.evaluation.passed

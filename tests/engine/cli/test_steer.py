@@ -68,8 +68,17 @@ def test_a_kernel_lies_in_the_inbox_until_the_campaign_goes_on(
     ((_, entry),) = waiting(folder)
     assert entry == Entry(what="kernel", name="mine.hip", text=MINE, island=1)
     assert not list((folder / INBOX).glob(".*"))
-    again = refused(capsys, "inject", folder, mine, code=1)
+    again = refused(capsys, "inject", folder, mine, "--wait", code=1)
     assert "nothing was put in, as the inbox holds this kernel already; the campaign does" in again
+
+
+def test_nobody_waits_for_a_campaign_that_does_not_run(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, mine = run(), file(tmp_path, "mine.hip", MINE)
+    assert cli.main(["inject", str(folder), str(mine), "--wait"]) == 1
+    assert "nothing to wait for" in capsys.readouterr().out
+    assert len(list(waiting(folder))) == 1
 
 
 def test_what_is_wrong_with_a_file_is_said_at_once(
