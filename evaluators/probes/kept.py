@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -23,6 +24,9 @@ LASTING = frozenset({Status.PASSED, Status.INVALID, Status.UNSUPPORTED, Status.C
 
 MOST_OF_ANSWER = 8000
 """Characters: telling.py and verdicts keep to less."""
+
+LOCK_S = 20.0
+"""For a lock that another campaign holds for milliseconds."""
 
 MOST_KEPT = 500
 """Of one device and toolchain; the oldest go first."""
@@ -83,9 +87,18 @@ def _version() -> str:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """The lock goes with the process that holds it."""
+    """The lock goes with the process that holds it. Raises TimeoutError: one that does not let go
+    shall hold up no campaign."""
+    until = time.monotonic() + LOCK_S
     with path.with_suffix(".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise TimeoutError(f"another process holds {lock.name}") from None
+                time.sleep(LOCK_S / 1000)
         yield
 
 

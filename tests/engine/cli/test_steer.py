@@ -235,6 +235,8 @@ def test_progress_says_since_when_a_campaign_rests() -> None:
     assert "runs/short' goes on" in lines[1] and "left: 30 evaluations" in lines[1]
     assert "paused since" in str(next(iter(table(resting).columns[1].cells)))
     assert "paused" not in progress_line(at_work)
+    cells = [" ".join(map(str, table(one).columns[1].cells)) for one in (at_work, resting)]
+    assert ["ends in about" in text for text in cells] == [True, False]
 
 
 def test_entries_keep_their_order_and_one_that_is_no_entry_is_told_apart(tmp_path: Path) -> None:

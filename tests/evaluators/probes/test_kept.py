@@ -1,5 +1,6 @@
 """Answers in the user's cache folder: whose they are, damaged files, campaigns at the same time."""
 
+import fcntl
 import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -133,6 +134,18 @@ def test_where_it_can_t_be_written_nothing_is_left_behind(folder: Path) -> None:
     with pytest.raises(OSError, match=r"directory"):
         keep(H100, by_id(answer("b")))
     assert {one.suffix for one in folder.iterdir()} == {".json", ".lock"}
+
+
+def test_a_process_that_keeps_the_lock_holds_nobody_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(H100, by_id(answer("a")))
+    monkeypatch.setattr(keeping, "LOCK_S", 0.05)
+    with file_of(folder).with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError, match=r"another process holds .*\.lock"):
+            keep(H100, by_id(answer("b")))
+    assert set(kept(H100)) == {"a"}
 
 
 def test_a_user_without_a_home_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
