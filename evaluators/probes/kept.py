@@ -19,8 +19,9 @@ from evaluators.evaluation import HARNESS_VERSION, Status
 from evaluators.probes.probe import Answer
 from evaluators.spelling import printable
 
-LASTING = frozenset({Status.PASSED, Status.INVALID, Status.UNSUPPORTED, Status.COMPILE_ERROR})
-"""Answers that come again. A TIMEOUT or a fault may have been the machine's doing: ask anew."""
+LASTING = frozenset({Status.PASSED, Status.INVALID, Status.UNSUPPORTED})
+"""Answers that come again. A TIMEOUT, a fault, or a compiler on a full disk may have been the
+machine's doing: ask anew."""
 
 MOST_OF_ANSWER = 8000
 """Characters: telling.py and verdicts keep to less."""

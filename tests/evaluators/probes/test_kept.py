@@ -43,13 +43,15 @@ def file_of(folder: Path) -> Path:
 
 def test_answers_come_back(folder: Path) -> None:
     assert kept(H100) == {}
-    keep(H100, by_id(answer("a"), answer("b", Status.COMPILE_ERROR)))
+    keep(H100, by_id(answer("a"), answer("b", Status.INVALID)))
     keep(H100, by_id(answer("c")))
-    assert kept(H100) == by_id(answer("a"), answer("b", Status.COMPILE_ERROR), answer("c"))
+    assert kept(H100) == by_id(answer("a"), answer("b", Status.INVALID), answer("c"))
     assert [path.suffix for path in sorted(folder.iterdir())] == [".json", ".lock"]
 
 
-@pytest.mark.parametrize("status", [Status.TIMEOUT, Status.CRASHED, Status.WRONG])
+@pytest.mark.parametrize(
+    "status", [Status.TIMEOUT, Status.CRASHED, Status.WRONG, Status.COMPILE_ERROR]
+)
 def test_what_may_not_come_again_is_not_kept(status: Status) -> None:
     keep(H100, by_id(answer("a", status)))
     assert kept(H100) == {}
