@@ -120,6 +120,7 @@ def _answer(row: Any) -> Answer | None:
         texts = (one.probe_id, one.question, one.reason, *one.sentences)
         told = isinstance(row["sentences"], list) and sum(map(len, texts)) <= MOST_OF_ANSWER
         said = told and all(isinstance(text, str) and text == printable(text) for text in texts)
-        return one if said and 0 <= one.seconds < math.inf else None
+        lasts = one.status in LASTING and 0 <= one.seconds < math.inf
+        return one if said and lasts else None
     except (ValueError, KeyError, TypeError):
         return None

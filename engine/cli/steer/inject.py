@@ -12,8 +12,9 @@ from engine.cli.usage import FAILED, OK, UsageError
 from engine.commands import resume_command, shown
 from engine.config import CampaignConfig, parse_config
 from engine.history.brought import Brought
-from engine.history.campaigns import searches_no_more, store_of
+from engine.history.campaigns import searches_no_more, state_of, store_of
 from engine.inbox import Entry, put, waiting
+from engine.stopping.targets import reached_by
 from engine.store.budget import spent
 from engine.store.kinds.steering import Contribution
 from engine.store.replay import Replay, replay
@@ -181,11 +182,14 @@ def _same(entry: Entry, what: Contribution, text: str) -> bool:
 def _when(whole: Replay, run_dir: Path) -> str:
     """When it is taken, in a clause."""
     last = whole.sessions[-1] if whole.sessions else None
-    resume = resume_command(run_dir, spent(whole, whole.budgets))
-    if not is_driven(store_of(run_dir)):
+    resume = resume_command(run_dir, spent(whole, whole.budgets) or reached_by(whole))
+    store = store_of(run_dir)
+    if not is_driven(store):
         return f"the campaign does not run, and takes it when it goes on: {resume}"
-    if searches_no_more(whole, store_of(run_dir)):
+    if searches_no_more(whole, store):
         return f"the campaign ends just now, and takes it when it goes on: {resume}"
-    if last is not None and last.paused_at is not None:
+    if last is None or not last.search_began_at or state_of(whole, store) == "starting":
+        return "the campaign starts just now, and takes it once it searches"
+    if last.paused_at is not None:
         return f"the campaign is paused, and measures it when it goes on: {resume}"
     return "the campaign takes it within a second"

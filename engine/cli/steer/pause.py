@@ -50,8 +50,8 @@ def go_on(run: Path, stream: IO[str], *, budgets: Sequence[str]) -> bool:
         return False
     if budgets:
         raise UsageError(
-            f"{shown(run)} runs, and is paused: budgets change only when it does not run; leave "
-            f"{budgets[0]} out to let it go on, or end it with Ctrl-C first"
+            f"{shown(run)} runs, and is paused: budgets and stop change only when it does not run; "
+            f"leave {budgets[0]} out to let it go on, or end it with Ctrl-C first"
         )
     let_go_on(run)
     print(

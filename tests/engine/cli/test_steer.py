@@ -155,7 +155,7 @@ def test_only_a_campaign_that_runs_is_paused_and_resume_lets_it_go_on(
         assert is_to_pause(folder)
         assert "'" in capsys.readouterr().out
         said = refused(capsys, "resume", folder, "budgets.evaluations=500")
-        assert "budgets change only when it does not run" in said and is_to_pause(folder)
+        assert "budgets and stop change only when it does not run" in said and is_to_pause(folder)
         assert cli.main(["resume", str(folder)]) == 0
         assert not is_to_pause(folder)
         assert "goes on in the process that runs it" in capsys.readouterr().out
@@ -172,6 +172,19 @@ def test_what_comes_after_the_search_is_for_when_it_goes_on(
         assert not is_to_pause(folder)
         assert cli.main(["inject", str(folder), str(mine)]) == 0
         assert "the campaign ends just now, and takes it when it" in capsys.readouterr().out
+
+
+def test_a_campaign_that_starts_takes_it_once_it_searches(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = run()
+    with driving(folder / "store.sqlite"):  # which began after all that is stored
+        for number, state in enumerate(("starts just now", "within a second")):
+            mine = file(tmp_path, f"{number}.hip", f"{MINE}// {number}\n")
+            assert cli.main(["inject", str(folder), str(mine)]) == 0
+            assert state in capsys.readouterr().out
+            log.write(folder / "store.sqlite", [SearchStarted(number=0)])
+            os.utime(folder / "store.sqlite.driver", (1.7e9, 1.7e9))
 
 
 def test_only_a_campaign_is_paused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

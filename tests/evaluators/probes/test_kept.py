@@ -109,6 +109,7 @@ def test_a_damaged_file_is_written_anew(folder: Path, damage: bytes) -> None:
     "change",
     [
         {"status": []},
+        {"status": "TIMEOUT"},
         {"seconds": "soon"},
         {"seconds": float("nan")},
         {"seconds": -1},
