@@ -1,9 +1,10 @@
-"""What is wrong with a configuration, as a sentence that names the key and what may stand there."""
+"""What people write by key: what is wrong with it, as a sentence that says what may stand there."""
 
 import re
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from evaluators.spelling import did_you_mean, printable, shortened
 
@@ -12,11 +13,51 @@ class ConfigError(Exception):
     """A configuration that can't be used. One sentence: which file, which key, what to do."""
 
 
+GIVEN = 100
+"""Characters that are quoted of a value."""
+
+
+class Keys(BaseModel):
+    """A mapping that people write. Refused are unknown keys, and for numbers what pydantic takes
+    for one: infinity, and yes and no, which Python counts as 1 and 0."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_word_for_a_number(cls, value: Any) -> Any:
+        for key, given in value.items() if isinstance(value, dict) else ():
+            field = cls.model_fields.get(key)
+            if field is None or not isinstance(given, bool):
+                continue
+            kinds = {field.annotation, *get_args(field.annotation)}
+            if kinds & {int, float} and bool not in kinds:
+                raise ValueError(f"{key} is a number, not {str(given).lower()}")
+        return value
+
+
 WORDS = {
     "string_pattern_mismatch": "it names a folder: letters, digits, '.', '_' and '-', a letter or "
     "digit first",
+    "string_too_short": "write something",
+    "string_type": "write text, in quotes where it looks like a number",
+    "path_type": "write a path",
+    "tuple_type": "write a list, as in [a, b]",
+    "float_type": "write a number",
+    "float_parsing": "write a number",
+    "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_from_float": "write a whole number",
+    "finite_number": "write a finite number",
 }
 """Where pydantic's would be code; `name` alone has a pattern."""
+
+
+def place_of(error: ValidationError) -> tuple[int | str, ...]:
+    """Where the problem is that first_problem() tells of: keys, and positions in lists."""
+    return _first(error)["loc"]
 
 
 def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
@@ -24,10 +65,13 @@ def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     return shortened(printable(_first_problem(error, root)))
 
 
+def _first(error: ValidationError) -> ErrorDetails:
+    """A misspelt key explains a missing one."""
+    return min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
+
+
 def _first_problem(error: ValidationError, root: type[BaseModel]) -> str:
-    problems = error.errors(include_url=False)
-    # A misspelt key explains a missing one.
-    problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
+    problem = _first(error)
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known = _known_keys(root, problem["loc"][:-1])
@@ -42,7 +86,8 @@ def _first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     message = message[0].lower() + message[1:]
     if not key:
         return message
-    given = f", not {problem['input']!r}" if isinstance(problem["input"], str | int | float) else ""
+    plain = isinstance(problem["input"], str | int | float)
+    given = f", not {shortened(repr(problem['input']), GIVEN)}" if plain else ""
     choices = re.findall(r"'([^']*)'", problem.get("ctx", {}).get("expected", ""))
     return f"{key}: {message}{given}{did_you_mean(str(problem['input']), choices)}"
 

@@ -74,6 +74,11 @@ class Findings(Section):
     def _bare_list(cls, value: Any) -> Any:
         if isinstance(value, list | tuple):
             return {"sources": value}
+        if isinstance(value, str | bool):
+            raise ValueError(
+                "write a list of campaigns and files, as in [runs/first], or every and sources; "
+                "every: 0 is none"
+            )
         if isinstance(value, dict) and "from" in value and "sources" not in value:
             return {("sources" if key == "from" else key): one for key, one in value.items()}
         return value

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from engine.config_errors import Keys
 from engine.store.spending import CallBudget
 from evaluators.device_info import known_backends
 from operators.llm.question import Role
@@ -40,10 +41,8 @@ def _known_backend(name: str) -> str:
 BackendChoice = Annotated[str, AfterValidator(_known_backend)]
 
 
-class Section(BaseModel):
+class Section(Keys):
     """A docstring below a key is its entry in docs/configuration.md."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Budgets(Section):

@@ -38,11 +38,14 @@ def put(run_dir: Path, entry: Entry) -> str:
     inbox.mkdir(exist_ok=True)
     name = f"{time.time_ns():020d}-{os.getpid()}.json"
     partial = inbox / f".{name}.partial"
-    with partial.open("wb") as file:
-        file.write(_ENTRY.dump_json(entry))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(inbox / name)
+    try:
+        with partial.open("wb") as file:
+            file.write(_ENTRY.dump_json(entry))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(inbox / name)
+    finally:
+        partial.unlink(missing_ok=True)
     return name
 
 
@@ -53,7 +56,7 @@ def waiting(run_dir: Path) -> Iterator[tuple[str, Entry | None]]:
             yield path.name, _ENTRY.validate_json(path.read_bytes())
         except FileNotFoundError:
             continue  # it was taken meanwhile
-        except ValueError:
+        except (OSError, ValueError):  # such as a folder
             yield path.name, None
 
 

@@ -12,8 +12,8 @@ from engine.commands import resume_command
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
-from engine.findings.file import FindingsError
 from engine.findings.imports import bring
+from engine.findings.reader import FindingsError
 from engine.findings.sources import findings_of
 from engine.stopping.targets import reached
 from engine.store.budget import figure, spent

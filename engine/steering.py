@@ -10,6 +10,7 @@ from engine.inbox import INBOX, REFUSED, Entry, is_to_pause, set_aside, waiting
 from engine.store.kinds.steering import Injected, Paused, WentOn
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
+from evaluators.spelling import printable
 from operators.individual import Individual
 
 
@@ -87,8 +88,8 @@ class Steering:
         if found is None:
             set_aside(self._run_dir, name, where=REFUSED)
             self.trouble = (
-                f"{self._run_dir}: {name} in the inbox can't be used, and lies in {REFUSED}/ now; "
-                "put it in again with 'kernel-scientist inject'"
+                f"{self._run_dir}: {printable(name)} in the inbox can't be used, and lies in "
+                f"{REFUSED}/ now; put it in again with 'kernel-scientist inject'"
             )
             return
         event, base = found
@@ -112,7 +113,7 @@ class Steering:
             number=number,
             island=island,
             what=entry.what,
-            name=entry.name,
+            name=printable(entry.name),
             text=entry.text,
             base_id=base.id if base else "",
             entry=name,

@@ -100,9 +100,9 @@ else:
         pass
 
 
-def _compose(text: str) -> tuple[_Loader, yaml.Node | None]:
-    if len(text) > MAX_CHARACTERS:
-        raise YamlError(f"longer than {MAX_CHARACTERS} characters", 1)
+def _compose(text: str, most: int = MAX_CHARACTERS) -> tuple[_Loader, yaml.Node | None]:
+    if len(text) > most:
+        raise YamlError(f"longer than {most} characters", 1)
     try:
         loader = _Loader(text)
         return loader, loader.get_single_node()
@@ -119,9 +119,10 @@ def _compose(text: str) -> tuple[_Loader, yaml.Node | None]:
         raise YamlError("not YAML: an escape or a directive holds no such number", 1) from None
 
 
-def load(text: str) -> Any:
-    """The document as LinedDict, LinedList, str, int, float, bool or None. Raises YamlError."""
-    loader, node = _compose(text)
+def load(text: str, most: int = MAX_CHARACTERS) -> Any:
+    """The document as LinedDict, LinedList, str, int, float, bool or None. most: characters that
+    it may have. Raises YamlError."""
+    loader, node = _compose(text, most)
     return None if node is None else _build(loader, node)
 
 

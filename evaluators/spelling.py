@@ -1,7 +1,11 @@
 """Words in sentences: a misspelt name's likely meaning, text that can be stored and shown."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""All but line ends and tabs."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -21,6 +25,11 @@ def storable(text: str) -> str:
 def printable(text: str) -> str:
     """text on one line, with escapes in place of what would move a terminal's cursor."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def without_controls(text: str) -> str:
+    """text of several lines, with codes in place of what would move a terminal's cursor."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def shortened(sentence: str, most: int = 400) -> str:

@@ -124,8 +124,9 @@ def number_text(one: Finding) -> str:
     """ "2.1x (1.9 to 2.3), shown by 3 kernels"; "" where there is none."""
     if one.ratio is not None:
         estimate, low, high = (f"{value:.3g}" for value in one.ratio)
+        shown = f", shown by {_kernels(one.shown_by)}" if one.kernels else ""
         against = f", {len(one.against)} against it" if one.against else ""
-        return f"{estimate}x ({low} to {high}), shown by {_kernels(one.shown_by)}{against}"
+        return f"{estimate}x ({low} to {high}){shown}{against}"
     return _kernels(one.shown_by) if one.shown_by else ""
 
 

@@ -113,7 +113,8 @@ class DistillerActor:
                 event = draft.event(model=f"{ALONE}: none may be asked any more")
         await self._journal.commit(event)
         await self._read()
-        self._distillation.write(event)
+        if not self._distillation.write(event):
+            await self._distil(None, last=last)
 
     async def _event(
         self, draft: Draft, info: DeviceInfo, model: GatewayModel, *, last: bool

@@ -6,7 +6,7 @@ from engine.store.budget import Left
 
 def left_text(left: Left, evaluations_per_s: float | None = None) -> str:
     """ "30 evaluations, 1200 s, 0.52 dollars; ends in about 12 min": said where the evaluations
-    are spent before the time is."""
+    are spent before the time is, and some are left."""
     parts = []
     if left.evaluations is not None:
         parts.append(f"{left.evaluations} evaluations")
@@ -19,7 +19,7 @@ def left_text(left: Left, evaluations_per_s: float | None = None) -> str:
     if left.dollars is not None:
         parts.append(f"{left.dollars:.2f} dollars")
     text = ", ".join(parts)
-    if left.evaluations is None or not evaluations_per_s:
+    if not left.evaluations or not evaluations_per_s:
         return text
     ends_s = left.evaluations / evaluations_per_s
     sooner = left.wall_time_s is None or ends_s < left.wall_time_s

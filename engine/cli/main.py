@@ -97,7 +97,7 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.evaluate import NoSuchKernel
     from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
-    from engine.findings.file import FindingsError
+    from engine.findings.reader import FindingsError
     from engine.store.store import StoreError
     from evaluators.certify.certificate import CertificateError
     from evaluators.device_info import BackendMissing

@@ -1,6 +1,7 @@
 """A probe file, or the shipped set, run by hand; their answers for a person or a script."""
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -46,11 +47,14 @@ def probe_shipped(arguments: Namespace, stream: IO[str]) -> bool:
             known.get(probe.id) or _asked(evaluator, compiler, probe.text)
             for probe in shipped(info)
         ]
-        keep(info, {one.probe_id: one for one in answers})
     print(
         _json([*map(asdict, answers)]) if arguments.json else "\n".join(_lines(answers)),
         file=stream,
     )
+    try:
+        keep(info, {one.probe_id: one for one in answers})
+    except OSError as error:
+        print(f"kernel-scientist: the answers are not kept ({error})", file=sys.stderr)
     return all(answer.passed for answer in answers)
 
 

@@ -234,7 +234,8 @@ def _left(snapshot: Snapshot, evaluations_per_s: float | None = None) -> str:
 
 def _asked_per_s(snapshot: Snapshot) -> float | None:
     """Of what the budget counts; None where that is not known, as idle devices evaluate too."""
-    known = snapshot.phase == "running" and snapshot.dispatcher.evaluated
+    searches = snapshot.phase == "running" and snapshot.paused_since is None
+    known = searches and snapshot.dispatcher.evaluated
     return snapshot.evaluations_per_s if known and not snapshot.dispatcher.tuned else None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from engine.cli.figures import calls_text, verdicts
 from engine.commands import command, resume_command, shown
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
+from engine.inbox import waiting
 from engine.searching import EXHAUSTED_SPACE
 from engine.stopping.targets import reached_by
 from engine.store.budget import figure, spent
@@ -59,6 +60,8 @@ def result_lines(
     # A campaign that tried every kernel there is has nothing to go on with.
     if not summary.ended.startswith(EXHAUSTED_SPACE) and (over is None or not over.of_calls):
         yield f"go on      {resume}"
+        if wait := sum(1 for _ in waiting(run_dir)):
+            yield f"inbox      holds {wait} file{'s' * (wait > 1)}, for when it goes on"
     if trouble:
         yield f"MLflow     was not told everything: {trouble}; later, tell it with"
         yield f"           {command('kernel-scientist', 'track', shown(run_dir))}"

@@ -11,6 +11,7 @@ SAMPLES = 64
 """Of the posterior, over which the chances of a draw are averaged."""
 USUAL = 10.0
 """How many half-lives of an arm's sums the usual rate is remembered for."""
+FORGOTTEN = 1e-100
 
 Costs = tuple[float, float, float]
 """What was spent: kernels, seconds, dollars. Only their shares count."""
@@ -23,7 +24,9 @@ class _Sums:
     costs: Costs = (0.0, 0.0, 0.0)
 
     def fade(self, by: float) -> None:
-        self.gain, self.squares = self.gain * by, self.squares * by
+        gain, squares = self.gain * by, self.squares * by
+        # Squares come to 0 before gains do, and one is divided by the other.
+        self.gain, self.squares = (gain, squares) if squares > FORGOTTEN else (0.0, 0.0)
         kernels, seconds, dollars = self.costs
         self.costs = kernels * by, seconds * by, dollars * by
 

@@ -6,13 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.findings.book import bearer, distilled
-from engine.findings.file import (
-    Edits,
-    FindingsError,
-    edits_of,
-    findings_text,
-    write_findings,
-)
+from engine.findings.file import Edits, edits_of, findings_text, write_findings
+from engine.findings.reader import FindingsError
 from engine.findings.record import Record
 from engine.store.kinds.findings import Distilled
 from engine.store.kinds.sessions import CampaignStarted
@@ -120,6 +115,7 @@ class Distillation:
         self._path, self._task, self._every = run_dir / FINDINGS, task, every
         self._whole: Replay | None = None
         self._broken = False
+        self._met: bytes | None = None
 
     def record(self, events: Iterable[Stored]) -> None:
         """Take the next events in. Raises StoreError where they begin with no campaign."""
@@ -163,6 +159,7 @@ class Distillation:
         whole, last = self._whole, self.last
         if whole is None:
             raise StoreError(f"{self._path.parent}: its store holds no campaign")
+        self._met = self._content()
         edits = self._edits(whole) if edited else Edits()
         kept_out = (*(last.dropped if last else ()), *edits.dropped)
         back = {one.id for one in edits.kept}
@@ -193,10 +190,13 @@ class Distillation:
             ),
         )
 
-    def write(self, event: Distilled) -> None:
-        """What is stored, into the file."""
+    def write(self, event: Distilled) -> bool:
+        """What is stored, into the file. False: a person changed that since the draft, and it is
+        left for the next one."""
         if self._whole is None or self._broken:
-            return
+            return True
+        if self._content() != self._met:
+            return False
         text = findings_text(
             event.findings,
             campaign=self._path.parent.name,
@@ -206,5 +206,13 @@ class Distillation:
         )
         try:
             write_findings(self._path, text)
+            self._met = text.encode()
         except OSError as error:
             self.trouble = f"findings can't be written to {self._path} ({error.strerror})"
+        return True
+
+    def _content(self) -> bytes | None:
+        try:
+            return self._path.read_bytes()
+        except OSError:
+            return None

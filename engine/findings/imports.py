@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.findings.file import FindingsFile
+from engine.findings.reader import FindingsFile
 from engine.findings.sources import findings_of
 from operators.finding import Condition, Finding
 
@@ -26,9 +26,15 @@ def bring(sources: Sequence[Path], here: Condition) -> Brought:
     for source in sources:
         brought = fitting(findings_of(source), str(source), here)
         refused += brought.refused
-        for one in brought.findings:
-            found.setdefault(one.id, one)
+        for one in sorted(brought.findings, key=lambda one: _other_shapes(one, here)):
+            known = found.get(one.id)
+            if known is None or _other_shapes(known, here) > _other_shapes(one, here):
+                found[one.id] = one
     return Brought(findings=tuple(found.values()), refused=tuple(refused))
+
+
+def _other_shapes(one: Finding, here: Condition) -> bool:
+    return one.condition.task_hash != here.task_hash
 
 
 def fitting(told: FindingsFile, source: str, here: Condition) -> Brought:
@@ -59,7 +65,12 @@ def _of(count: int, source: str) -> str:
 def _against(found: Condition, here: Condition) -> str:
     """Why a rule that was found there does not hold here; "" where it may."""
     if found.device_class != here.device_class:
-        whose = f"for device class {found.device_class}" if found.device_class else "for no device"
+        if not found.device_class:
+            return (
+                f"for no device (write 'condition: {{device_class: {here.device_class}}}' at the "
+                "file's head where they hold here)"
+            )
+        whose = f"for device class {found.device_class}"
         return f"{whose}, and this campaign measures on {here.device_class}"
     if found.task and found.task != here.task:
         return f"for the task {found.task}, and this campaign's is {here.task}"

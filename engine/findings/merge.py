@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.findings.evidence import Evidence, united
-from engine.findings.file import FindingsFile
+from engine.findings.reader import FindingsFile
 from operators.finding import Finding, best_founded, number_text
 
 Heard = tuple[str, Finding]
@@ -28,7 +28,7 @@ def merged(files: Sequence[FindingsFile]) -> Merged:
             groups.setdefault(_what(one), []).append((one.origin or file.campaign, one))
     findings: list[Finding] = []
     contradictions: list[str] = []
-    for heard in groups.values():
+    for heard in map(_once, groups.values()):
         standing = [pair for pair in heard if not pair[1].fallen]
         if not standing:
             continue
@@ -45,6 +45,24 @@ def merged(files: Sequence[FindingsFile]) -> Merged:
     )
 
 
+def _once(heard: Sequence[Heard]) -> list[Heard]:
+    """Without evidence that another one of them holds already: a campaign's, in the file of one
+    that began with it."""
+    kept: list[Heard] = []
+    for pair in sorted(heard, key=lambda pair: -pair[1].kernels):
+        if not any(_within(pair, other) for other in kept):
+            kept.append(pair)
+    return [pair for pair in heard if any(pair is one for one in kept)]
+
+
+def _within(pair: Heard, larger: Heard) -> bool:
+    (names, one), (others, other) = pair, larger
+    alike = (one.kind, bool(one.fallen)) == (other.kind, bool(other.fallen))
+    said = one.by == "person" and other.by != "person"
+    inside = {*one.shown_by, *one.against} <= {*other.shown_by, *other.against}
+    return alike and not said and inside and set(names.split(", ")) <= set(others.split(", "))
+
+
 def _what(one: Finding) -> tuple[str, ...]:
     where = one.condition
     said = one.about.key or " ".join(one.rule.lower().split())
@@ -55,6 +73,8 @@ def _one(heard: Sequence[Heard]) -> Finding | None:
     """The rule that all together amount to; None: together they show nothing."""
     names = ", ".join(dict.fromkeys(name for name, _ in heard))
     findings = [one for _, one in heard]
+    if len(findings) == 1:
+        return replace(findings[0], origin=names)
     best = max(findings, key=lambda one: (one.by == "person", one.worth * one.standing))
     shown = _ids(one.shown_by for one in findings if one.kind == best.kind)
     against = _ids(one.against if one.kind == best.kind else one.shown_by for one in findings)
@@ -109,4 +129,5 @@ def _contradiction(heard: Sequence[Heard], *, kept: bool) -> str:
 
 
 def _told(pairs: Sequence[Heard]) -> str:
-    return ", ".join(f"in {name} ({number_text(one)})" for name, one in pairs)
+    numbers = [(name, number_text(one)) for name, one in pairs]
+    return ", ".join(f"in {name}{f' ({number})' * bool(number)}" for name, number in numbers)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from engine.findings.book import distilled
 from engine.findings.distillation import condition_of, record_of
-from engine.findings.file import FindingsError, FindingsFile, read_findings
+from engine.findings.reader import FindingsError, FindingsFile, read_findings
 from engine.store.replay import replay
 from engine.store.run_folder import FINDINGS, STORE
 from engine.store.store import StoreError

@@ -11,6 +11,7 @@ from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import kernel_id
 
 UNDER_WAY = "under way"
+LEFT = "not tried yet: it is when the campaign goes on"
 INJECTED, CARRIED = "injected", "carried"
 """By a person; from another campaign."""
 
@@ -27,7 +28,7 @@ class Brought:
 
     @property
     def settled(self) -> bool:
-        return self.evaluation is not None or self.why != UNDER_WAY
+        return self.evaluation is not None or self.why not in (UNDER_WAY, LEFT)
 
 
 def brought_into(whole: Replay) -> Iterator[Brought]:
@@ -46,8 +47,13 @@ def _kernel(whole: Replay, event: Injected) -> Brought:
     """Its verdict may be older than it is: the campaign had the kernel then."""
     identity = kernel_id(event.text)
     evaluation = whole.scores.evaluations.get(identity)
-    why = "" if evaluation else UNDER_WAY
+    why = "" if evaluation else _open(whole)
     return Brought(event=event, kernel_id=identity, evaluation=evaluation, why=why)
+
+
+def _open(whole: Replay) -> str:
+    ended = bool(whole.sessions) and bool(whole.sessions[-1].finished)
+    return LEFT if ended else UNDER_WAY
 
 
 def _idea(whole: Replay, event: Injected) -> Brought:
@@ -58,7 +64,7 @@ def _idea(whole: Replay, event: Injected) -> Brought:
     told = [one for one in own if isinstance(one, Added) and one.cycle == cycle]
     ended = [one for one in own if isinstance(one, CycleFinished) and one.cycle == cycle]
     if cycle is None or not ended:
-        return Brought(event=event, why=UNDER_WAY)
+        return Brought(event=event, why=_open(whole))
     drafts = [one for one in own if isinstance(one, Drafted) and one.cycle == cycle]
     if told and drafts:
         identity = drafts[-1].kernel_id

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from engine.stopping.targets import reached_by
+from engine.store.budget import spent
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
 from engine.store.store import StoreError, driven_since, is_driven
@@ -56,3 +58,13 @@ def state_by(store: Path, *, last_at: float | None, finished: bool) -> State:
     if not is_driven(store):
         return "ended" if finished else "killed"
     return "starting" if last_at is None or driven_since(store) > last_at else "running"
+
+
+def searches_no_more(whole: Replay, store: Path) -> bool:
+    """Whether it runs, and only measures its best again: what is asked of it now, a resumption
+    does."""
+    if state_of(whole, store) != "running":
+        return False
+    last, over = whole.sessions[-1], spent(whole, whole.budgets)
+    done = over is not None and not over.of_calls
+    return bool(done or last.finished or last.search_ended_at or reached_by(whole))

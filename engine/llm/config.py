@@ -4,22 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from engine.config_errors import Keys
 from operators.llm.call import ApiKey, ModelOptions
 from operators.llm.question import ModelUnavailable, Role
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
 
 Temperature = Annotated[float, Field(ge=0)]
 PromptTokens = Annotated[int, Field(ge=2000)]
 _T = TypeVar("_T")
 
 
-class LlmModel(_Section):
+class LlmModel(Keys):
     """One model and how it is called; what is null is not sent."""
 
     model: str = Field(min_length=1)
@@ -71,7 +67,7 @@ class LlmModel(_Section):
         return self
 
 
-class Llm(_Section):
+class Llm(Keys):
     """Endpoints that speak the chat completions protocol, and who asks which model. Islands of
     kind `llm` need this section."""
 

@@ -1,13 +1,13 @@
 """The configuration's section stop: what ends a campaign before its budgets do."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from engine.config_errors import Keys
 
 
-class Stop(BaseModel):
+class Stop(Keys):
     """What ends a campaign before its budgets do; the first that is reached does. It counts over
     all sessions, and `resume` can change it. null: nothing is waited for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     speedup: float | None = Field(default=None, gt=1)
     """Times as fast as the naive seed that the best must be. It counts once contests have shown

@@ -271,7 +271,12 @@ def cache_folder() -> Path:
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return _made(Path(named))
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):
+        raise BackendMissing(
+            f"the cache folder {base} has no full path, as of a user without a home: name another "
+            f"one with {CACHE_VARIABLE}"
+        )
     return _made(Path(base) / "kernel-scientist")
 
 

@@ -143,7 +143,9 @@ def parse_probe(text: str) -> Probe:
     place = find_front_matter(text)
     tree = load_front_matter(text, place)
     if not isinstance(tree, LinedDict) or "probe" not in tree:
-        raise invalid("a probe file's front matter has the key 'probe'", place.line)
+        raise invalid(
+            "the front matter lacks the key 'probe', which makes a file a probe", place.line
+        )
     for key, line in tree.lines.items():
         if key not in FILE_KEYS:
             guess = did_you_mean(key, FILE_KEYS)

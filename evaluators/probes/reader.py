@@ -10,6 +10,7 @@ from evaluators.kernel.front_matter import Place, invalid, load_front_matter
 from evaluators.kernel.normalise import LINE_END
 from evaluators.kernel.parameter_names import may_name_parameter
 from evaluators.lined_yaml import LinedDict, Reader
+from evaluators.spelling import printable
 from evaluators.tasks.arguments import DTYPES
 
 FILE_KEYS = ("launches", "params", "options", "probe")
@@ -117,7 +118,7 @@ class _ProbeReader(Reader):
                 f"probe: a question of {len(text)} characters is too long (limit {MAX_QUESTION})",
                 line,
             )
-        return " ".join(text.split())
+        return printable(" ".join(text.split()))
 
     def buffers(self, tree: LinedDict) -> dict[str, ProbeBuffer]:
         if len(tree) > MAX_BUFFERS:

@@ -45,7 +45,7 @@ def reading(built: BuiltProbe, measured: Sequence[Measured], info: DeviceInfo) -
     for name, probe in catalogue(info).items():
         if probe.id == built.probe.id:
             return READINGS[name](measured, info)
-    return told(built, measured)
+    return told(built, measured, info)
 
 
 @lru_cache(maxsize=64)

@@ -1,10 +1,12 @@
 """What a probe found, in short sentences: for each case its time and its buffers, the compiler."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from evaluators.device_info import DeviceInfo
 from evaluators.probes.measured import REPEATS, Array, Interval, Measured
 from evaluators.probes.probe import BuiltProbe
 from evaluators.spelling import printable, shortened
@@ -15,9 +17,15 @@ COMPILER_SENTENCES = 3
 SENTENCE_CHARACTERS = 400
 
 
-def told(built: BuiltProbe, measured: Sequence[Measured]) -> tuple[str, ...]:
+MOST_RATE = 1e18
+"""Operations a second that no device does."""
+MOST_OVER_MEMORY = 100
+"""Times the rate of the fastest level of memory: LDS and registers are faster, and not by that."""
+
+
+def told(built: BuiltProbe, measured: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
     """A sentence a case, and what the compiler says."""
-    sentences = [_of_case(built, one) for one in measured] + [*_of_compiler(built)]
+    sentences = [_of_case(built, one, info) for one in measured] + [*_of_compiler(built)]
     kept: list[str] = []
     room = MOST_CHARACTERS
     for sentence in sentences:
@@ -28,12 +36,27 @@ def told(built: BuiltProbe, measured: Sequence[Measured]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _of_case(built: BuiltProbe, one: Measured) -> str:
+def _of_case(built: BuiltProbe, one: Measured, info: DeviceInfo) -> str:
     names = ", ".join(f"{name} = {value}" for name, value in one.values.items())
-    parts = [_of_time(built, one)]
+    parts = [_miscounted(built, one, info) or _of_time(built, one)]
     parts += [f"{name} begins with {numbers(array)}" for name, array in one.shown.items()]
     said = f"{names}: {'; '.join(parts)}." if names else f"{'; '.join(parts)}."
     return shortened(said[0].upper() + said[1:], SENTENCE_CHARACTERS)
+
+
+def _miscounted(built: BuiltProbe, one: Measured, info: DeviceInfo) -> str:
+    """The time alone, where the file counts what no device does in it; "" where it may be."""
+    memory = max(info.peak_bytes_per_s.values(), default=math.inf)
+    in_bytes = built.probe.front.bytes is not None
+    most = MOST_OVER_MEMORY * memory if in_bytes else MOST_RATE
+    if one.us.low <= 0 or one.counted * 1e6 / one.us.median <= most:
+        return ""
+    what = "bytes" if in_bytes else "operations"
+    each = one.us.scaled(1e3)
+    return (
+        f"{duration(each.median)} a run ({_ends(each, one, duration)}), in which it can't have "
+        f"done the {one.counted:,} {what} that its file counts"
+    )
 
 
 def _of_time(built: BuiltProbe, one: Measured) -> str:
@@ -71,7 +94,7 @@ def _of_compiler(built: BuiltProbe) -> Iterator[str]:
 def numbers(array: Array) -> str:
     """ "0, 1, 2.5"; "0 to 31 in steps of 1" for a row of equal steps; "4 times 0"."""
     values = [float(value) for value in array]
-    if len(values) > 3 and len(set(values)) == 1:
+    if len(values) > 3 and len({f"{value:.7g}" for value in values}) == 1:
         return f"{len(values)} times {values[0]:.7g}"
     steps = {b - a for a, b in pairwise(values)}
     if len(values) > 3 and len(steps) == 1:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from evaluators.spelling import without_controls
 from operators.llm.reading.numbers import percents
 from operators.llm.reading.trees import Shape
 
@@ -13,6 +14,13 @@ from operators.llm.reading.trees import Shape
 class _Reply(BaseModel):
     # A field too many harms nobody; one too few does.
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    @field_validator("*")
+    @classmethod
+    def _moves_no_cursor(cls, value: Any) -> Any:
+        if isinstance(value, list):
+            return [without_controls(v) if isinstance(v, str) else v for v in value]
+        return without_controls(value) if isinstance(value, str) else value
 
 
 class SelectorReply(_Reply):

@@ -142,6 +142,15 @@ def test_what_an_override_breaks_is_blamed_on_it(
         ),
         ("task: sgemm\nprofiles: often", [], ["profiles: write elites, off", "'often'"]),
         ("task: sgemm\ndevices: {patience_s: 0}", [], ["devices.patience_s", "greater than 0"]),
+        ("task: sgemm\nstop: {speedup: .inf}", [], ["stop.speedup: write a finite number"]),
+        ("task: sgemm\nstop: {plateau: yes}", [], ["stop: plateau is a number, not true"]),
+        ("task: sgemm\nprobes: {most: on}", [], ["probes: most is a number, not true"]),
+        ("task: sgemm\ncredit: {half_life: .nan}", [], ["credit.half_life: write a finite"]),
+        ("task: sgemm\nfindings: runs/a", [], ["findings: write a list of campaigns", "runs/a"]),
+        ("task: sgemm\nfindings: off", [], ["every: 0 is none"]),
+        ("task: sgemm\nfindings: {from: a}", [], ["findings.sources: write a list"]),
+        ("task: sgemm\nstart_from: 3", [], ["start_from: write a path, not 3"]),
+        ("task: sgemm\nseed: " + "x" * 5000, [], ["seed: write a whole number, not 'xx"]),
         ("- a", [], ["campaign.yaml", "mapping"]),
         ("task: [", [], ["campaign.yaml, line 2: not YAML: "]),
         ("seed: 1\ntask: [a\nname: b", [], ["campaign.yaml, line 3: not YAML: "]),
@@ -173,7 +182,7 @@ def test_what_is_wrong_is_one_sentence(
     with pytest.raises(ConfigError) as caught:
         load_config(path, overrides)
     sentence = str(caught.value)
-    assert "\n" not in sentence
+    assert "\n" not in sentence and len(sentence) < 800
     for word in words:
         assert word in sentence
 

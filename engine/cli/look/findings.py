@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO
 
 from engine.cli.usage import UsageError
 from engine.findings.file import findings_text, write_findings
 from engine.findings.merge import Merged, merged
+from engine.findings.reader import FindingsFile
 from engine.findings.sources import findings_of
 from operators.finding import Condition, Finding, number_text
 
@@ -17,7 +18,7 @@ def merge_campaigns(
     runs: Sequence[Path], stream: IO[str], *, out: Path | None, as_json: bool
 ) -> None:
     """Raises FindingsError; UsageError: the file can't be written."""
-    found = merged([findings_of(run) for run in runs])
+    found = merged([_named(findings_of(run), run) for run in runs])
     if out is not None:
         text = findings_text(
             found.findings,
@@ -36,6 +37,11 @@ def merge_campaigns(
         print(line, file=stream)
     if out is not None:
         print(f"wrote {out}", file=stream)
+
+
+def _named(told: FindingsFile, source: Path) -> FindingsFile:
+    """A file that names no campaign goes by its own name."""
+    return told if told.campaign else replace(told, campaign=source.stem)
 
 
 def _lines(found: Merged) -> Iterator[str]:

@@ -122,7 +122,8 @@ def _left(follower: Follower, now: float, asked_per_s: float | None) -> str:
     left = left_of(whole, searching_s=follower.searching_s(now))
     spending = whole.calls.totals.spending()
     lasting = lasting_text(left, asked=whole.scores.asked, calls=spending)
-    return ending_text(left, asked_per_s, lasting)
+    rests = follower.session is not None and follower.session.paused_at is not None
+    return ending_text(left, None if rests else asked_per_s, lasting)
 
 
 def _head(follower: Follower, now: float) -> str:

@@ -21,8 +21,8 @@ def _inject(arguments: Namespace) -> int:
     While the campaign runs it is taken within a second, else when the campaign is resumed. A
     kernel becomes a candidate of an island, an idea an experiment that a model writes on the best
     or on the kernel that the file's front matter names (---, base: ID, ---). Both count for
-    the budgets. Exit code 0: it lies there; with --wait: it passed. 1: it did not pass, or the
-    campaign has it already. 2: it can't be used, with one sentence why."""
+    the budgets. Exit code 0: it lies there; with --wait: it passed. 1: it did not pass, nobody
+    measures it now, or the campaign has it already. 2: it can't be used, with one sentence why."""
     from engine.cli.steer.inject import inject_file
 
     return inject_file(arguments, sys.stdout)

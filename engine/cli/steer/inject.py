@@ -12,16 +12,19 @@ from engine.cli.usage import FAILED, OK, UsageError
 from engine.commands import resume_command, shown
 from engine.config import CampaignConfig, parse_config
 from engine.history.brought import Brought
-from engine.history.campaigns import store_of
+from engine.history.campaigns import searches_no_more, state_of, store_of
 from engine.inbox import Entry, put, waiting
+from engine.stopping.targets import reached_by
 from engine.store.budget import spent
 from engine.store.kinds.steering import Contribution
 from engine.store.replay import Replay, replay
 from engine.store.store import is_driven
 from evaluators.evaluation import Rejected
 from evaluators.kernel.fit import check_fit
+from evaluators.kernel.normalise import check_readable
 from evaluators.kernel.source import kernel_id
 from evaluators.lined_yaml import YamlError, load
+from evaluators.spelling import printable
 from evaluators.tasks.task_file import load_task
 
 IDEA_SUFFIX = ".md"
@@ -42,12 +45,16 @@ def inject_file(arguments: Namespace, stream: IO[str]) -> int:
     else:
         entry = _kernel(path, text, config, arguments.island)
     if known := _known(entry, whole, run_dir):
-        print(f"{path}: {known}; nothing was put in", file=stream)
+        print(f"{printable(str(path))}: nothing was put in, as {known}", file=stream)
         return FAILED
     name = put(run_dir, entry)
-    print(f"{path} lies in the inbox of {shown(run_dir)}; {_when(whole, run_dir)}", file=stream)
-    if not arguments.wait or not is_driven(store):
+    where = f"lies in the inbox of {shown(run_dir)}"
+    print(f"{printable(str(path))} {where}; {_when(whole, run_dir)}", file=stream)
+    if not arguments.wait:
         return OK
+    if not is_driven(store):
+        print("nobody measures it now, so there is nothing to wait for", file=stream)
+        return FAILED
     found = await_outcome(store, name)
     print("\n".join(_told(found, run_dir)), file=stream)
     passed = found is not None and found.evaluation is not None and found.evaluation.passed
@@ -83,7 +90,7 @@ def _kernel(path: Path, text: str, config: CampaignConfig, island: int | None) -
             f"{path}: no kernel for the task {Path(config.task).name}: {rejected.reason}"
         ) from None
     _check_island(island, config, what="kernel")
-    return Entry(what="kernel", name=path.name, text=text, island=island)
+    return Entry(what="kernel", name=printable(path.name), text=text, island=island)
 
 
 def _idea(
@@ -100,6 +107,10 @@ def _idea(
             "write a kernel for an idea; inject a kernel file"
         )
     _check_island(island, config, what="idea")
+    try:
+        check_readable(text)
+    except Rejected as rejected:
+        raise UsageError(f"{path}: {rejected.reason}") from None
     base, words = _front_matter(path, text)
     if not words:
         raise UsageError(f"{path}: it says nothing; write down what to try")
@@ -112,7 +123,8 @@ def _idea(
     evaluation = whole.scores.evaluations.get(base_id)
     if base_id and (evaluation is None or not evaluation.passed):
         raise UsageError(f"{path}: kernel {base_id[:SHORT]} did not pass, so it can be no base")
-    return Entry(what="idea", name=path.name, text=words, island=island, base_id=base_id)
+    name = printable(path.name)
+    return Entry(what="idea", name=name, text=words, island=island, base_id=base_id)
 
 
 def _check_island(island: int | None, config: CampaignConfig, *, what: Contribution) -> None:
@@ -145,11 +157,12 @@ def _front_matter(path: Path, text: str) -> tuple[str, str]:
 
 def _known(entry: Entry, whole: Replay, run_dir: Path) -> str:
     """Where the campaign has the same already, in a clause; "" where it has not."""
-    before = [(one.what, one.text) for one in whole.injected]
-    before += [(one.what, one.text) for _, one in waiting(run_dir) if one is not None]
+    lie = [(one.what, one.text) for _, one in waiting(run_dir) if one is not None]
+    if any(_same(entry, *one) for one in lie):
+        return f"the inbox holds this {entry.what} already; {_when(whole, run_dir)}"
+    given = any(_same(entry, one.what, one.text) for one in whole.injected)
     if entry.what == "idea":
-        same = any(what == "idea" and text == entry.text for what, text in before)
-        return "the campaign was given this idea before" if same else ""
+        return "the campaign was given this idea before" if given else ""
     identity = kernel_id(entry.text)
     evaluation = whole.scores.evaluations.get(identity)
     if evaluation is not None:
@@ -157,19 +170,26 @@ def _known(entry: Entry, whole: Replay, run_dir: Path) -> str:
         return f"this is kernel {identity[:SHORT]} of the campaign ({evaluation.status}{found})"
     if identity in whole.first_drafts:
         return f"this is kernel {identity[:SHORT]} of the campaign, which is not measured yet"
-    if any(what == "kernel" and kernel_id(text) == identity for what, text in before):
-        return "the campaign was given this kernel before"
-    return ""
+    return "the campaign was given this kernel before" if given else ""
+
+
+def _same(entry: Entry, what: Contribution, text: str) -> bool:
+    if what != entry.what:
+        return False
+    return text == entry.text if what == "idea" else kernel_id(text) == kernel_id(entry.text)
 
 
 def _when(whole: Replay, run_dir: Path) -> str:
     """When it is taken, in a clause."""
     last = whole.sessions[-1] if whole.sessions else None
-    resume = resume_command(run_dir, spent(whole, whole.budgets))
-    if not is_driven(store_of(run_dir)):
+    resume = resume_command(run_dir, spent(whole, whole.budgets) or reached_by(whole))
+    store = store_of(run_dir)
+    if not is_driven(store):
         return f"the campaign does not run, and takes it when it goes on: {resume}"
-    if last is not None and (last.finished or last.search_ended_at):
+    if searches_no_more(whole, store):
         return f"the campaign ends just now, and takes it when it goes on: {resume}"
-    if last is not None and last.paused_at is not None:
+    if last is None or not last.search_began_at or state_of(whole, store) == "starting":
+        return "the campaign starts just now, and takes it once it searches"
+    if last.paused_at is not None:
         return f"the campaign is paused, and measures it when it goes on: {resume}"
     return "the campaign takes it within a second"

@@ -6,8 +6,9 @@ from typing import IO
 
 from engine.cli.usage import FAILED, OK, UsageError
 from engine.commands import command, resume_command, shown
-from engine.history.campaigns import store_of
+from engine.history.campaigns import searches_no_more, store_of
 from engine.inbox import ask_to_pause, is_to_pause, let_go_on
+from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from engine.store.store import is_driven
 
@@ -15,11 +16,18 @@ from engine.store.store import is_driven
 def pause(run: Path, stream: IO[str]) -> int:
     """Returns the exit code. Raises StoreError."""
     store = store_of(run)
-    run_dir = store.parent
+    whole, run_dir = replay(store), store.parent
     if not is_driven(store):
         print(
             f"{shown(run_dir)} does not run, so there is nothing to pause; "
             f"'{resume_command(run_dir)}' goes on with it",
+            file=stream,
+        )
+        return FAILED
+    if searches_no_more(whole, store):
+        print(
+            f"{shown(run_dir)} searches no more, so there is nothing to pause: it measures its "
+            "best again, and ends",
             file=stream,
         )
         return FAILED
@@ -42,8 +50,8 @@ def go_on(run: Path, stream: IO[str], *, budgets: Sequence[str]) -> bool:
         return False
     if budgets:
         raise UsageError(
-            f"{shown(run)} runs, and is paused: budgets change only when it does not run; leave "
-            f"{budgets[0]} out to let it go on, or end it with Ctrl-C first"
+            f"{shown(run)} runs, and is paused: budgets and stop change only when it does not run; "
+            f"leave {budgets[0]} out to let it go on, or end it with Ctrl-C first"
         )
     let_go_on(run)
     print(

@@ -99,9 +99,12 @@ class Probed:
     @property
     def told(self) -> str:
         """For a prompt, in one line: the question, and what came of it; of a probe that was asked
-        for no more than there is room for beside others."""
-        whole = " ".join(filter(None, [self.answer.question, self.outcome]))
-        return whole if self.shipped else shortened(whole, MOST_TOLD)
+        for no more than there is room for beside others. What a model's question supposes was not
+        measured, so it is told as a question of one."""
+        if self.shipped:
+            return " ".join(filter(None, [self.answer.question, self.outcome]))
+        asked = f'A designer asked: "{self.answer.question}"' if self.answer.question else ""
+        return shortened(" ".join(filter(None, [asked, self.outcome])), MOST_TOLD)
 
     @property
     def outcome(self) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.cli.main import main
-from engine.findings.file import findings_text, read_findings
+from engine.findings.file import findings_text
 from engine.findings.merge import Merged
+from engine.findings.reader import read_findings
 from operators.finding import About, Finding
 from tests.engine import campaign_log as log
 from tests.engine.findings.records import HERE

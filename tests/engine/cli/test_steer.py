@@ -14,10 +14,10 @@ from engine.cli.look.picture import line, stage
 from engine.cli.progress import PlainLines, table
 from engine.cli.progress import line as progress_line
 from engine.history.follow import Follower
-from engine.inbox import INBOX, Entry, is_to_pause, put, waiting
+from engine.inbox import INBOX, REFUSED, Entry, is_to_pause, put, set_aside, waiting
 from engine.preparation import campaign_started
 from engine.store.events import Drafted, Evaluated, Event
-from engine.store.kinds.sessions import SearchStarted
+from engine.store.kinds.sessions import SearchEnded, SearchStarted
 from engine.store.kinds.steering import Injected, Paused, WentOn
 from engine.store.store import driving
 from evaluators.kernel.source import kernel_id
@@ -68,8 +68,17 @@ def test_a_kernel_lies_in_the_inbox_until_the_campaign_goes_on(
     ((_, entry),) = waiting(folder)
     assert entry == Entry(what="kernel", name="mine.hip", text=MINE, island=1)
     assert not list((folder / INBOX).glob(".*"))
-    again = refused(capsys, "inject", folder, mine, code=1)
-    assert again.endswith("the campaign was given this kernel before; nothing was put in")
+    again = refused(capsys, "inject", folder, mine, "--wait", code=1)
+    assert "nothing was put in, as the inbox holds this kernel already; the campaign does" in again
+
+
+def test_nobody_waits_for_a_campaign_that_does_not_run(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, mine = run(), file(tmp_path, "mine.hip", MINE)
+    assert cli.main(["inject", str(folder), str(mine), "--wait"]) == 1
+    assert "nothing to wait for" in capsys.readouterr().out
+    assert len(list(waiting(folder))) == 1
 
 
 def test_what_is_wrong_with_a_file_is_said_at_once(
@@ -117,7 +126,7 @@ def test_an_idea_may_name_its_base(
     assert entry == Entry(what="idea", name="idea.md", text="Use fewer barriers.", base_id="tile")
     capsys.readouterr()
     said = refused(capsys, "inject", folder, idea, code=1)
-    assert "the campaign was given this idea before" in said
+    assert "nothing was put in, as the inbox holds this idea already" in said
     for text, why in (
         ("---\nbase: nobody\n---\nx", "no kernel begins with 'nobody'"),
         ("---\nbase: broken\n---\nx", "kernel broken did not pass, so it can be no base"),
@@ -125,6 +134,7 @@ def test_an_idea_may_name_its_base(
         ("---\nbase: tile\nx", "is not closed by a line ---"),
         ("---\nbase: [\n---\nx", "idea.md, line "),
         (" \n", "it says nothing"),
+        ("Try this.\n\x1b[2J", "line 2: the control character U+001B is not allowed"),
         ("x" * 9000, "it has 9000 characters, and an idea 8000 at most"),
     ):
         idea.write_text(text)
@@ -145,10 +155,53 @@ def test_only_a_campaign_that_runs_is_paused_and_resume_lets_it_go_on(
         assert is_to_pause(folder)
         assert "'" in capsys.readouterr().out
         said = refused(capsys, "resume", folder, "budgets.evaluations=500")
-        assert "budgets change only when it does not run" in said and is_to_pause(folder)
+        assert "budgets and stop change only when it does not run" in said and is_to_pause(folder)
         assert cli.main(["resume", str(folder)]) == 0
         assert not is_to_pause(folder)
         assert "goes on in the process that runs it" in capsys.readouterr().out
+
+
+def test_what_comes_after_the_search_is_for_when_it_goes_on(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = (SearchStarted(number=0), SearchEnded(number=0, reason="the evaluations are spent"))
+    folder, mine = run(*ended), file(tmp_path, "mine.hip", MINE)
+    with driving(folder / "store.sqlite"):
+        os.utime(folder / "store.sqlite.driver", (1.7e9, 1.7e9))  # it began before
+        assert "searches no more" in refused(capsys, "pause", folder, code=1)
+        assert not is_to_pause(folder)
+        assert cli.main(["inject", str(folder), str(mine)]) == 0
+        assert "the campaign ends just now, and takes it when it" in capsys.readouterr().out
+
+
+def test_a_campaign_that_starts_takes_it_once_it_searches(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = run()
+    with driving(folder / "store.sqlite"):  # which began after all that is stored
+        for number, state in enumerate(("starts just now", "within a second")):
+            mine = file(tmp_path, f"{number}.hip", f"{MINE}// {number}\n")
+            assert cli.main(["inject", str(folder), str(mine)]) == 0
+            assert state in capsys.readouterr().out
+            log.write(folder / "store.sqlite", [SearchStarted(number=0)])
+            os.utime(folder / "store.sqlite.driver", (1.7e9, 1.7e9))
+
+
+def test_only_a_campaign_is_paused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = file(tmp_path, "it.yaml", "task: sgemm\n")
+    assert "this is not a campaign's store" in refused(capsys, "pause", config)
+    assert "no campaign is here" in refused(capsys, "pause", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", [b"red\x1b[31m\n.hip", b"latin\xff.hip"])
+def test_a_name_that_no_terminal_should_be_told_is_told_by_its_codes(
+    run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: bytes
+) -> None:
+    folder, mine = run(), file(tmp_path, os.fsdecode(name), MINE)
+    assert cli.main(["inject", str(folder), str(mine)]) == 0
+    (said,) = capsys.readouterr().out.splitlines()
+    ((_, entry),) = waiting(folder)
+    assert entry is not None and entry.name.isprintable() and entry.name in said
 
 
 def test_watch_says_since_when_a_campaign_rests(run: Callable[..., Path]) -> None:
@@ -195,13 +248,20 @@ def test_progress_says_since_when_a_campaign_rests() -> None:
     assert "runs/short' goes on" in lines[1] and "left: 30 evaluations" in lines[1]
     assert "paused since" in str(next(iter(table(resting).columns[1].cells)))
     assert "paused" not in progress_line(at_work)
+    cells = [" ".join(map(str, table(one).columns[1].cells)) for one in (at_work, resting)]
+    assert ["ends in about" in text for text in cells] == [True, False]
 
 
 def test_entries_keep_their_order_and_one_that_is_no_entry_is_told_apart(tmp_path: Path) -> None:
     names = [put(tmp_path, Entry(what="kernel", name=str(n), text="")) for n in range(3)]
-    file(tmp_path / INBOX, "9.json", '{"what": "song"}')
+    file(tmp_path / INBOX, "8.json", '{"what": "song"}')
+    (tmp_path / INBOX / "9.json").mkdir()
     found = list(waiting(tmp_path))
-    assert [name for name, _ in found] == [*names, "9.json"] and found[-1][1] is None
+    assert [name for name, _ in found] == [*names, "8.json", "9.json"]
+    assert [entry is None for _, entry in found] == [False, False, False, True, True]
+    for name, _ in found[-2:]:
+        set_aside(tmp_path, name, where=REFUSED)
+    assert [name for name, _ in waiting(tmp_path)] == names
 
 
 def test_an_injection_says_where_its_draft_stands() -> None:

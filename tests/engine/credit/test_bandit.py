@@ -88,3 +88,14 @@ def test_draws_follow_the_shares() -> None:
     source = rng()
     names = [drawn({"a": 0.9, "b": 0.1}, source) for _ in range(500)]
     assert 0.85 < names.count("a") / 500 < 0.95
+
+
+@pytest.mark.parametrize("half_life", [1e-320, 0.01, 0.1, 15, 1e308])
+def test_what_faded_to_nothing_is_forgotten(half_life: float) -> None:
+    one = Bandit({"a": 1.0, "b": 1.0}, floor=0.1, half_life=half_life, sharpness=8.0)
+    one.take("a", 0.3, ONE)
+    for _ in range(1200):
+        one.take("b", 0.0, ONE)
+        one.rates()
+    shares = one.shares(rng())
+    assert sum(shares.values()) == pytest.approx(1.0) and min(shares.values()) >= 0.05

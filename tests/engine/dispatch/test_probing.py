@@ -235,7 +235,8 @@ def test_a_probe_that_breaks_the_device_is_an_answer() -> None:
         await world.settle()
         first, second = world.stored
         assert (first.answer.status, first.answer.question) == (Status.CRASHED, "one")
-        assert first.told.startswith("one It crashed: 3 processes were lost over it")
+        crashed = "It crashed: 3 processes were lost over it"
+        assert first.told.startswith(f'A designer asked: "one" {crashed}')
         assert second.answer.passed
         faults = world.journal.of(Fault)
         assert [one.kernel_id for one in faults] == [probe("one").id] * ATTEMPTS
@@ -328,4 +329,6 @@ def test_an_answer_is_read_again_as_it_was() -> None:
     kind, key, island, cycle, body = to_row(event)
     assert (kind, key, island, cycle) == ("probed", probe("one").id, None, None)
     assert from_row(kind, body) == event
-    assert event.told == "one It did not end in time: it took longer than 5 s. Little."
+    what = "It did not end in time: it took longer than 5 s. Little."
+    assert event.told == f'A designer asked: "one" {what}'  # what it supposes was not measured
+    assert replace(event, asked_by=SHIPPED).told == f"one {what}"

@@ -13,7 +13,8 @@ from engine.campaign import resume_campaign, run_campaign
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.findings.distillation import Distillation
-from engine.findings.file import read_findings, write_findings
+from engine.findings.file import write_findings
+from engine.findings.reader import read_findings
 from engine.islands.memory import Memory
 from engine.snapshot import Snapshot
 from engine.store.events import Event, to_row
@@ -191,6 +192,22 @@ def test_a_broken_file_is_left_alone_and_said_to_be_broken(first: Path, tmp_path
     made.write(made.draft().event())
     assert path.read_text() == "wins: [\n"
     assert "findings.yaml, line 2" in made.trouble and "mend the file" in made.trouble
+
+
+def test_an_edit_while_a_model_is_asked_is_taken_in(first: Path, tmp_path: Path) -> None:
+    there = copied(first, tmp_path)
+    path, made = there / "findings.yaml", follower(there)
+    event = made.draft().event()
+    mine = "traps:\n- rule: Leave the edges alone"
+    said = re.sub(r"^traps:( \[\])?$", mine, path.read_text(), count=1, flags=re.MULTILINE)
+    path.write_text(said)
+    assert not made.write(event) and path.read_text() == said
+    again = made.draft()
+    assert "Leave the edges alone" in [one.rule for one in again.before]
+    assert made.write(again.event()) and made.write(again.event())
+    assert {one.rule: one.by for one in read_findings(path).findings}[
+        "Leave the edges alone"
+    ] == "person"
 
 
 # --- models -----------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.findings.book import distilled
-from engine.findings.file import FindingsError, edits_of, findings_text, read_findings
+from engine.findings.file import edits_of, findings_text
+from engine.findings.reader import FindingsError, read_findings
 from evaluators.evaluation import Status
 from operators.finding import Finding
 from tests.engine.findings.records import HERE, failed, made, record
@@ -79,6 +80,12 @@ def test_what_a_person_changes_adds_or_takes_out_is_seen(tmp_path: Path) -> None
     assert last.id not in {one.id for one in after} and len(after) == len(FOUND)
 
 
+def test_without_the_distillation_s_number_no_rule_becomes_a_person_s(tmp_path: Path) -> None:
+    said = text(FOUND[1:]).replace("distillation: 1\n", "")
+    edits = edits_of(write(tmp_path, said), {1: FOUND[:1], 2: FOUND})
+    assert not edits.kept and not edits.dropped
+
+
 def test_a_file_of_an_earlier_distillation_drops_nothing_that_came_later(tmp_path: Path) -> None:
     path = write(tmp_path, text(FOUND[:1], number=1))
     edits = edits_of(path, {1: FOUND[:1], 2: FOUND})
@@ -95,6 +102,16 @@ def test_a_file_of_an_earlier_distillation_drops_nothing_that_came_later(tmp_pat
         ("wins:\n- rule: x\n  by: nobody\n", "wins.0.by"),
         ("wins: 3\n", "wins"),
         ("a: &b c\n", "aliases are not allowed|anchors|not a known key"),
+        ("campaign: it\nwins:\n- rule: x\n  ratio: [2, .nan, 3]\n", ", line 4: wins.0.ratio.1: "),
+        ("wins:\n- rule: x\n  ratio: [.inf, 1, .inf]\n", "wins.0.ratio.0: write a finite number"),
+        ("wins:\n- rule: x\n  ratio: [2, 1.0e-300, 3]\n", "each above 0"),
+        ("wins:\n- rule: ' '\n", ", line 2: wins.0.rule: write the rule"),
+        (f"wins:\n- rule: {'x ' * 5000}\n", "a rule has at most 2000 characters"),
+        ("wins:\n- {rule: x, id: a}\n- {rule: y, id: a}\n", ", line 3: this id a stands twice"),
+        ("wins:\n- rule: x\n\n- rule: X\n", ", line 4: this rule stands twice"),
+        ("wins: {rule: x}\n", ", line 1: wins: write a list"),
+        ("wins:\n- rule: 5\n", "wins.0.rule: write text"),
+        ("wins:\n" + "".join(f"- rule: r{n}\n" for n in range(2001)), "has 2001 rules"),
     ],
 )
 def test_a_broken_file_is_a_sentence_with_its_name(tmp_path: Path, said: str, why: str) -> None:
@@ -103,7 +120,37 @@ def test_a_broken_file_is_a_sentence_with_its_name(tmp_path: Path, said: str, wh
         read_findings(path)
     message = str(raised.value)
     assert message.startswith(str(path)) and "\n" not in message
+    assert len(message) < len(str(path)) + 400
     assert any(one in message for one in why.split("|")), message
+
+
+def test_a_large_campaign_s_file_is_read_again(tmp_path: Path) -> None:
+    """A rule may be shown by hundreds of kernels."""
+    kernels = tuple(f"{n:016x}" for n in range(300))
+    many = tuple(
+        replace(FOUND[0], id=f"{n:08x}", rule=f"rule {n}", shown_by=kernels) for n in range(100)
+    )
+    path = write(tmp_path, text(many))
+    assert path.stat().st_size > 300_000
+    assert len(read_findings(path).findings) == 100
+
+
+def test_what_would_move_a_terminal_s_cursor_is_written_by_its_code(tmp_path: Path) -> None:
+    escape = r'"a\e[2J\nb"'
+    said = (
+        f"campaign: {escape}\nwins:\n- rule: {escape}\n  origin: {escape}\n"
+        f"  shown_by: [{escape}]\n  condition: {{task: {escape}, shapes: [{escape}]}}\n"
+    )
+    told = read_findings(write(tmp_path, said))
+    (one,) = told.findings
+    texts = (told.campaign, one.rule, one.origin, *one.shown_by, one.condition.task)
+    assert {*texts, *one.condition.shapes} == {r"a\x1b[2J b"}
+    again = findings_text(
+        (replace(one, rule="a\x1b[2J b"),), campaign="x\nwins: []", evaluations=1, condition=HERE
+    )
+    path = write(tmp_path, again)
+    assert edits_of(path, {-1: [replace(one, rule="a\x1b[2J b")]}).kept == ()
+    assert read_findings(path).findings[0].rule == one.rule
 
 
 def test_a_file_that_is_no_text_is_a_sentence_too(tmp_path: Path) -> None:

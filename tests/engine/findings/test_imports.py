@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.findings.file import FindingsError, findings_text
+from engine.findings.file import findings_text
 from engine.findings.imports import bring
+from engine.findings.reader import FindingsError
 from operators.finding import About, Condition, Finding, lines
 from tests.engine.findings.records import HERE
 
@@ -70,3 +71,23 @@ def test_what_fell_is_not_brought_along_and_nothing_is_said_to_be_nothing(tmp_pa
 def test_a_folder_without_a_campaign_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FindingsError, match=r"neither findings\.yaml nor store\.sqlite"):
         bring([tmp_path], HERE)
+
+
+def test_a_rule_of_these_shapes_goes_before_the_same_of_others(tmp_path: Path) -> None:
+    there = replace(RULE, condition=replace(HERE, task_hash="another"), ratio=(3.0, 2.9, 3.1))
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    sources = [file(folders[0], there), file(folders[1], RULE)]
+    for order in (sources, sources[::-1]):
+        assert [one.ratio for one in bring(order, HERE).findings] == [RULE.ratio]
+
+
+def test_a_rule_of_no_device_says_what_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "notes.yaml"
+    path.write_text("wins:\n- rule: Never transpose b\n")
+    (why,) = bring([path], HERE).refused
+    written = f"condition: {{device_class: {HERE.device_class}}}"
+    assert f"is for no device (write '{written}' at the file's head" in why
+    path.write_text(f"{written}\nwins:\n- rule: Never transpose b\n")
+    assert [one.rule for one in bring([path], HERE).findings] == ["Never transpose b"]

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from engine.findings.file import FindingsFile
 from engine.findings.merge import merged
+from engine.findings.reader import FindingsFile
 from operators.finding import About, Finding
 from tests.engine.findings.records import HERE
 
@@ -83,3 +83,16 @@ def test_failures_are_counted_together_and_points_stay_apart() -> None:
     assert failures.failures == 5 and len(failures.shown_by) == 5
     start = next(one for one in found.findings if one.about.params)
     assert start.about.params == {"TM": 4} and start.ratio == (9.0, 8.5, 10)
+
+
+def test_a_campaign_s_evidence_counts_once_however_often_it_comes() -> None:
+    found = merged([campaign("one", WIN), campaign("one", WIN)])
+    assert found.findings == (replace(WIN, origin="one"),)
+    grown = replace(WIN, origin="one", ratio=(1.31, 1.25, 1.38), shown_by=("a", "b", "e"))
+    assert merged([campaign("one", WIN), campaign("two", grown)]).findings == (grown,)
+
+
+def test_words_without_a_number_contradict_by_their_names() -> None:
+    said = Finding(id="s", kind="win", rule="Never use LDS", condition=HERE, by="person")
+    found = merged([campaign("one", said), campaign("two", replace(said, id="u", kind="trap"))])
+    assert found.contradictions == ("Never use LDS: it is a win in one and is a trap in two",)

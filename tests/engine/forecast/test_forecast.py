@@ -330,5 +330,6 @@ def test_where_evaluations_end_first_or_nothing_is_known_nothing_is_said() -> No
     assert lasting_text(Left(), asked=100, calls=None) == ""
     rest = Left(evaluations=30, calls=60)
     assert ending_text(rest, 0.5, "") == "30 evaluations, 60 calls; ends in about 60 s"
+    assert ending_text(Left(evaluations=0, calls=60), 0.5, "") == "0 evaluations, 60 calls"
     told = "at this rate the calls last for 15 more evaluations"
     assert ending_text(rest, 0.5, told) == f"30 evaluations, 60 calls; {told}"

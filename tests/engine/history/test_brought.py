@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from engine.history.brought import UNDER_WAY, Brought, brought_into, counted
+from engine.history.brought import LEFT, UNDER_WAY, Brought, brought_into, counted
 from engine.store.events import Added, CycleFinished, CycleStarted, Drafted, Evaluated, Event
+from engine.store.kinds.sessions import SessionFinished
 from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay, replay
 from evaluators.kernel.source import kernel_id
@@ -38,6 +39,15 @@ def test_a_kernel_has_the_verdict_on_its_id(tmp_path: Path) -> None:
     measured = log.evaluation(kernel_id(TEXT), 2.0)
     found = outcome(tmp_path, kernel(1, "1.json"), Evaluated(evaluation=measured))
     assert found.settled and found.evaluation == measured
+
+
+def test_what_a_campaign_that_ended_did_not_come_to_waits_for_the_next_session(
+    tmp_path: Path,
+) -> None:
+    ended = SessionFinished(number=0, reason="the evaluations are spent")
+    for folder, brought in ((tmp_path / "a", IDEA), (tmp_path / "b", kernel(1, "1.json"))):
+        found = outcome(folder, brought, ended)
+        assert found.why == LEFT and not found.settled
 
 
 def test_of_an_idea_the_last_kernel_counts(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_resuming_says_what_was_reached_and_how_to_go_on(
     [
         ("stop.speedup=1", "stop.speedup: input should be greater than 1, not 1"),
         ("stop.speed_of_light=90", "input should be less than or equal to 1, not 90"),
-        ("stop.plateau=soon", "stop.plateau: input should be a valid integer"),
+        ("stop.plateau=soon", "stop.plateau: write a whole number"),
         ("stop.spedup=3", "stop.spedup is not a known key (did you mean speedup?)"),
         ("seed=3", "resume changes budgets and stop alone"),
     ],

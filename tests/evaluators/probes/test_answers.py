@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
@@ -16,6 +17,7 @@ from evaluators.probes.measured import Interval
 from evaluators.probes.probe import Answer, BuiltProbe, compile_probe
 from evaluators.probes.run import answer, measure
 from evaluators.probes.shipped import catalogue, shipped
+from evaluators.probes.telling import numbers
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.probes.files import ADD, probe_text
@@ -172,3 +174,28 @@ def test_answers_of_the_shipped_set_fit_a_prompt(device: CpuDevice) -> None:
     assert [one.reason for one in answers if not one.passed] == []
     assert all(1 <= len(one.sentences) <= 2 for one in answers)
     assert sum(len(sentence) for one in answers for sentence in one.sentences) <= 2500
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ("per: 1000000000000000000", "the 1,000,000,000,000,000,000 operations that its file"),
+        ("bytes: 1000000000000000", "it can't have done the 1,000,000,000,000,000 bytes that its"),
+    ],
+)
+def test_a_file_that_counts_what_no_device_does_gets_no_rate(
+    device: CpuDevice, counts: str, told: str
+) -> None:
+    probe = built(probe_text(more=f"  {counts}\n"), device)
+    first, *_ = answer(device, probe).sentences
+    assert told in first and " a run (" in first and "TB/s" not in first
+
+
+def test_a_row_of_what_is_no_number_is_told_once() -> None:
+    assert numbers(np.full(64, np.nan, np.float32)) == "64 times nan"
+    assert numbers(np.full(64, 7, np.int32)) == "64 times 7"
+
+
+def test_a_question_moves_no_cursor(device: CpuDevice) -> None:
+    probe = built(probe_text(question=r'"Red?\e[2J\r\nNow"'), device)
+    assert answer(device, probe).question == r"Red?\x1b[2J Now"

@@ -1,15 +1,18 @@
 """Answers in the user's cache folder: whose they are, damaged files, campaigns at the same time."""
 
+import fcntl
+import json
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluators.cpu.toolchain import CACHE_VARIABLE
-from evaluators.device_info import DeviceInfo
+from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.evaluation import Status
 from evaluators.probes import kept as keeping
 from evaluators.probes.kept import MOST_KEPT, keep, kept
@@ -40,13 +43,15 @@ def file_of(folder: Path) -> Path:
 
 def test_answers_come_back(folder: Path) -> None:
     assert kept(H100) == {}
-    keep(H100, by_id(answer("a"), answer("b", Status.COMPILE_ERROR)))
+    keep(H100, by_id(answer("a"), answer("b", Status.INVALID)))
     keep(H100, by_id(answer("c")))
-    assert kept(H100) == by_id(answer("a"), answer("b", Status.COMPILE_ERROR), answer("c"))
+    assert kept(H100) == by_id(answer("a"), answer("b", Status.INVALID), answer("c"))
     assert [path.suffix for path in sorted(folder.iterdir())] == [".json", ".lock"]
 
 
-@pytest.mark.parametrize("status", [Status.TIMEOUT, Status.CRASHED, Status.WRONG])
+@pytest.mark.parametrize(
+    "status", [Status.TIMEOUT, Status.CRASHED, Status.WRONG, Status.COMPILE_ERROR]
+)
 def test_what_may_not_come_again_is_not_kept(status: Status) -> None:
     keep(H100, by_id(answer("a", status)))
     assert kept(H100) == {}
@@ -83,7 +88,9 @@ def test_another_version_of_the_probing_code_has_its_own(monkeypatch: pytest.Mon
         b"\xff\x00",
         b"[]",
         b'{"answers": 3}',
+        b"[" * 100_000,
         b'{"answers": [{"probe_id": "a"}]}',
+        b'{"answers": ["a", [], null, {}]}',
         b'{"answers": [{"probe_id": 3, "question": "", "status": "PASSED", "reason": "", '
         b'"sentences": [], "seconds": 1}]}',
         b'{"answers": [{"probe_id": "a", "question": "", "status": "FINE", "reason": "", '
@@ -96,6 +103,62 @@ def test_a_damaged_file_is_written_anew(folder: Path, damage: bytes) -> None:
     assert kept(H100) == {}
     keep(H100, by_id(answer("b")))
     assert kept(H100) == by_id(answer("b"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": []},
+        {"status": "TIMEOUT"},
+        {"seconds": "soon"},
+        {"seconds": float("nan")},
+        {"seconds": -1},
+        {"sentences": "it is fast"},
+        {"sentences": ["\x1b[2J"]},
+        {"sentences": ["long " * 5000]},
+        {"colour": "red"},
+    ],
+)
+def test_an_answer_that_nobody_kept_is_passed_over_and_the_others_stay(
+    folder: Path, change: dict[str, Any]
+) -> None:
+    keep(H100, by_id(answer("a"), answer("b")))
+    told = json.loads(file_of(folder).read_text())
+    told["answers"][0] |= change
+    file_of(folder).write_text(json.dumps(told))
+    assert kept(H100) == by_id(answer("b"))
+
+
+def test_where_it_can_t_be_written_nothing_is_left_behind(folder: Path) -> None:
+    keep(H100, by_id(answer("a")))
+    path = file_of(folder)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(OSError, match=r"directory"):
+        keep(H100, by_id(answer("b")))
+    assert {one.suffix for one in folder.iterdir()} == {".json", ".lock"}
+
+
+def test_a_process_that_keeps_the_lock_holds_nobody_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(H100, by_id(answer("a")))
+    monkeypatch.setattr(keeping, "LOCK_S", 0.05)
+    with file_of(folder).with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(TimeoutError, match=r"another process holds .*\.lock"):
+            keep(H100, by_id(answer("b")))
+    assert set(kept(H100)) == {"a"}
+
+
+def test_a_user_without_a_home_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CACHE_VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where nobody knows the user
+    with pytest.raises(
+        BackendMissing, match=f"without a home: name another one with {CACHE_VARIABLE}"
+    ):
+        kept(H100)
 
 
 def test_a_file_does_not_grow_without_end() -> None:

@@ -55,7 +55,10 @@ def test_names_of_params_are_compiled_and_others_are_sizes() -> None:
     ("text", "said"),
     [
         ("x", "line 1: a kernel file begins with its front matter"),
-        ("/*---\nlaunches: []\n---*/", "line 1: a probe file's front matter has the key 'probe'"),
+        (
+            "/*---\nlaunches: []\n---*/",
+            "line 1: the front matter lacks the key 'probe', which makes a file a probe",
+        ),
         (
             probe_text(top="scratch: {s: 4}\n"),
             "line 8: unknown key 'scratch' in a probe (known: launches, params, options, probe)",

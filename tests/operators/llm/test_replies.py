@@ -42,6 +42,15 @@ def test_the_object_is_found(text: str) -> None:
     assert read_structured(reply(text), SelectorReply).model_dump() == GOOD
 
 
+def test_no_word_of_a_reply_moves_a_terminal_s_cursor() -> None:
+    said = {**GOOD, "rationale": "first\r\n\tthen \x1b[2J\x07\x9b red"}
+    read = read_structured(reply(json.dumps(said)), SelectorReply)
+    assert read.rationale == "first\r\n\tthen \\x1b[2J\\x07\\x9b red"
+    design = {"experiments": [experiment(technique="\x1b]0;x")], "avenues": ["\x1b[31m"]}
+    found = read_structured(reply(json.dumps(design)), DesignerReply)
+    assert (found.experiments[0].technique, found.avenues) == (r"\x1b]0;x", [r"\x1b[31m"])
+
+
 A, B = "a1" * 8, "0" * 8 + "7" * 8  # the second would be a number to YAML
 
 
