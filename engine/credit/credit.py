@@ -182,7 +182,7 @@ def _whole(bandit: Bandit, arm: str, earned: Iterable[Earned], *, over_best: boo
         kernels += bool(one.origin)
         gain = one.over_best if over_best else one.gain
         costs = float(bool(one.origin)), one.seconds, one.dollars
-        bandit.take(arm, worth(gain, one.deviation), costs, fades=bool(one.origin))
+        bandit.take(arm, worth(gain, one.deviation), costs, kernel=bool(one.origin))
     if not kernels:
         bandit.take(arm, 0.0, (1.0, 0.0, 0.0))
 
