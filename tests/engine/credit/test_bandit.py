@@ -1,4 +1,4 @@
-"""Tests of the bandit: its weights at first, its floor, what fades, and that failures cost."""
+"""Tests of the bandit: its weights at first, its floor, changes, and that failures cost."""
 
 import numpy as np
 import pytest
@@ -82,6 +82,40 @@ def test_who_no_longer_gains_is_left_though_nobody_else_was_asked() -> None:
     for _ in range(15):
         one.take("a", 0.0, ONE)
     assert one.shares(rng())["a"] < before
+
+
+def test_who_goes_on_as_before_keeps_the_record_and_who_changed_loses_it() -> None:
+    steady, changed = bandit(), bandit()
+    for _ in range(60):
+        steady.take("a", 0.3, ONE)
+        changed.take("a", 0.3, ONE)
+        steady.take("b", 0.0, ONE)
+        changed.take("b", 0.0, ONE)
+    steady.take("a", 0.0, ONE)
+    for _ in range(8):
+        changed.take("a", 0.0, ONE)
+    assert steady.shares(rng())["a"] > 0.85
+    assert changed.shares(rng())["a"] < 0.75
+
+
+def test_who_gains_now_and_then_is_not_left_for_some_failures() -> None:
+    one = bandit()
+    for number in range(60):
+        one.take("a", 0.3 if number % 3 == 0 else 0.0, ONE)
+        one.take("b", 0.0, ONE)
+    for _ in range(4):
+        one.take("a", 0.0, ONE)
+    assert one.shares(rng())["a"] > 0.7
+
+
+def test_costs_besides_are_no_failures() -> None:
+    plain, dear = bandit(), bandit()
+    for number in range(20):
+        for one in (plain, dear):
+            one.take("a", 0.3, ONE)
+            one.take("b", 0.3 if number % 2 else 0.0, ONE)
+        dear.take("a", 0.0, (0.0, 10.0, 0.0), kernel=False)
+    assert 0.5 * plain.rates()["a"] < dear.rates()["a"] < plain.rates()["a"]
 
 
 def test_draws_follow_the_shares() -> None:
