@@ -38,10 +38,11 @@ class _Arm:
         self._tries = np.full((1, 2), 0.5)
         self._at = 0
 
-    def take(self, row: Array, stays: float, at: int, *, kernel: bool) -> None:
-        """stays: the chance that no change comes with a kernel; at: how many all arms had."""
+    def take(self, row: Array, stays: float, at: int, *, tells: bool) -> None:
+        """stays: the chance that no change comes with a kernel; at: how many all arms had. tells:
+        this is a kernel, and whether it gained tells of changes."""
         chances, self._at = self._waited(stays, at), at
-        if kernel:
+        if tells:
             gained = int(row[0] > 0)
             chances *= self._tries[:, gained] / self._tries.sum(axis=1)
             self._tries[:, gained] += 1
@@ -74,19 +75,27 @@ class Bandit:
     weights alone decide at first. A part of the draws, the floor, follows the weights for ever.
 
     An arm may change with every kernel that is taken, and what it was before says nothing of what
-    it is now. When it last did is told by whether its kernels gained (Adams and MacKay, Bayesian
-    online changepoint detection, 2007; with Thompson sampling Mellor and Shapiro, AISTATS 2013).
-    So an arm that no longer does what it did is left soon, one that goes on as it did keeps its
-    record, and one that is no longer asked is tried again.
+    it is now. So what was seen fades, and an arm that is no longer asked is tried again. Where
+    gains tell of changes, when it last changed follows from whether its kernels gained (Adams and
+    MacKay, Bayesian online changepoint detection, 2007; with Thompson sampling Mellor and Shapiro,
+    AISTATS 2013): an arm that no longer does what it did is left soon, and one that goes on as it
+    did keeps its record.
     """
 
     def __init__(
-        self, weights: Mapping[str, float], *, floor: float, half_life: float, sharpness: float
+        self,
+        weights: Mapping[str, float],
+        *,
+        floor: float,
+        half_life: float,
+        sharpness: float,
+        gains_tell: bool = False,
     ) -> None:
-        """floor: 0..1; half_life: kernels of other arms after which an arm is as likely to have
-        changed as not; sharpness: the power of a rate. Arms with weight 0 are never drawn."""
+        """floor: 0..1; half_life: kernels after which an arm is as likely to have changed as not,
+        where its gains don't tell; sharpness: the power of a rate. Arms with weight 0 are never
+        drawn."""
         self.weights = {arm: weight for arm, weight in weights.items() if weight > 0}
-        self._floor, self._sharpness = floor, sharpness
+        self._floor, self._sharpness, self._gains_tell = floor, sharpness, gains_tell
         self._stays = 0.5 ** (1 / half_life)
         self._usual_fading = 0.5 ** (1 / (USUAL * half_life))
         self._arms: dict[str, _Arm] = {}
@@ -100,7 +109,8 @@ class Bandit:
             self._usual *= self._usual_fading
         row = _row(gain, costs)
         self._usual += row
-        self._arms.setdefault(arm, _Arm()).take(row, self._stays, self._taken, kernel=kernel)
+        tells = kernel and self._gains_tell
+        self._arms.setdefault(arm, _Arm()).take(row, self._stays, self._taken, tells=tells)
 
     def rates(self) -> Mapping[str, float]:
         """Mean of the posterior by arm; 1.0: as usual."""

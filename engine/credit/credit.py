@@ -79,7 +79,9 @@ class Credit:
     """Follows from (seed, island, cycle) and the order of the island's own events.
 
     Operators decide what is worked on too: they are credited with gains over the island's best.
-    Models and avenues are given a Base: they are with gains over that.
+    Models and avenues are given a Base: they are with gains over that. Models may change from one
+    day to the next, and their gains tell of it. Those of operators and avenues grow rare as a
+    search goes on, whoever is asked: there what was seen fades, and that is all.
     """
 
     def __init__(self, config: CampaignConfig, island: int) -> None:
@@ -91,6 +93,7 @@ class Credit:
                 floor=floor,
                 half_life=half_life,
                 sharpness=GENTLE if choice in (OPERATOR, AVENUE) else SHARP,
+                gains_tell=choice not in (OPERATOR, AVENUE),
             )
             for choice, arms in choices_of(config, island).items()
         }

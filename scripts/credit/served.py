@@ -15,7 +15,7 @@ from engine.store.store import read_events
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import KernelSource, kernel_id
-from scripts.credit.pair import LLM, MOST_CALLS, NAMES, TASK, WRITERS, gain_of, settings, written
+from scripts.credit.pair import LLM, NAMES, TASK, WRITERS, gain_of, settings, written
 from scripts.llm_loop.shared_memory import GainEvaluator, GainWorkbench, Place
 from scripts.scripted_model.answers import Messages, answer, listing, role_of
 from scripts.scripted_model.endpoint import serving
