@@ -187,7 +187,7 @@ def measured(given: argparse.Namespace, every: int, place: Place) -> dict[str, A
             }
         runs.append(made)
         print(f"{seed}: {made}".replace(text, "RUNS"), file=sys.stderr, flush=True)
-    return told(runs, given.evaluations)
+    return {"first_seed": given.first, **told(runs, given.evaluations)}
 
 
 def told(runs: Sequence[dict[str, Run]], evaluations: int) -> dict[str, Any]:
