@@ -41,8 +41,8 @@ class Credit(Section):
     """Part of the draws that follows the configured weights whatever was gained, so that nothing
     starves. 1: all of them, as with `off`."""
     half_life: float = Field(default=15, gt=0)
-    """Kernels after which what was gained counts half, as the useful model may be another one
-    later."""
+    """Kernels after which whoever is not asked is as likely as not another than before, so that
+    what was gained counts half. Whoever is asked tells by its own gains whether it changed."""
 
     @model_validator(mode="before")
     @classmethod

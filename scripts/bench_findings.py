@@ -167,7 +167,7 @@ def _counted(run_dir: Path, goal: float | None) -> Run:
 def measured(given: argparse.Namespace, every: int, place: Place) -> dict[str, Any]:
     """every: see --every."""
     runs: list[dict[str, Run]] = []
-    for seed in range(given.seeds):
+    for seed in range(given.first, given.first + given.seeds):
         with tempfile.TemporaryDirectory() as text:
             folder, another = Path(text), seed + 1000
             common: dict[str, Any] = {
@@ -187,7 +187,7 @@ def measured(given: argparse.Namespace, every: int, place: Place) -> dict[str, A
             }
         runs.append(made)
         print(f"{seed}: {made}".replace(text, "RUNS"), file=sys.stderr, flush=True)
-    return told(runs, given.evaluations)
+    return {"first_seed": given.first, **told(runs, given.evaluations)}
 
 
 def told(runs: Sequence[dict[str, Run]], evaluations: int) -> dict[str, Any]:
@@ -230,6 +230,7 @@ def main(argv: Sequence[str] | None = None, *, place: Place = nullcontext) -> in
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--evaluations", type=int, default=60, help="after the naive seed's")
     parser.add_argument(
         "--every",

@@ -1,7 +1,6 @@
 """A choice among arms that follows what they gained for what it cost: a Gamma-Poisson bandit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,34 +9,63 @@ PRIOR = 0.5
 SAMPLES = 64
 """Of the posterior, over which the chances of a draw are averaged."""
 USUAL = 10.0
-"""How many half-lives of an arm's sums the usual rate is remembered for."""
+"""How many half-lives the usual rate is remembered for."""
+RARE = 1e-3
+"""Of the chance of the likeliest; what is less likely is forgotten."""
 FORGOTTEN = 1e-100
+"""Squares of gains that are taken for none."""
 
 Costs = tuple[float, float, float]
 """What was spent: kernels, seconds, dollars. Only their shares count."""
 
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
-@dataclass(slots=True)
-class _Sums:
-    gain: float = 0.0
-    squares: float = 0.0
-    costs: Costs = (0.0, 0.0, 0.0)
 
-    def fade(self, by: float) -> None:
-        gain, squares = self.gain * by, self.squares * by
-        # Squares come to 0 before gains do, and one is divided by the other.
-        self.gain, self.squares = (gain, squares) if squares > FORGOTTEN else (0.0, 0.0)
-        kernels, seconds, dollars = self.costs
-        self.costs = kernels * by, seconds * by, dollars * by
+def _row(gain: float, costs: Costs) -> Array:
+    """(5,): gain, its square, kernels, seconds, dollars."""
+    return np.array([gain, gain**2, *costs])
 
-    def add(self, gain: float, costs: Costs) -> None:
-        self.gain, self.squares = self.gain + gain, self.squares + gain**2
-        mine, more = self.costs, costs
-        self.costs = mine[0] + more[0], mine[1] + more[1], mine[2] + more[2]
+
+class _Arm:
+    """What it gained and cost since it last changed, and how likely it did when.
+
+    chances: (n,), of a change before each of its last kernels, the last one of a change since;
+    sums: (n, 5), of _row, since then; tries: (n, 2), its kernels since then without a gain, and
+    with one. Each begins with a half, after Jeffreys.
+    """
+
+    def __init__(self) -> None:
+        self._chances = np.ones(1)
+        self._sums = np.zeros((1, 5))
+        self._tries = np.full((1, 2), 0.5)
+        self._at = 0
+
+    def take(self, row: Array, stays: float, at: int, *, tells: bool) -> None:
+        """stays: the chance that no change comes with a kernel; at: how many all arms had. tells:
+        this is a kernel, and whether it gained tells of changes."""
+        chances, self._at = self._waited(stays, at), at
+        if tells:
+            gained = int(row[0] > 0)
+            chances *= self._tries[:, gained] / self._tries.sum(axis=1)
+            self._tries[:, gained] += 1
+        kept = chances > RARE * chances.max()
+        self._chances = np.append(chances[kept] / chances[kept].sum(), 0.0)
+        self._sums = np.vstack([self._sums[kept] + row, np.zeros(5)])
+        self._tries = np.vstack([self._tries[kept], np.full(2, 0.5)])
+
+    def sums(self, stays: float, at: int) -> Array:
+        """(5,): what is to be expected that it gained and cost as it is now."""
+        return self._waited(stays, at) @ self._sums
+
+    def _waited(self, stays: float, at: int) -> Array:
+        """The chances, when other arms had kernels meanwhile."""
+        chances = self._chances * stays ** (at - self._at)
+        chances[-1] += 1 - chances.sum()
+        return chances
 
 
 class Bandit:
-    """Arms with weights, and discounted sums of what each gained and cost.
+    """Arms with weights, and what each gained and cost since it last changed.
 
     An arm's rate is how many gains it had, over how many would have been usual for what it spent:
     those of all arms together over a longer time, by its part of what they spent (the mean of its
@@ -47,34 +75,50 @@ class Bandit:
     number, (sum)^2 / sum of squares. A draw samples the rates (Thompson, Biometrika 25, 1933), and
     takes an arm with a chance in proportion to its weight times a power of its rate, so that
     weights alone decide at first. A part of the draws, the floor, follows the weights for ever.
-    What was seen fades, so that an arm which is no longer asked is tried again, and one which no
-    longer gains is left soon.
+
+    An arm may change with every kernel that is taken, and what it was before says nothing of what
+    it is now. So what was seen fades, and an arm that is no longer asked is tried again. Where
+    gains tell of changes, when it last changed follows from whether its kernels gained (Adams and
+    MacKay, Bayesian online changepoint detection, 2007; with Thompson sampling Mellor and Shapiro,
+    AISTATS 2013): an arm that no longer does what it did is left soon, and one that goes on as it
+    did keeps its record.
     """
 
     def __init__(
-        self, weights: Mapping[str, float], *, floor: float, half_life: float, sharpness: float
+        self,
+        weights: Mapping[str, float],
+        *,
+        floor: float,
+        half_life: float,
+        sharpness: float,
+        gains_tell: bool = False,
     ) -> None:
-        """floor: 0..1; half_life: in kernels that were taken; sharpness: the power of a rate. Arms
-        with weight 0 are never drawn."""
+        """floor: 0..1; half_life: kernels after which an arm is as likely to have changed as not,
+        where its gains don't tell; sharpness: the power of a rate. Arms with weight 0 are never
+        drawn."""
         self.weights = {arm: weight for arm, weight in weights.items() if weight > 0}
-        self._floor, self._sharpness = floor, sharpness
-        self._fading = 0.5 ** (1 / half_life)
+        self._floor, self._sharpness, self._gains_tell = floor, sharpness, gains_tell
+        self._stays = 0.5 ** (1 / half_life)
         self._usual_fading = 0.5 ** (1 / (USUAL * half_life))
-        self._sums: dict[str, _Sums] = {}
-        self._usual = _Sums()
+        self._arms: dict[str, _Arm] = {}
+        self._usual = np.zeros(5)
+        self._taken = 0
 
-    def take(self, arm: str, gain: float, costs: Costs, *, fades: bool = True) -> None:
-        """gain: 0 where it failed. fades: what was seen before counts a little less from now on."""
-        if fades:
-            self._usual.fade(self._usual_fading)
-            for sums in self._sums.values():
-                sums.fade(self._fading)
-        self._usual.add(gain, costs)
-        self._sums.setdefault(arm, _Sums()).add(gain, costs)
+    def take(self, arm: str, gain: float, costs: Costs, *, kernel: bool = True) -> None:
+        """gain: 0 where it failed. kernel: False: these are costs besides."""
+        if kernel:
+            self._taken += 1
+            self._usual *= self._usual_fading
+            if self._usual[1] <= FORGOTTEN:  # they come to 0 before gains do, and divide them
+                self._usual[:2] = 0.0
+        row = _row(gain, costs)
+        self._usual += row
+        tells = kernel and self._gains_tell
+        self._arms.setdefault(arm, _Arm()).take(row, self._stays, self._taken, tells=tells)
 
     def rates(self) -> Mapping[str, float]:
         """Mean of the posterior by arm; 1.0: as usual."""
-        counts = {arm: self._count(arm) for arm in dict.fromkeys((*self.weights, *self._sums))}
+        counts = {arm: self._count(arm) for arm in dict.fromkeys((*self.weights, *self._arms))}
         return {arm: had / due for arm, (had, due) in counts.items()}
 
     def shares(self, rng: np.random.Generator) -> Mapping[str, float]:
@@ -83,7 +127,7 @@ class Bandit:
         weights /= weights.sum()
         counts = np.array([self._count(arm) for arm in self.weights])
         rates = rng.gamma(counts[:, 0], 1 / counts[:, 1], size=(SAMPLES, len(weights)))
-        if not self._usual.gain:
+        if not self._usual[0]:
             rates = np.ones_like(rates)
         followed = weights * np.maximum(rates, 1e-9) ** self._sharpness
         followed = (followed / followed.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -92,14 +136,15 @@ class Bandit:
 
     def _count(self, arm: str) -> tuple[float, float]:
         """Gains that it had, and that were usual for what it spent; PRIOR is in both."""
-        usual, sums = self._usual, self._sums.get(arm, _Sums())
-        if not usual.gain:
+        gain, squares, *costs = self._usual
+        if not gain:
             return PRIOR, PRIOR
-        unit = usual.squares / usual.gain
-        pairs = zip(sums.costs, usual.costs, strict=True)
-        parts = [mine / whole for mine, whole in pairs if whole > 0]
-        due = usual.gain / unit * sum(parts) / len(parts)
-        return PRIOR + sums.gain / unit, PRIOR + due
+        known = self._arms.get(arm)
+        sums = known.sums(self._stays, self._taken) if known else np.zeros(5)
+        unit = squares / gain
+        parts = [mine / whole for mine, whole in zip(sums[2:], costs, strict=True) if whole > 0]
+        due = gain / unit * sum(parts) / len(parts)
+        return PRIOR + sums[0] / unit, PRIOR + due
 
 
 def drawn(shares: Mapping[str, float], rng: np.random.Generator) -> str:

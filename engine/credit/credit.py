@@ -79,7 +79,9 @@ class Credit:
     """Follows from (seed, island, cycle) and the order of the island's own events.
 
     Operators decide what is worked on too: they are credited with gains over the island's best.
-    Models and avenues are given a Base: they are with gains over that.
+    Models and avenues are given a Base: they are with gains over that. Models may change from one
+    day to the next, and their gains tell of it. Those of operators and avenues grow rare as a
+    search goes on, whoever is asked: there what was seen fades, and that is all.
     """
 
     def __init__(self, config: CampaignConfig, island: int) -> None:
@@ -91,6 +93,7 @@ class Credit:
                 floor=floor,
                 half_life=half_life,
                 sharpness=GENTLE if choice in (OPERATOR, AVENUE) else SHARP,
+                gains_tell=choice not in (OPERATOR, AVENUE),
             )
             for choice, arms in choices_of(config, island).items()
         }
@@ -182,7 +185,7 @@ def _whole(bandit: Bandit, arm: str, earned: Iterable[Earned], *, over_best: boo
         kernels += bool(one.origin)
         gain = one.over_best if over_best else one.gain
         costs = float(bool(one.origin)), one.seconds, one.dollars
-        bandit.take(arm, worth(gain, one.deviation), costs, fades=bool(one.origin))
+        bandit.take(arm, worth(gain, one.deviation), costs, kernel=bool(one.origin))
     if not kernels:
         bandit.take(arm, 0.0, (1.0, 0.0, 0.0))
 

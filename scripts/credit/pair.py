@@ -4,7 +4,7 @@ import asyncio
 import math
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,44 +40,86 @@ STEP = 0.25
 """ln of the speed that one level more brings."""
 NOISE = 0.05
 """Standard deviation of a measured ln gain about it."""
-GOOD = {+1: 0.75, -1: 0.1, None: 0.15}
-USELESS = {0: 0.5, -1: 0.25, None: 0.25}
+Chances = Mapping[int | None, float]
 """Change of level -> how often; None: the kernel does not compile."""
+
+GOOD: Mapping[str, Chances] = {
+    "often": {+1: 0.75, -1: 0.1, None: 0.15},
+    "now and then": {+1: 0.4, 0: 0.25, -1: 0.15, None: 0.2},
+}
+"""Of good models that gain so often."""
+USELESS: Chances = {0: 0.5, -1: 0.25, None: 0.25}
 MARK = "level_is"
 
 
-def settings(
-    seed: int, *, islands: int = 2, lanes: int = 2, experiments: int = 3, **changes: Any
-) -> CampaignConfig:
+LLM = {
+    "models": {"plain": {"model": "plain"}, **{one: {"model": one} for one in NAMES}},
+    "roles": {role: list(NAMES) for role in WRITERS},
+    "novelty": None,
+}
+
+
+def settings(seed: int, **changes: Any) -> CampaignConfig:
+    """changes: sections in the place of these and of the defaults."""
     values = {
         "task": "transpose",
         "seed": seed,
         "tracking": "none",
-        "islands": {"count": islands, "cycles_in_flight": lanes},
-        "operators": [{"kind": "llm", "experiments_per_cycle": experiments}],
-        "llm": {
-            "models": {"plain": {"model": "plain"}, **{one: {"model": one} for one in NAMES}},
-            "roles": {role: list(NAMES) for role in WRITERS},
-            "novelty": None,
-        },
+        "islands": {"count": 2, "cycles_in_flight": 2},
+        "operators": [{"kind": "llm"}],
+        "llm": LLM,
+        **changes,
     }
-    return parse_config({**values, **changes}, where="a scripted pair")
+    return parse_config(values, where="a scripted pair")
+
+
+def good_at(number: int) -> str:
+    """The good model at a call, counted from 1."""
+    return NAMES[number > CHANGE]
+
+
+def part(asked: Sequence[str], window: tuple[int, int]) -> float:
+    """asked: whom each call went to. Of the calls of a window, those that the good model had."""
+    first, last = window
+    numbered = list(enumerate(asked, start=1))[first - 1 : last]
+    return sum(name == good_at(number) for number, name in numbered) / len(numbered)
+
+
+def written(base: str, model: str, number: int, *, seed: int, gains: str) -> str:
+    """What a model replies to call number, told to change base. gains: how often the good does."""
+    chances = GOOD[gains] if model == good_at(number) else USELESS
+    draw = random.Random(f"{seed}/{number - 1}")
+    (step,) = draw.choices(list(chances), list(chances.values()))
+    plain = re.sub(rf"^.*{MARK}.*\n", "", base, flags=re.MULTILINE).rstrip()
+    state = "broken" if step is None else "sound"
+    level = _level(base) + (step or 0)
+    kernel = f"{plain}\n// call {number}, {state}: {MARK} = {level};\n"
+    return f"```hip\n{kernel}```\n\n## Report\nDone.\n"
+
+
+def gain_of(source: str) -> float | None:
+    """ln of how many times as fast as the naive kernel; None: it does not compile."""
+    if f"broken: {MARK}" in source:
+        return None
+    level = _level(source)
+    draw = np.random.default_rng(int(kernel_id(source)[:8], 16))
+    return STEP * level + NOISE * float(draw.standard_normal()) if level else 0.0
+
+
+def _level(source: str) -> int:
+    found = re.search(rf"{MARK} = (-?\d+);", source)
+    return int(found[1]) if found else 0
 
 
 class Pair:
-    """Islands, two models and verdicts, until MOST_CALLS calls have written."""
+    """Islands, two models and verdicts, until MOST_CALLS calls have written. gains: of GOOD."""
 
-    def __init__(self, config: CampaignConfig, earlier: Sequence[Event] = ()) -> None:
-        self._config = config
-        self.log: list[Event] = list(earlier)
+    def __init__(self, config: CampaignConfig, gains: str = "often") -> None:
+        self._config, self._gains = config, gains
+        self.log: list[Event] = []
         self.asked: list[str] = []
         """Of the calls that write, whom they went to."""
         self._islands = [self._island(index) for index in range(config.islands.count)]
-
-    def part(self, first: int, last: int) -> float:
-        """Of calls first..last, counted from 1, those that the good model had."""
-        numbered = list(enumerate(self.asked, start=1))[first - 1 : last]
-        return sum(name == _good(number) for number, name in numbered) / len(numbered)
 
     def run(self) -> "Pair":
         asyncio.run(self._run())
@@ -104,10 +146,8 @@ class Pair:
             raise Stopped
         self.asked.append(request.model)
         base = listing("\n".join(m["content"] for m in messages), WRITERS[request.role])
-        chances = GOOD if request.model == _good(number + 1) else USELESS
-        draw = random.Random(f"{self._config.seed}/{number}")
-        (step,) = draw.choices(list(chances), list(chances.values()))
-        return _reply(f"```hip\n{_stepped(base, step, number)}```\n\n## Report\nDone.\n")
+        reply = written(base, request.model, number + 1, seed=self._config.seed, gains=self._gains)
+        return _reply(reply)
 
     def turned_away(self, request: Request, kind: Failure, reason: str) -> None:
         """Nobody counts."""
@@ -148,7 +188,7 @@ class Pair:
         return self._judge(kernel_id, candidate)
 
     def _judge(self, kernel_id: str, candidate: Candidate) -> Evaluation:
-        level = None if "broken" in candidate.source else _level(candidate.source)
+        gain = gain_of(candidate.source)
         failed = Evaluation(
             kernel_id=kernel_id,
             task_hash=TASK.hash,
@@ -157,10 +197,8 @@ class Pair:
             reason="line 1: it was written so",
             seconds={"device": 1.0},
         )
-        if level is None:
+        if gain is None:
             return failed
-        noise = NOISE * np.random.default_rng(int(kernel_id[:8], 16)).standard_normal()
-        gain = STEP * level + (noise if level else 0.0)
         return replace(
             failed,
             status=Status.PASSED,
@@ -175,11 +213,6 @@ class Pair:
             self._islands[other].hear([individual])
 
 
-def _good(number: int) -> str:
-    """The good model at a call, counted from 1."""
-    return NAMES[number > CHANGE]
-
-
 def _reply(text: str) -> Reply:
     return Reply(
         text=text,
@@ -189,20 +222,6 @@ def _reply(text: str) -> Reply:
         completion_tokens=500,
         latency_s=1.0,
     )
-
-
-def _level(source: str) -> int:
-    found = re.search(rf"{MARK} = (-?\w+);", source)
-    if found is None:
-        return 0
-    return int(found[1])
-
-
-def _stepped(base: str, step: int | None, number: int) -> str:
-    """The kernel with another level, or as it was and broken."""
-    plain = re.sub(rf"^.*{MARK}.*\n", "", base, flags=re.MULTILINE).rstrip()
-    state = "broken" if step is None else "sound"
-    return f"{plain}\n// call {number}, {state}: {MARK} = {_level(base) + (step or 0)};\n"
 
 
 async def _random_candidate(context: Context) -> Draft:

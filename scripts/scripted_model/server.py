@@ -42,6 +42,7 @@ class Script:
     plan: list[str] = field(default_factory=list)  # faults of the first calls; "" is none
     replies: list[str] = field(default_factory=list)  # texts of the first sound replies
     rule: Rule = answer
+    models: dict[str, Rule] = field(default_factory=dict)  # further ones, by name
     key: str = ""  # a bearer token that is asked for
     usage: bool = True
     refuses: dict[str, str] = field(default_factory=dict)  # field of the request -> 400 message
@@ -103,7 +104,8 @@ class ScriptedServer:
         self.looks += 1
         if refusal := self._unauthorised(request):
             return refusal
-        return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+        served = [{"id": name, "object": "model"} for name in (MODEL, *self.script.models)]
+        return web.json_response({"object": "list", "data": served})
 
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         number = self.calls
@@ -161,7 +163,7 @@ class ScriptedServer:
         return _error(401, f"Incorrect API key provided: {said.removeprefix('Bearer ')}")
 
     def _refused(self, body: Mapping[str, Any]) -> web.Response | None:
-        if body["model"] != MODEL:
+        if body["model"] not in (MODEL, *self.script.models):
             return _error(404, f"The model `{body['model']}` does not exist.")
         for name, message in self.script.refuses.items():
             if name in body or (name == "system" and body["messages"][0]["role"] == "system"):
@@ -221,7 +223,8 @@ class ScriptedServer:
         """Text, further fields of the message, finish reason."""
         messages = body["messages"]
         sound = self.script.replies.pop(0) if self.script.replies else ""
-        text = sound or self.script.rule(messages, number)
+        rule = self.script.models.get(body["model"], self.script.rule)
+        text = sound or rule(messages, number)
         if self.script.unique:
             text = text.replace("---*/\n", f"---*/\n// of reply {number}\n", 1)
         if fault and fault not in STREAM_FAULTS:
@@ -247,7 +250,7 @@ class ScriptedServer:
             "id": f"chatcmpl-{_digest(text)}",
             "object": "chat.completion",
             "created": 0,
-            "model": MODEL,
+            "model": body["model"],
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         }
         return {**whole, "usage": self._usage(body, text)} if self.script.usage else whole
@@ -277,7 +280,7 @@ class ScriptedServer:
             await response.write("".join(events[start : start + CHUNKS_A_WRITE]).encode())
         await response.write(event(body, {}, finish))
         if self.script.usage and (body.get("stream_options") or {}).get("include_usage"):
-            usage = {"model": MODEL, "choices": [], "usage": self._usage(body, text)}
+            usage = {"model": body["model"], "choices": [], "usage": self._usage(body, text)}
             await response.write(b"data: " + json.dumps(usage).encode() + b"\n\n")
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
