@@ -17,7 +17,7 @@ from aiohttp import web
 
 from scripts.scripted_model.answers import answer, role_of
 from scripts.scripted_model.faults import CALL_FAULTS, REPLY_FAULTS, STREAM_FAULTS, spoilt
-from scripts.scripted_model.stream import event, pieces
+from scripts.scripted_model.stream import event, pieces, until_left
 
 MODEL = "scripted"
 CHUNKS_A_WRITE = 25
@@ -201,7 +201,7 @@ class ScriptedServer:
         if fault == "server_error":
             return _error(500, "The server had an error.")
         if fault == "timeout":
-            await _until_left(request, self.script.hang_s)
+            await until_left(request, self.script.hang_s)
         if request.transport is not None:
             request.transport.abort()
         return web.Response()
@@ -210,7 +210,7 @@ class ScriptedServer:
         self, request: web.Request, response: web.StreamResponse, fault: str
     ) -> web.StreamResponse:
         if fault == "stalled":
-            await _until_left(request, self.script.hang_s)
+            await until_left(request, self.script.hang_s)
         if fault == "error":
             await response.write(b'data: {"error": {"message": "out of memory"}}\n\n')
         elif request.transport is not None:
@@ -285,13 +285,6 @@ class ScriptedServer:
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
         return response
-
-
-async def _until_left(request: web.Request, seconds: float) -> None:
-    """Until whoever asked has gone away, for at most so long."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and request.transport and not request.transport.is_closing():
-        await asyncio.sleep(0.01)
 
 
 def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
