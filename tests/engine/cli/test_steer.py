@@ -177,14 +177,13 @@ def test_what_comes_after_the_search_is_for_when_it_goes_on(
 def test_a_campaign_that_starts_takes_it_once_it_searches(
     run: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = run()
-    with driving(folder / "store.sqlite"):  # which began after all that is stored
-        for number, state in enumerate(("starts just now", "within a second")):
-            mine = file(tmp_path, f"{number}.hip", f"{MINE}// {number}\n")
+    folder = run(SearchStarted(number=0))
+    with driving(folder / "store.sqlite"):
+        for began, state in ((time.time() + 60, "starts just now"), (1.7e9, "within a second")):
+            os.utime(folder / "store.sqlite.driver", (began, began))  # beside all that is stored
+            mine = file(tmp_path, f"{began:.0f}.hip", f"{MINE}// {began:.0f}\n")
             assert cli.main(["inject", str(folder), str(mine)]) == 0
             assert state in capsys.readouterr().out
-            log.write(folder / "store.sqlite", [SearchStarted(number=0)])
-            os.utime(folder / "store.sqlite.driver", (1.7e9, 1.7e9))
 
 
 def test_only_a_campaign_is_paused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
