@@ -1,5 +1,6 @@
 """How many calls of models a campaign makes, by whom they speak to."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -88,10 +89,11 @@ class Calls:
 
 
 def _distilled(evaluations: float, every: int) -> Range:
-    """The last one of a campaign asks no model. Where one takes long, others are left out."""
-    likely = max(0.0, evaluations - 1) // every
-    most = shipped().courses["many"].again * (evaluations // every)
-    return Range(likely=likely, low=likely / 2, high=max(likely, most))
+    """The last, of what is left at the end, may find no model to ask; where one takes long, others
+    are left out."""
+    all_of_them = math.ceil(evaluations / every)
+    most = shipped().courses["many"].again * all_of_them
+    return Range(likely=all_of_them, low=max(0, all_of_them - 1) / 2, high=most)
 
 
 def calls_by_structure(mix: OperatorMix, course: Course, *, credit: bool) -> Mapping[Role, float]:

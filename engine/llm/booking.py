@@ -1,10 +1,12 @@
-"""What a call may cost, and what one without a reply counts for: what was heard of it, else all."""
+"""What a call may cost, and what it counts for: where no reply came what was heard, else all."""
+
+from dataclasses import replace
 
 from engine.llm.config import LlmModel
-from engine.store.kinds.calls import CallFailed, CallReserved
+from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
 from operators.llm.call import estimated_tokens, most_tokens
 from operators.llm.completion import Completion
-from operators.llm.question import UNBILLED, Failure, Request
+from operators.llm.question import UNBILLED, Failure, Reply, Request
 
 
 def most(request: Request, model: LlmModel) -> tuple[int, float]:
@@ -46,4 +48,16 @@ def failed_call(
         reason=reason,
         tokens=tokens,
         dollars=dollars,
+    )
+
+
+def replied_call(reserved: CallReserved, reply: Reply, *, model: LlmModel) -> CallReplied:
+    """With its price."""
+    dollars = model.dollars(reply.prompt_tokens, reply.completion_tokens)
+    return CallReplied(
+        island=reserved.island,
+        cycle=reserved.cycle,
+        request=reserved.request,
+        number=reserved.number,
+        reply=replace(reply, dollars=dollars),
     )

@@ -4,11 +4,10 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 from engine.llm.backoff import backoff_s
-from engine.llm.booking import failed_call, most
+from engine.llm.booking import failed_call, most, replied_call
 from engine.llm.config import Llm
 from engine.llm.open_questions import OpenQuestions, cancelled_itself
 from engine.llm.outages import Outages
@@ -219,19 +218,9 @@ class Gateway:
                     self._settled.notify_all()
                 raise
             self.outages.answered(endpoint)
-            reply = replace(
-                reply, dollars=model.dollars(reply.prompt_tokens, reply.completion_tokens)
-            )
-            await self._settle(
-                CallReplied(
-                    island=request.island,
-                    cycle=request.cycle,
-                    request=request.key,
-                    number=reserved.number,
-                    reply=reply,
-                )
-            )
-            return reply
+            replied = replied_call(reserved, reply, model=model)
+            await self._settle(replied)
+            return replied.reply
 
     async def _reserve(
         self, request: Request, name: str, tokens: int, dollars: float

@@ -187,11 +187,11 @@ def test_islands_that_ask_nobody_take_their_share() -> None:
     assert calls[0].high / calls[0].low > calls[1].high / calls[1].low
 
 
-def test_distillations_are_counted_but_for_the_last() -> None:
+def test_distillations_are_counted_and_the_last_is_of_what_is_left() -> None:
     often, never = (config(findings={"every": every}) for every in (10, 0))
     calls = [of(one, evaluations=100).calls for one in (often, never)]
-    assert calls[0].likely - calls[1].likely == pytest.approx(9)
-    assert "distiller" not in of(often, evaluations=9).by_part
+    assert calls[0].likely - calls[1].likely == pytest.approx(10)
+    assert [of(often, evaluations=n).by_part["distiller"].likely for n in (9, 11)] == [1, 2]
 
 
 def test_probes_that_designers_may_ask_for_are_calls() -> None:
