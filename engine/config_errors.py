@@ -1,9 +1,19 @@
 """What people write by key: what is wrong with it, as a sentence that says what may stand there."""
 
 import re
-from typing import Any, get_args
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from evaluators.spelling import did_you_mean, printable, shortened
@@ -15,6 +25,20 @@ class ConfigError(Exception):
 
 GIVEN = 100
 """Characters that are quoted of a value."""
+
+
+_T = TypeVar("_T")
+
+
+def _form(given: Any) -> str:
+    return "(list)" if isinstance(given, list | tuple) else "(one)"
+
+
+OneOrList = Annotated[
+    Annotated[_T, Tag("(one)")] | Annotated[tuple[_T, ...], Field(min_length=1), Tag("(list)")],
+    Discriminator(_form),
+]
+"""A problem is told of the form that is written. Its tag, in parentheses, is in no sentence."""
 
 
 class Keys(BaseModel):
@@ -32,10 +56,18 @@ class Keys(BaseModel):
             field = cls.model_fields.get(key)
             if field is None or not isinstance(given, bool):
                 continue
-            kinds = {field.annotation, *get_args(field.annotation)}
+            kinds = set(_parts(field.annotation))
             if kinds & {int, float} and bool not in kinds:
                 raise ValueError(f"{key} is a number, not {str(given).lower()}")
         return value
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type, or those that it leaves a choice of."""
+    yield annotation
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        for part in get_args(annotation):
+            yield from _parts(part)
 
 
 WORDS = {
@@ -51,13 +83,18 @@ WORDS = {
     "int_parsing": "write a whole number",
     "int_from_float": "write a whole number",
     "finite_number": "write a finite number",
+    "too_short": "name {min_length} or more",
 }
 """Where pydantic's would be code; `name` alone has a pattern."""
 
 
 def place_of(error: ValidationError) -> tuple[int | str, ...]:
     """Where the problem is that first_problem() tells of: keys, and positions in lists."""
-    return _first(error)["loc"]
+    return _place(_first(error))
+
+
+def _place(problem: ErrorDetails) -> tuple[int | str, ...]:
+    return tuple(part for part in problem["loc"] if not re.fullmatch(r"\(\w+\)", str(part)))
 
 
 def first_problem(error: ValidationError, root: type[BaseModel]) -> str:
@@ -72,17 +109,20 @@ def _first(error: ValidationError) -> ErrorDetails:
 
 def _first_problem(error: ValidationError, root: type[BaseModel]) -> str:
     problem = _first(error)
-    key = ".".join(str(part) for part in problem["loc"])
+    place = _place(problem)
+    key = ".".join(str(part) for part in place)
     if problem["type"] == "extra_forbidden":
-        known = _known_keys(root, problem["loc"][:-1])
-        guess = did_you_mean(str(problem["loc"][-1]), known)
+        known = _known_keys(root, place[:-1])
+        guess = did_you_mean(str(place[-1]), known)
         return f"{key} is not a known key{guess}; known here: {', '.join(known)}"
     if problem["type"] == "model_type":
-        inside = ", ".join(_known_keys(root, problem["loc"]))
+        inside = ", ".join(_known_keys(root, place))
         return f"{key} holds keys ({inside}): set them inside it, not {problem['input']!r}"
     if problem["type"] == "missing":
         return f"{key} is missing; add it"
-    message = WORDS.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+    message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] in WORDS:
+        message = WORDS[problem["type"]].format(**problem.get("ctx", {}))
     message = message[0].lower() + message[1:]
     if not key:
         return message

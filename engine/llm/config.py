@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from engine.config_errors import Keys
+from engine.config_errors import Keys, OneOrList
 from operators.llm.call import ApiKey, ModelOptions
 from operators.llm.question import ModelUnavailable, Role
 
@@ -26,7 +26,7 @@ class LlmModel(Keys):
     """The name of the variable that holds its key, never the key. null: the section's."""
     max_tokens: int = Field(default=8192, ge=16)
     """Tokens of a reply at most, reasoning among them."""
-    temperature: Temperature | tuple[Temperature, ...] | None = None
+    temperature: OneOrList[Temperature] | None = None
     """The sampling temperature; a list is dealt to the islands in turn."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """The part of the probability that is sampled from."""
@@ -77,7 +77,7 @@ class Llm(Keys):
     """The name of the variable that holds the key, never the key. null: the endpoint wants none."""
     models: Mapping[str, LlmModel] = Field(min_length=1)
     """Models, by names of your own."""
-    roles: Mapping[Role, str | tuple[str, ...]] = {}
+    roles: Mapping[Role, OneOrList[str]] = {}
     """A role -> a name in `models`, or a list of names, which credit chooses from; with
     `credit: off` they are dealt to the islands in turn. Roles that are not named ask the first
     model."""
@@ -103,8 +103,6 @@ class Llm(Keys):
         _refuse_secrets(self.base_url, self.api_key_env)
         known = ", ".join(self.models)
         for role, names in self.roles.items():
-            if not names:
-                raise ValueError(f"roles.{role} names no model; models has {known}")
             for name in (names,) if isinstance(names, str) else names:
                 if name not in self.models:
                     raise ValueError(f"roles.{role} is {name!r}; models has {known}")
@@ -151,10 +149,10 @@ class Llm(Keys):
 
 
 def _dealt(values: _T | tuple[_T, ...] | None, island: int) -> _T | None:
-    """The island's, where there are several; none of none."""
+    """The island's, where there are several."""
     if not isinstance(values, tuple):
         return values
-    return values[island % len(values)] if values else None
+    return values[island % len(values)]
 
 
 def _refuse_secrets(base_url: str | None, api_key_env: str | None) -> None:

@@ -4,7 +4,15 @@ import math
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from engine.config_errors import ConfigError, first_problem
 from engine.config_sections import Section
@@ -54,22 +62,29 @@ Kind = Literal["tables", "tasks", "situations"]
 Value = str | int | float | bool | None
 
 
+def _to_be_tried(given: Any) -> Value:
+    if given is not None and not isinstance(given, str | int | float):
+        raise ValueError("write text, a number, true, false or null")
+    if isinstance(given, float) and not math.isfinite(given):
+        raise ValueError("no campaign can try it; write a finite number")
+    return given
+
+
 def _all_unlike(choices: tuple[Value, ...]) -> tuple[Value, ...]:
     for number, one in enumerate(choices):
-        if isinstance(one, float) and not math.isfinite(one):
-            raise ValueError(f"{one} is no value that can be tried; name finite ones")
         if one in choices[:number]:  # also true beside 1, which Optuna takes for one
             raise ValueError(f"{one!r} stands twice among the choices; leave one out")
     return choices
 
 
 def _form(given: Any) -> str:
-    return "choices" if isinstance(given, list | tuple) else "range"
+    return "(choices)" if isinstance(given, list | tuple) else "(range)"
 
 
-Choices = Annotated[tuple[Value, ...], Field(min_length=2), AfterValidator(_all_unlike)]
+Choice = Annotated[Value, PlainValidator(_to_be_tried)]
+Choices = Annotated[tuple[Choice, ...], Field(min_length=2), AfterValidator(_all_unlike)]
 Searched = Annotated[
-    Annotated[Interval, Tag("range")] | Annotated[Choices, Tag("choices")], Discriminator(_form)
+    Annotated[Interval, Tag("(range)")] | Annotated[Choices, Tag("(choices)")], Discriminator(_form)
 ]
 """A problem is told of the form that is written."""
 

@@ -1,10 +1,12 @@
 """The section llm of a configuration: what it takes, and what it must never repeat."""
 
+import math
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from engine.config_errors import first_problem
 from engine.llm.config import Llm
 
 MODELS = {"fast": {"model": "small"}, "strong": {"model": "large"}}
@@ -34,7 +36,6 @@ def test_islands_are_dealt_models_and_temperatures_in_turn() -> None:
     ("changes", "says"),
     [
         ({"roles": {"writer": ["fast", "best"]}}, "models has fast, strong"),
-        ({"roles": {"writer": []}}, "roles.writer names no model"),
         ({"models": {"a": {"model": "x", "temperature": [0.5, -1]}}}, "temperature"),
         ({"roles": {"writer": "best"}}, "models has fast, strong"),
         ({"roles": {"author": "fast"}}, "author"),
@@ -49,6 +50,27 @@ def test_a_bad_section_is_refused(changes: dict[str, Any], says: str) -> None:
     with pytest.raises(ValidationError) as caught:
         llm(**changes)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"roles": {"writer": []}}, "roles.writer: name 1 or more"),
+        ({"roles": {"writer": 3}}, "roles.writer: write text"),
+        ({"roles": {"writer": ["fast", 3]}}, "roles.writer.1: write text"),
+        ({"models": {"a": {"model": "x", "temperature": []}}}, "a.temperature: name 1 or more"),
+        ({"models": {"a": {"model": "x", "temperature": "hot"}}}, "a.temperature: write a number"),
+        ({"models": {"a": {"model": "x", "temperature": [1, "hot"]}}}, "temperature.1: write a n"),
+        ({"models": {"a": {"model": "x", "temperature": True}}}, "temperature is a number, not tr"),
+        ({"models": {"a": {"model": "x", "temperature": math.inf}}}, "temperature: write a finite"),
+    ],
+)
+def test_what_may_be_one_or_a_list_is_told_by_its_key_alone(
+    changes: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        llm(**changes)
+    assert says in first_problem(caught.value, Llm)
 
 
 @pytest.mark.parametrize(
