@@ -59,6 +59,16 @@ def choices_of(config: CampaignConfig, island: int) -> Mapping[str, Mapping[str,
     }
 
 
+def models_drawn(config: CampaignConfig, island: int) -> Mapping[str, tuple[str, ...]]:
+    """Role -> the names in llm.models that are drawn from, where there are several."""
+    return {
+        role: tuple(arms)
+        for choice, arms in choices_of(config, island).items()
+        if choice not in (OPERATOR, AVENUE)
+        for role in roles_of(choice)
+    }
+
+
 def _models(config: CampaignConfig, island: int) -> Mapping[str, Mapping[str, float]]:
     """Of roles that may ask several, those that write together."""
     mix, llm = config.operators_of(island), config.llm

@@ -13,8 +13,8 @@ from operators.llm.question import Failure, Model, Reply, Request, Role, Unanswe
 
 @dataclass(slots=True)
 class Bill:
-    """models: role -> the name of the model that was asked last. seconds: of their replies. writer:
-    the model that wrote a kernel."""
+    """models: role -> the name of the model that was asked last. seconds, dollars: of their
+    replies, and of calls that brought none. writer: the model that wrote a kernel."""
 
     seconds: float = 0.0
     dollars: float = 0.0
@@ -46,6 +46,8 @@ class Meter:
         bill.models[request.role] = self.name_of(request.role, request.model)
         if request.role in WRITING:
             bill.writer = bill.models[request.role]
+        bill.seconds += outcome.vain.seconds
+        bill.dollars += outcome.vain.dollars
         if isinstance(outcome, Reply):
             bill.seconds += outcome.latency_s
             bill.dollars += outcome.dollars

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from engine.credit.choices import models_drawn
 from engine.credit.credit import NOTHING_DRAWN, Credit, Drawn
 from engine.credit.earning import line_of
 from engine.islands.candidates import Candidates
@@ -37,7 +38,9 @@ class Cycles:
         self._open: dict[int, Cycle] = {}
         self.last = 0
         """The number of the last that began."""
-        self.setbacks = Setbacks(index, self._mix, setting.config.llm)
+        self.setbacks = Setbacks(
+            index, self._mix, setting.config.llm, models_drawn(setting.config, index)
+        )
         self.credit = Credit(setting.config, index)
         self.earnings = Earnings(index, setting, self.credit)
 

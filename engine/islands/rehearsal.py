@@ -51,7 +51,7 @@ def stored_outcomes(events: Iterable[Stored]) -> Outcomes:
             case CallReplied() as replied:
                 outcomes[replied.request] = replied.reply
             case GivenUp() as given:
-                outcomes[given.request] = Unanswered(kind=given.failure, reason=given.reason)
+                outcomes[given.request] = given.outcome
     return outcomes
 
 

@@ -12,6 +12,7 @@ from operators.llm.question import ROLES
 IN_A_ROW = 3
 """Lost cycles in a row, all asked in the same way, after which the island asks in another."""
 AS_USUAL, SMALLER, ANOTHER_MODEL, OVER = range(4)
+NONE_DRAWN: Mapping[str, tuple[str, ...]] = {}
 UNUSABLE = "no reply could be used"
 
 
@@ -31,8 +32,15 @@ class Setbacks:
     """Follows from the order of an island's own events; a cycle that came to something mends all,
     but for the models."""
 
-    def __init__(self, island: int, mix: OperatorMix, llm: Llm | None) -> None:
-        self._island, self._mix, self._llm = island, mix, llm
+    def __init__(
+        self,
+        island: int,
+        mix: OperatorMix,
+        llm: Llm | None,
+        drawn: Mapping[str, tuple[str, ...]] = NONE_DRAWN,
+    ) -> None:
+        """drawn: role -> the models that credit chooses from."""
+        self._island, self._mix, self._llm, self._drawn = island, mix, llm, drawn
         self._way = Way()
         self._lost = 0  # in a row, of those asked in this way
         self._trouble: dict[str, str] = {}  # of these
@@ -84,22 +92,30 @@ class Setbacks:
         self._ask(Way(step=step, trouble=trouble, models={**models, **others}), said)
 
     def _others(self, trouble: Mapping[str, str]) -> dict[str, str]:
-        """Role -> the model that follows its own in llm.models; none where there is one alone."""
-        names = list(self._llm.models) if self._llm else []
-        if len(names) < 2:
-            return {}
-        return {role: names[(names.index(self._asked(role)) + 1) % len(names)] for role in trouble}
+        """Role -> the model that follows its own in llm.models, where there is one."""
+        found: dict[str, str] = {}
+        for role in trouble:
+            asked = self._asked(role)
+            names = list(self._llm.models) if self._llm else []
+            after = names.index(asked[-1]) + 1 if names else 0
+            others = [name for name in names[after:] + names[:after] if name not in asked]
+            if others:
+                found[role] = others[0]
+        return found
 
-    def _asked(self, role: str) -> str:
-        """The name of the model that the role asks."""
+    def _asked(self, role: str) -> tuple[str, ...]:
+        """The names of the models that the role asks."""
         known = ROLES[ROLES.index(role)]
-        own = self._way.models.get(role) or self._mix.models.get(known, "")
-        return self._llm.model_name(known, own, self._island) if self._llm else own
+        now = self._way.models.get(role)
+        if now is None and role in self._drawn:
+            return self._drawn[role]
+        own = now or self._mix.models.get(known, "")
+        return (self._llm.model_name(known, own, self._island) if self._llm else own,)
 
     def _told(self, others: Mapping[str, str]) -> str:
         if not others:
             return "llm.models names no other model to ask"
         return ", ".join(
-            f"the {role} asks {name!r} in place of {self._asked(role)!r}"
+            f"the {role} asks {name!r} in place of {' and '.join(map(repr, self._asked(role)))}"
             for role, name in others.items()
         )

@@ -1,12 +1,13 @@
 """What a call may cost, and what it counts for: where no reply came what was heard, else all."""
 
+import time
 from dataclasses import replace
 
 from engine.llm.config import LlmModel
 from engine.store.kinds.calls import CallFailed, CallReplied, CallReserved
 from operators.llm.call import estimated_tokens, most_tokens
 from operators.llm.completion import Completion
-from operators.llm.question import UNBILLED, Failure, Reply, Request
+from operators.llm.question import UNBILLED, Failure, Reply, Request, Vain
 
 
 def most(request: Request, model: LlmModel) -> tuple[int, float]:
@@ -15,49 +16,57 @@ def most(request: Request, model: LlmModel) -> tuple[int, float]:
     return prompt_tokens + model.max_tokens, model.dollars(prompt_tokens, model.max_tokens)
 
 
-def failed_call(
-    reserved: CallReserved,
-    failure: Failure,
-    reason: str,
-    *,
-    request: Request,
-    model: LlmModel,
-    heard: Completion | None,
-    hidden: bool,
-) -> CallFailed:
-    """heard: what was streamed, None where the call was never sent. hidden: the model may generate
-    more than it shows, so that what was heard tells nothing."""
-    if heard is None or (failure in UNBILLED and not heard.written):
-        tokens, dollars = 0, 0.0
-    elif hidden or not model.stream:
-        tokens, dollars = reserved.tokens, reserved.dollars
-    else:
+class Booking:
+    """One call, and what it counts for in the end."""
+
+    def __init__(self, reserved: CallReserved, request: Request, model: LlmModel) -> None:
+        self._reserved, self._request, self._model = reserved, request, model
+        self._heard: Completion | None = None  # None: it was never sent
+        self._sent_at = time.monotonic()
+
+    def send(self) -> Completion:
+        """Where the endpoint puts what is streamed."""
+        self._heard, self._sent_at = Completion(), time.monotonic()
+        return self._heard
+
+    def replied(self, reply: Reply, vain: Vain) -> CallReplied:
+        """With its price, and what calls before it took."""
+        dollars = self._model.dollars(reply.prompt_tokens, reply.completion_tokens)
+        return CallReplied(
+            island=self._reserved.island,
+            cycle=self._reserved.cycle,
+            request=self._reserved.request,
+            number=self._reserved.number,
+            reply=replace(reply, dollars=dollars, vain=vain),
+        )
+
+    def failed(self, failure: Failure, reason: str, *, hidden: bool) -> CallFailed:
+        """hidden: the model may generate more than it shows, so that what was heard tells
+        nothing."""
+        tokens, dollars = self._lost(failure, hidden=hidden)
+        return CallFailed(
+            island=self._reserved.island,
+            cycle=self._reserved.cycle,
+            request=self._reserved.request,
+            number=self._reserved.number,
+            failure=failure,
+            reason=reason,
+            tokens=tokens,
+            dollars=dollars,
+            seconds=round(time.monotonic() - self._sent_at, 3),
+        )
+
+    def _lost(self, failure: Failure, *, hidden: bool) -> tuple[int, float]:
+        """Tokens and dollars."""
+        heard, model = self._heard, self._model
+        if heard is None or (failure in UNBILLED and not heard.written):
+            return 0, 0.0
+        if hidden or not model.stream:
+            return self._reserved.tokens, self._reserved.dollars
         counted = heard.prompt_tokens
-        prompt = estimated_tokens(request.prompt.messages) if counted is None else counted
+        prompt = estimated_tokens(self._request.prompt.messages) if counted is None else counted
         # An estimate by characters may exceed what the model was allowed; its own count may not.
         completion = min(
             heard.generated_tokens, max(model.max_tokens, heard.completion_tokens or 0)
         )
-        tokens, dollars = prompt + completion, model.dollars(prompt, completion)
-    return CallFailed(
-        island=reserved.island,
-        cycle=reserved.cycle,
-        request=reserved.request,
-        number=reserved.number,
-        failure=failure,
-        reason=reason,
-        tokens=tokens,
-        dollars=dollars,
-    )
-
-
-def replied_call(reserved: CallReserved, reply: Reply, *, model: LlmModel) -> CallReplied:
-    """With its price."""
-    dollars = model.dollars(reply.prompt_tokens, reply.completion_tokens)
-    return CallReplied(
-        island=reserved.island,
-        cycle=reserved.cycle,
-        request=reserved.request,
-        number=reserved.number,
-        reply=replace(reply, dollars=dollars),
-    )
+        return prompt + completion, model.dollars(prompt, completion)

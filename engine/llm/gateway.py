@@ -2,17 +2,17 @@
 
 import asyncio
 import os
-from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
 from engine.llm.backoff import backoff_s
-from engine.llm.booking import failed_call, most, replied_call
+from engine.llm.booking import Booking, most
 from engine.llm.config import Llm
 from engine.llm.open_questions import OpenQuestions, cancelled_itself
 from engine.llm.outages import Outages
 from engine.llm.preflight import endpoints
 from engine.llm.too_long import TooLong
+from engine.store.attempts import Attempts
 from engine.store.kinds.calls import (
     CallFailed,
     CallJournal,
@@ -23,7 +23,6 @@ from engine.store.kinds.calls import (
 )
 from engine.store.spending import CallBudget, CallHistory, Spending, SpendingTotals
 from operators.llm.call import NoReply
-from operators.llm.completion import Completion
 from operators.llm.question import (
     CAMPAIGN,
     FATAL,
@@ -64,7 +63,7 @@ class Gateway:
         self._slots = asyncio.Semaphore(config.concurrency)
         self._settled = asyncio.Condition()
         self._outcomes: dict[str, Reply | Unanswered] = {}  # stored by a session before, unused
-        self._numbers: Counter[str] = Counter()  # calls reserved, by open question
+        self._attempts = Attempts()
         self._too_long = TooLong()
         self._counted: set[str] = set()  # turned away by a session before
         self._over: CallsOver | ModelUnavailable | None = None  # for all questions from now on
@@ -79,7 +78,7 @@ class Gateway:
         self._totals.write_off()
         self._outcomes = history.outcomes
         self._counted = history.turned_away
-        self._numbers = history.numbers
+        self._attempts = history.attempts
 
     def stop(self, reason: str, *, lasting: bool = False) -> None:
         """Answer nothing from now on; calls in flight are cut off, and count as far as they came.
@@ -151,7 +150,7 @@ class Gateway:
                 raise self._over
             outcome = await self._attempt(request)
             if isinstance(outcome, Reply):
-                del self._numbers[request.key]
+                self._attempts.close(request.key)
                 return outcome
             if self._over:
                 raise self._over
@@ -192,33 +191,31 @@ class Gateway:
             if absent is not None:
                 return absent
             reserved = await self._reserve(request, name, tokens, dollars)
-            heard: Completion | None = None
+            booking = Booking(reserved, request, model)
 
-            def booked(kind: Failure, reason: str) -> CallFailed:
-                hidden = not self._totals.shows_all(name)
-                return failed_call(
-                    reserved, kind, reason, request=request, model=model, heard=heard, hidden=hidden
-                )
+            def lost(kind: Failure, reason: str) -> CallFailed:
+                return booking.failed(kind, reason, hidden=not self._totals.shows_all(name))
 
             try:
                 await self._journal.commit(reserved)
-                heard = Completion()
                 options = self._config.options(name, request.island)
-                reply = await endpoint.call(request, options, heard)
+                reply = await endpoint.call(request, options, booking.send())
             except NoReply as failed:
                 if failed.kind is not Failure.UNREACHABLE:
                     self.outages.answered(endpoint)
-                await self._settle(booked(failed.kind, failed.reason))
+                event = lost(failed.kind, failed.reason)
+                self._attempts.take(event)
+                await self._settle(event)
                 return failed
             except asyncio.CancelledError:
-                event = booked(Failure.CANCELLED, "the campaign ended first")
+                event = lost(Failure.CANCELLED, "the campaign ended first")
                 self._totals.take(event)
                 self._journal.post(event)
                 async with self._settled:
                     self._settled.notify_all()
                 raise
             self.outages.answered(endpoint)
-            replied = replied_call(reserved, reply, model=model)
+            replied = booking.replied(reply, self._attempts.vain(request.key))
             await self._settle(replied)
             return replied.reply
 
@@ -242,7 +239,7 @@ class Gateway:
                 island=request.island,
                 cycle=request.cycle,
                 request=request.key,
-                number=self._numbers[request.key],
+                number=self._attempts.calls(request.key),
                 role=request.role,
                 model=name,
                 prompt_hash=request.prompt_hash,
@@ -251,7 +248,7 @@ class Gateway:
                 dollars=dollars,
                 prompt=request.prompt.messages if self._config.keep_prompts else (),
             )
-            self._numbers[request.key] += 1
+            self._attempts.take(reserved)
             self._totals.take(reserved)
             return reserved
 
@@ -274,11 +271,12 @@ class Gateway:
             request=request.key,
             failure=failed.kind,
             reason=reason,
+            vain=self._attempts.vain(request.key),
         )
         with self._open.uncut():
             await self._journal.commit(event)
-        del self._numbers[request.key]
-        return Unanswered(kind=failed.kind, reason=reason)
+        self._attempts.close(request.key)
+        return event.outcome
 
     def _model_of(self, request: Request) -> str:
         return self._config.model_name(request.role, request.model, request.island)

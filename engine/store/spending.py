@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from engine.store.attempts import Attempts
 from engine.store.kinds.calls import (
     CallEvent,
     CallFailed,
@@ -207,27 +208,25 @@ class CallHistory:
     def __init__(self) -> None:
         self.totals = SpendingTotals()
         self.outcomes: dict[str, Reply | Unanswered] = {}  # by the question's key
-        self.numbers: Counter[str] = Counter()  # calls reserved, by the question's key
+        self.attempts = Attempts()
         self.turned_away: set[str] = set()  # questions whose reply could not be used
 
     def take(self, event: CallEvent) -> None:
         self.totals.take(event)
         match event:
-            case CallReserved():
-                self.numbers[event.request] += 1
+            case CallReserved() | CallFailed():
+                self.attempts.take(event)
             case CallReplied():
                 self.outcomes[event.request] = event.reply
             case GivenUp():
-                self.outcomes[event.request] = Unanswered(kind=event.failure, reason=event.reason)
+                self.outcomes[event.request] = event.outcome
             case TurnedAway():
                 self.turned_away.add(event.request)
-            case CallFailed():
-                pass  # it changes the totals only
 
     def forget(self, prefix: str) -> None:
         """Drop a finished cycle's: its questions won't be asked again."""
-        for key in [key for key in self.numbers if key.startswith(prefix)]:
-            del self.numbers[key]
+        for key in self.attempts.under(prefix):
+            self.attempts.close(key)
             self.outcomes.pop(key, None)
             self.turned_away.discard(key)
 

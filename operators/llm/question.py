@@ -134,10 +134,25 @@ def part_of(role: Role, key: str) -> Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vain:
+    """What calls took that brought no reply."""
+
+    seconds: float = 0.0
+    dollars: float = 0.0
+
+    def __add__(self, other: "Vain") -> "Vain":
+        return Vain(seconds=self.seconds + other.seconds, dollars=self.dollars + other.dollars)
+
+
+NOTHING_VAIN = Vain()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model said, reasoning taken out. finish: "stop", "length", "content_filter", ...
 
     estimated: the endpoint named no token counts; they come from the characters.
+    vain: the same question's calls before.
     """
 
     text: str
@@ -150,14 +165,16 @@ class Reply:
     refusal: str = ""
     reasoning_characters: int = 0
     dollars: float = 0.0
+    vain: Vain = NOTHING_VAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """The question was given up. reason: one sentence."""
+    """The question was given up. reason: one sentence; vain: all its calls."""
 
     kind: Failure
     reason: str
+    vain: Vain = NOTHING_VAIN
 
 
 class ModelUnavailable(Exception):

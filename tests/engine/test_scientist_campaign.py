@@ -217,7 +217,7 @@ class StoredModel:
             if isinstance(event, CallReplied):
                 self.outcomes[event.request] = event.reply
             elif isinstance(event, GivenUp):
-                self.outcomes[event.request] = Unanswered(kind=event.failure, reason=event.reason)
+                self.outcomes[event.request] = event.outcome
 
     async def complete(self, request: Request) -> Reply | Unanswered:
         if request.key not in self.outcomes:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from operators.llm.question import Failure, Message, Reply, Role
+from operators.llm.question import NOTHING_VAIN, Failure, Message, Reply, Role, Unanswered, Vain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,8 @@ class CallReplied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFailed:
-    """A call without a reply. tokens, dollars: what it counts for in the budget."""
+    """A call without a reply. tokens, dollars: what it counts for in the budget; seconds: from
+    its sending."""
 
     kind: ClassVar[str] = "call_failed"
     island: int
@@ -61,6 +62,7 @@ class CallFailed:
     reason: str
     tokens: int
     dollars: float
+    seconds: float = 0.0
 
     @property
     def key(self) -> str:
@@ -69,7 +71,7 @@ class CallFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenUp:
-    """A question that stays unanswered, also after a resumption."""
+    """A question that stays unanswered, also after a resumption. vain: what its calls took."""
 
     kind: ClassVar[str] = "given_up"
     island: int
@@ -77,10 +79,15 @@ class GivenUp:
     request: str
     failure: Failure
     reason: str
+    vain: Vain = NOTHING_VAIN
 
     @property
     def key(self) -> str:
         return self.request
+
+    @property
+    def outcome(self) -> Unanswered:
+        return Unanswered(kind=self.failure, reason=self.reason, vain=self.vain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

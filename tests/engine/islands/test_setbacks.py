@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.config import parse_config
+from engine.config import CampaignConfig, parse_config
+from engine.credit.choices import models_drawn
 from engine.islands.setbacks import IN_A_ROW, UNUSABLE, Setbacks
 from engine.searching import why_ended
 from engine.store.events import CycleFinished, CycleStarted, Drafted, Event, from_row, to_row
@@ -144,17 +145,36 @@ def test_then_another_model_is_asked_and_then_the_island_ends() -> None:
     assert "on 1 of 2 islands" in why_ended([ending, "nothing new"], config, SGEMM, 5)
 
 
+def two_writers(*models: str) -> CampaignConfig:
+    """Of these models the writer asks a and b."""
+    named = {name: {"model": name} for name in models}
+    llm = {"models": named, "roles": {"writer": ["a", "b"]}}
+    return parse_config({"task": "sgemm", "llm": llm, "operators": [{"kind": "llm"}]}, where="test")
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [
+        (("a", "b", "c"), "the writer asks 'c' in place of 'a' and 'b'"),
+        (("c", "a", "b"), "the writer asks 'c' in place of 'a' and 'b'"),
+        (("a", "b"), "llm.models names no other model to ask"),
+    ],
+)
+def test_where_credit_chooses_among_models_one_is_asked_that_it_does_not_know(
+    models: tuple[str, ...], told: str
+) -> None:
+    config = two_writers(*models)
+    setbacks = Setbacks(1, config.operators_of(1), config.llm, models_drawn(config, 1))
+    for cycle in range(2 * IN_A_ROW):
+        step = setbacks.begin(cycle, "experiment").step
+        lost = {"writer": "bad_edit: it is not there"}
+        setbacks.take(CycleFinished(island=1, cycle=1, lost=lost, step=step))
+    assert setbacks.warning.endswith(told)
+    assert setbacks.begin(9, "experiment").models == ({"writer": "c"} if "c" in models else {})
+
+
 def test_a_person_is_told_which_model_is_asked_now() -> None:
-    config = parse_config(
-        {
-            "task": "sgemm",
-            "llm": {
-                "models": {"a": {"model": "x"}, "b": {"model": "y"}},
-                "roles": {"writer": ["a", "b"]},
-            },
-        },
-        where="test",
-    )
+    config = two_writers("a", "b")
     setbacks = Setbacks(1, config.operators_of(1), config.llm)
     lost = {"writer": "bad_edit: it is not there"}
     told = []
