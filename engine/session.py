@@ -223,6 +223,8 @@ class Session:
             self._follow(actors)
         dispatcher, _ = actors.states()
         self._look_at_calls(actors, dispatcher)
+        self._view.doing = "finishing what is under way"
+        self._view.show("stopping", *actors.states())
         actors.drain()
         dispatcher, _ = actors.states()
         actors.append(devices.tell(dispatcher))
@@ -240,7 +242,8 @@ class Session:
 
     def _measure_again(self, actors: CampaignActors) -> None:
         """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
-        self._view.doing = "measuring the best again"
+        last = "measuring the best again"
+        self._view.doing = last if self._config.final.seconds else "deciding which is the best"
         measured = actors.finish()
         try:
             self._stop.searching = False

@@ -53,7 +53,13 @@ def test_a_campaign_ends_with_a_measurement_against_the_seed(tmp_path: Path) -> 
     (final,) = events_of(tmp_path / "it", FinalMeasurement)
     assert summary.best is not None and summary.best.id == final.kernel_id
     assert summary.best.speedup == final.speedup and summary.best.sittings == final.sittings
-    assert "measuring the best again" in {snapshot.doing for snapshot in seen}
+    doing = [snapshot.doing for snapshot in seen if snapshot.phase == "stopping"]
+    assert list(dict.fromkeys(doing))[:4] == [
+        "finishing what is under way",
+        "measuring the best again",
+        "distilling findings",
+        "writing the report",
+    ]
     assert seen[-1].dispatcher.best is not None and seen[-1].dispatcher.best.final
     stored = json.loads((tmp_path / "it" / "summary.json").read_text())
     assert stored["best"]["speedup"] == final.speedup
@@ -79,8 +85,11 @@ def test_a_kill_meanwhile_leaves_it_to_a_resumption(tmp_path: Path) -> None:
 
 
 def test_none_where_none_is_wanted(tmp_path: Path) -> None:
-    summary = run_campaign(settings(tmp_path, final={"seconds": 0}), workbench=quick_workbench())
+    seen: list[Snapshot] = []
+    chosen = settings(tmp_path, final={"seconds": 0})
+    summary = run_campaign(chosen, observer=seen.append, workbench=quick_workbench())
     assert events_of(tmp_path / "it", FinalMeasurement) == []
+    assert "measuring the best again" not in {snapshot.doing for snapshot in seen}
     assert summary.best is not None
     assert summary.best.meaning.startswith("the product of contests from the naive seed")
     with pytest.raises(ConfigError, match="is spent"):

@@ -59,7 +59,15 @@ def stage(follower: Follower) -> Stage:
         return _over(follower)  # it tells MLflow the rest
     if session.paused_at is not None and not session.search_ended_at:
         return Stage(paused_text(session.paused_at, follower.store.parent))
-    return Stage("stopping: measuring the best again" if session.search_ended_at else "running")
+    return Stage(f"stopping: {_last(follower)}" if session.search_ended_at else "running")
+
+
+def _last(follower: Follower) -> str:
+    """What a session does when its search has ended."""
+    if not follower.whole.lacks_final:
+        return "distilling findings"
+    wanted = follower.whole.campaign.config.get("final", {}).get("seconds", 1)
+    return "measuring the best again" if wanted else "deciding which is the best"
 
 
 def _over(follower: Follower) -> Stage:
