@@ -12,12 +12,13 @@ from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError, first_problem
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import shortened
+from evaluators.text_file import read_text
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> CampaignConfig:
     """Read a YAML file and apply "a.b=value" overrides (values in YAML). Raises ConfigError."""
     try:
-        text = path.read_text()
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigError(f"{path}: the configuration can't be read: {reason}") from error

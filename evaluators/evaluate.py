@@ -34,6 +34,7 @@ from evaluators.tasks.arguments import SUITES, Suite, TaskError
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from evaluators.text_file import read_text
 
 __all__ = [
     "Anchor",
@@ -132,7 +133,7 @@ def evaluate_file(
     Raises OSError (no such file), TaskError (also for a naive seed or a reference that is wrong),
     BackendMissing, DeviceFault.
     """
-    source = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    source = read_text(Path(path), "surrogateescape")
     task = task if isinstance(task, Task) else load_task(task)
     check_reference(task, backend_name)
     private = backend(backend_name).private_process

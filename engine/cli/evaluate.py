@@ -17,6 +17,7 @@ from evaluators.measuring.arithmetic import whose_light
 from evaluators.measuring.sittings import meaning
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
+from evaluators.text_file import read_text
 from operators.llm.prompts.diagnosis import diagnosis
 
 LOG_LINES = 20
@@ -182,7 +183,7 @@ def _compiled_lines(compiled: Compiled) -> Iterator[str]:
 def read_kernel(path: Path) -> str:
     """Raises NoSuchKernel."""
     try:
-        return path.read_text(encoding="utf-8", errors="surrogateescape")
+        return read_text(path, "surrogateescape")
     except OSError as error:
         raise NoSuchKernel(
             f"{path}: the kernel file can't be read ({error.strerror}); name a .hip file"

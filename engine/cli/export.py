@@ -13,6 +13,7 @@ from evaluators.evaluation import Rejected
 from evaluators.export.header import cpp_header, header_name
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task_file import load_task
+from evaluators.text_file import read_text
 
 BEST = "best.hip"
 
@@ -57,7 +58,7 @@ def _task_of(run_dir: Path) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         reason = error.strerror
     except UnicodeDecodeError:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from engine.config_errors import Keys, first_problem, place_of
 from evaluators.lined_yaml import LinedDict, LinedList, YamlError, load, plain
 from evaluators.spelling import printable
+from evaluators.text_file import read_text
 from operators.finding import About, By, Condition, Finding, Kind, identity
 
 MOST_CHARACTERS = 4 << 20
@@ -154,7 +155,7 @@ def read_findings(path: Path) -> FindingsFile:
 def _tree(path: Path) -> LinedDict:
     """Raises FindingsError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise FindingsError(f"{path} can't be read: {why}") from None

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluators import text_file
 from evaluators.expression import Expression, ExpressionError
 from evaluators.tasks.arguments import (
     DTYPES,
@@ -201,7 +202,7 @@ def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
 def read_text(path: Path) -> str:
     """A file of a task. Raises TaskError."""
     try:
-        return path.read_text(encoding="utf-8")
+        return text_file.read_text(path)
     except UnicodeDecodeError:
         raise TaskError(f"{path}: it is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:

@@ -14,6 +14,7 @@ from evaluators.evaluation import Evaluation, Rejected
 from evaluators.kernel.source import kernel_id
 from evaluators.spelling import did_you_mean
 from evaluators.tasks.task_file import load_task
+from evaluators.text_file import read_text
 
 BEST, SEED = "best", "seed"
 SHORT = 12
@@ -128,7 +129,7 @@ def _some(kernels: Sequence[str]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         reason = error.strerror
     except UnicodeDecodeError:

@@ -26,6 +26,7 @@ from evaluators.kernel.source import kernel_id
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import printable
 from evaluators.tasks.task_file import load_task
+from evaluators.text_file import read_text
 
 IDEA_SUFFIX = ".md"
 FENCE = "---"
@@ -74,7 +75,7 @@ def _told(found: Brought | None, run_dir: Path) -> Iterator[str]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         reason = error.strerror
     except UnicodeDecodeError:
