@@ -10,6 +10,7 @@ from evaluators.evaluate import compile_kernel, failed
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.hip import device as hip
 from evaluators.kernel.source import kernel_id
+from evaluators.probes.probe import Answer, BuiltProbe, compile_probe
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task_file import load_task
 from tests.hip_double.twins import with_twins
@@ -24,6 +25,12 @@ class TwinWorkbench(BackendWorkbench):
         except Rejected as rejected:
             return failed(kernel_id(source), task.hash, info.device_class, rejected)
         return Built(kernel=kernel, compiled=compiled)
+
+    def compile_probe(self, text: str, info: DeviceInfo) -> BuiltProbe | Answer:
+        try:
+            return compile_probe(text, _compiler(), info)
+        except Rejected as rejected:
+            return Answer.of_rejected(text, rejected)
 
     def open(self, device: int) -> ChildEvaluator:
         return ChildEvaluator(

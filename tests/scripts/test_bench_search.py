@@ -82,7 +82,7 @@ def test_a_campaign_finds_the_optimum_and_pays_for_each_kernel_once(table: Path)
         assert len(trace.shares) == 90 and trace.unknown == 0
         assert trace.curve(90)[-1] == pytest.approx(1.0)
         assert trace.curve(100)[-10:] == [trace.curve(90)[-1]] * 10
-    whole = simulate(problem, {}, evaluations=1000, seed=0)
+    whole = simulate(problem, {}, evaluations=400, seed=0)
     assert len(whole.shares) == len(results()), "it ends where no kernel is left"
 
 
@@ -135,7 +135,7 @@ def test_points_that_no_rule_tells_from_the_rest_are_searched(tmp_path: Path) ->
     values |= {"how": ["rows", "columns", "tiles"], "part": [0.25, 0.5, 1.0], "fast": [True, False]}
     path = tmp_path / "sparse.T4.json"
     listed = {
-        tuple(one[int(rng.integers(len(one)))] for one in values.values()) for _ in range(600)
+        tuple(one[int(rng.integers(len(one)))] for one in values.values()) for _ in range(240)
     }
     rows = [
         {
@@ -147,10 +147,10 @@ def test_points_that_no_rule_tells_from_the_rest_are_searched(tmp_path: Path) ->
     ]
     path.write_text(json.dumps({"results": rows}))
     problem = problem_of(path)
-    trace = simulate(problem, {}, evaluations=150, seed=0)
-    assert len(trace.shares) == 150 and trace.unknown == 0
-    assert trace.curve(150)[-1] > problem.random_curve(150)[-1]
-    assert len(simulate(problem, {}, evaluations=1000, seed=0).shares) == len(rows)
+    trace = simulate(problem, {}, evaluations=80, seed=0)
+    assert len(trace.shares) == 80 and trace.unknown == 0
+    assert trace.curve(80)[-1] > problem.random_curve(80)[-1]
+    assert len(simulate(problem, {}, evaluations=400, seed=0).shares) == len(rows)
     (source,) = problem.sources.values()
     beside = {name: one[0] for name, one in source.space.items()}
     assert not source.feasible(beside) and source.feasible(source.params)
