@@ -6,7 +6,7 @@ import numpy as np
 
 from evaluators.device_info import DeviceInfo
 from evaluators.probes.measured import Measured
-from evaluators.probes.telling import digits, duration, rate, size
+from evaluators.probes.telling import cost, digits, duration, rate, size
 
 Reading = Callable[[Sequence[Measured], DeviceInfo], tuple[str, ...]]
 
@@ -71,12 +71,12 @@ def empty_block_ns(launch: Measured, full: Measured) -> float:
 
 
 def of_barrier(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
-    each = [f"{duration(one.each_ns)} with {one.values['THREADS']} threads" for one in cases]
+    each = [f"{cost(one)} with {one.values['THREADS']} threads" for one in cases]
     return (f"A barrier costs a block that is alone {', '.join(each)}.",)
 
 
 def of_exchange(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
-    each = [f"{duration(one.each_ns)} with {one.values['THREADS']} threads" for one in cases]
+    each = [f"{cost(one)} with {one.values['THREADS']} threads" for one in cases]
     return (
         "A value of each thread written to LDS and another one read, with two barriers, costs a "
         f"block {', '.join(each)}.",
@@ -87,7 +87,7 @@ def of_atomic(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
     def each(kind: int) -> str:
         one, many = (c for c in cases if c.values["FLOAT"] == kind)
         apart = many.values["MASK"] + 1
-        return f"{duration(one.each_ns)} on one address, {duration(many.each_ns)} on {apart:,}"
+        return f"{cost(one)} on one address, {cost(many)} on {apart:,}"
 
     return (
         f"Of atomicAdds by all threads of a launch each takes {each(0)} (int); {each(1)} (float).",
@@ -95,7 +95,7 @@ def of_atomic(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
 
 
 def of_shuffle(cases: Sequence[Measured], info: DeviceInfo) -> tuple[str, ...]:
-    each = [f"{duration(one.each_ns)} for distance {one.values['DISTANCE']}" for one in cases]
+    each = [f"{cost(one)} for distance {one.values['DISTANCE']}" for one in cases]
     return (f"A __shfl_xor is waited for {' and '.join(each)}.",)
 
 

@@ -75,6 +75,14 @@ def _of_time(built: BuiltProbe, one: Measured) -> str:
     return f"{duration(each.median)} {what} more than the baseline ({_ends(each, one, duration)})"
 
 
+def cost(one: Measured) -> str:
+    """Of an operation, less the baseline's; where noise hides it, what it is at most."""
+    each = one.us.scaled(1e3 / max(1, one.counted))
+    if each.low > 0:
+        return duration(each.median)
+    return f"at most {duration(max(0.0, each.high))}"
+
+
 def _ends(found: Interval, one: Measured, write: Callable[[float], str]) -> str:
     kind = "96% interval" if one.repeats >= REPEATS else f"{one.repeats} repeats:"
     return f"{kind} {write(found.low)} to {write(found.high)}"

@@ -104,6 +104,18 @@ def test_what_lds_strides_tell() -> None:
     )
 
 
+def test_a_cost_that_noise_hides_is_told_as_what_it_is_at_most() -> None:
+    hidden = Interval(median=-1.0, low=-3.0, high=2.0)
+    cases = [case({"THREADS": 64}, 12.0, 1000), case({"THREADS": 1024}, 1.0, 1000)]
+    cases[1] = replace(cases[1], us=hidden)
+    assert readings.of_barrier(cases, H100) == (
+        "A barrier costs a block that is alone 12 ns with 64 threads, at most 2 ns with 1024 "
+        "threads.",
+    )
+    cases[1] = replace(cases[1], us=Interval(median=-2.0, low=-3.0, high=-1.0))
+    assert readings.of_barrier(cases, H100)[0].endswith("at most 0 ns with 1024 threads.")
+
+
 def test_mfma_formulas_are_those_of_the_table() -> None:
     """The kernel's and the sentence's, over every lane and register of every instruction asked."""
     text = catalogue(MI300)["mfma"].text
