@@ -44,7 +44,7 @@ def checks() -> Iterator[Checks]:
 @pytest.mark.parametrize("name", DOWNGRADES)
 def test_a_downgrade_is_wrong(name: str, checks: Checks) -> None:
     task, places = DOWNGRADES[name]
-    verdict = checks.verdict(task, kernel(task, where=WHERE[task], **places))
+    verdict = checks.last(task, kernel(task, where=WHERE[task], **places))
     assert verdict.status is Status.WRONG
     assert "\n" not in verdict.reason
 

@@ -162,6 +162,7 @@ def check_recomputed(
     assert compared > 0
 
 
+@pytest.mark.soak
 def test_without_the_tool_a_campaign_is_what_it_was(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

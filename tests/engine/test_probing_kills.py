@@ -40,7 +40,7 @@ def check_probes(run: Run) -> None:
     assert set(heard.values()) == {1}
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_kills_amid_probes_lose_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     run = killed_and_resumed(tmp_path, kills=3, evaluations=40, rule=asking, most=15)

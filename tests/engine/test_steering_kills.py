@@ -57,7 +57,7 @@ def killed(folder: Path, server: ScriptedServer, *, after_s: float) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_what_was_put_in_survives_kills(tmp_path: Path) -> None:
     with serving(Script(key=SECRET, latency_s=0.3)) as server:
         for after_s in KILLS_AFTER_S:
