@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from multiprocessing import active_children, get_context, resource_tracker
 from types import FrameType
 from typing import Any
@@ -17,20 +17,19 @@ from evaluators.sandbox.confine import die_with_parent
 def pool_of(
     workers: int, begin: Callable[..., None] | None = None, begun_with: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """begin: called first in each process. What interrupts the caller ends them at once; it may
-    have cancelled no future by then, on which Python 3.11's pools stumble."""
+    """begin: called first in each process. What interrupts the caller ends them at once, also amid
+    a result; it may have cancelled no future by then, on which Python 3.11's pools stumble."""
     given = (os.getpid(), begin, begun_with)
-    with ExitStack() as ends:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _born, given) as pool:
         try:
             with deaf():
-                pool = ProcessPoolExecutor(workers, get_context("spawn"), _born, given)
-                ends.enter_context(pool)
                 for _ in range(workers):
                     pool.submit(_ready)  # each begins a process
             yield pool
         except BaseException:
             for child in active_children():
                 child.terminate()
+            _close_pipes(pool)
             raise
 
 
@@ -56,6 +55,15 @@ def listen(handler: Callable[[int, FrameType | None], object] | signal.Handlers)
     """To Ctrl-C, in a process that was begun deaf."""
     signal.signal(signal.SIGINT, handler)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _close_pipes(pool: ProcessPoolExecutor) -> None:
+    """A process that was ended amid a result left a part of it, and the pool's thread waits for
+    the rest as long as somebody could write it; and it writes calls as long as somebody could read
+    them (Python 3.11.2 does). The last who could is this process."""
+    inside: dict[str, Any] = vars(pool)
+    inside["_result_queue"]._writer.close()
+    inside["_call_queue"]._reader.close()
 
 
 def _ready() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -88,3 +89,39 @@ def test_an_interrupted_recording_keeps_what_was_measured(tmp_path: Path) -> Non
     assert told.splitlines()[-1].startswith(f"record_table: interrupted; {out} has")
     assert len(Table.read(out).rows) > 0
     assert json.loads(out.read_text())["metadata"]["points"] > len(Table.read(out).rows)
+
+
+def half_told(begun: str) -> None:
+    """Runs in a pool's process: the first part of a result, as one that is ended there leaves."""
+    frame = sys._getframe()
+    while frame.f_code.co_name != "_process_worker":
+        assert frame.f_back is not None
+        frame = frame.f_back
+    os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 20_000))
+    Path(begun).touch()
+    time.sleep(PATIENCE_S)
+
+
+HALF = """
+import sys
+from pathlib import Path
+from scripts.lib.pools import pool_of
+from tests.scripts.test_interrupted import half_told, until
+
+if __name__ == "__main__":
+    with pool_of(2) as pool:
+        pool.submit(half_told, sys.argv[1])
+        until(Path(sys.argv[1]).exists)
+        raise KeyboardInterrupt
+"""
+
+
+def test_a_process_that_ends_amid_a_result_is_not_waited_for(tmp_path: Path) -> None:
+    program = tmp_path / "half.py"
+    program.write_text(HALF)
+    command = [sys.executable, str(program), str(tmp_path / "begun")]
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    ended = subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S / 2, env=environment
+    )
+    assert ended.stderr.splitlines()[-1] == "KeyboardInterrupt"
