@@ -32,7 +32,9 @@ def small_factors(
         room = min(room, math.floor(math.log2(max(size, 1.0))))
     if room < LEAST_SMALLER:
         return ()
-    return (2.0 ** -int(rng.integers(max(LEAST_SMALLER, min(SMALLER[0], room // 2)), room + 1)),)
+    least = max(LEAST_SMALLER, min(SMALLER[0], room // 2))
+    exponents = rng.integers(least, room + 1, size=2)  # the larger: mild ones hide absolute errors
+    return (2.0 ** -int(exponents.max()),)
 
 
 def unusual(

@@ -99,8 +99,9 @@ class Answer:
 
 
 def _log_lines(log: str) -> tuple[str, ...]:
-    lines = [shortened(printable(line.strip()), LOG_CHARACTERS) for line in log.splitlines()]
-    return tuple(list(filter(None, lines))[:LOG_LINES])
+    """The first that hold words; compilers draw others below them, as "| ^~~~"."""
+    lines = [line.strip() for line in log.splitlines() if any(map(str.isalnum, line))]
+    return tuple(shortened(printable(line), LOG_CHARACTERS) for line in lines[:LOG_LINES])
 
 
 class Run(NamedTuple):

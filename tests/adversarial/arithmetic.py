@@ -17,7 +17,7 @@ Built = tuple[KernelSource, Compiled]
 
 MET = 4
 """Checks: of its evaluation, its contest and two final sittings. Each has draws of its own, and one
-alone may miss: the sum of 24 bits of fixed point is right by luck in 8 of 100."""
+alone may miss: random inputs can be kind to a wrong kernel."""
 
 ROUNDINGS = """
 union Bits { float real; unsigned word; };

@@ -140,6 +140,8 @@ def test_a_compiler_that_refuses_answers_the_question() -> None:
     assert answer.question == "What does it cost to add two?"
     assert 1 <= len(answer.sentences) <= 4
     assert any("no_such_builtin" in sentence for sentence in answer.sentences)
+    drawn = [one for one in answer.sentences if not any(map(str.isalnum, one))]
+    assert drawn == []  # the compiler's caret
 
 
 ADD_WITH = """
