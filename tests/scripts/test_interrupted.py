@@ -99,7 +99,7 @@ def half_told(begun: str) -> None:
         frame = frame.f_back
     os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 20_000))
     Path(begun).touch()
-    time.sleep(PATIENCE_S)
+    time.sleep(10 * PATIENCE_S)
 
 
 HALF = """
@@ -122,6 +122,11 @@ def test_a_process_that_ends_amid_a_result_is_not_waited_for(tmp_path: Path) -> 
     command = [sys.executable, str(program), str(tmp_path / "begun")]
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     ended = subprocess.run(
-        command, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S / 2, env=environment
+        command,
+        check=False,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE_S,
+        env=environment,
     )
     assert ended.stderr.splitlines()[-1] == "KeyboardInterrupt"
