@@ -1,6 +1,7 @@
 """How a session is asked to end from outside: signals, and why."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ class CampaignFailed(Exception):
 
 INTERRUPTED = "interrupted"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN_S = 0.01
 
 
 class Stop:
@@ -54,3 +56,28 @@ class Stop:
         if not self.searching or self.reason == INTERRUPTED:
             raise KeyboardInterrupt
         self.reason = INTERRUPTED
+
+
+@contextmanager
+def kept_interrupts() -> Iterator[None]:
+    """Inside, a KeyboardInterrupt that is raised where Python drops it, in the callback of a
+    weakref or in __del__, is raised again a moment later, without a traceback. By SIGALRM."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals raise in the main thread only
+        return
+    hook, alarm = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
+
+    def dropped(what: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(what.exc_type, KeyboardInterrupt):
+            hook(what)
+            return
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+
+    sys.unraisablehook = dropped
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, alarm)

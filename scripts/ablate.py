@@ -25,7 +25,7 @@ from engine.compare.folders import read_folders
 from engine.compare.plot import draw, require_suffix
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
-from engine.ending import CampaignFailed
+from engine.ending import CampaignFailed, kept_interrupts
 from engine.store.store import StoreError
 from evaluators.tasks.task import TaskError
 from evaluators.tasks.task_file import load_task
@@ -46,7 +46,8 @@ def main(argv: Sequence[str] | None = None, *, run: Run = in_a_process) -> int:
             print(_table(asked.table), end="")
             return 0
         _require_outputs(asked)
-        result = _ablate(asked, run)
+        with kept_interrupts():
+            result = _ablate(asked, run)
     except KeyboardInterrupt:
         print("ablate: interrupted; the same command goes on where this ended", file=sys.stderr)
         return 130

@@ -20,6 +20,7 @@ from jinja2 import TemplateError, TemplateSyntaxError
 
 from engine.config_errors import ConfigError
 from engine.config_file import load_config
+from engine.ending import kept_interrupts
 from engine.llm.gateway import CallsOver
 from engine.store.store import StoreError
 from evaluators.device_info import BackendMissing, DeviceFault
@@ -42,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         do: Callable[[argparse.Namespace], None] = given.do
-        do(given)
+        with kept_interrupts():
+            do(given)
     except (CallsOver, ModelUnavailable) as error:
         print(f"bench_roles: {error}; answers are kept in {given.out}", file=sys.stderr)
         return 1

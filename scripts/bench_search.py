@@ -21,6 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from engine.config_errors import ConfigError
+from engine.ending import kept_interrupts
 from scripts.lib.arguments import whole_from
 from scripts.lib.pools import pool_of
 from scripts.search import kernel_tuner
@@ -207,14 +208,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _given(arguments)
     use = kernel_tuner.installed() and not given.no_kernel_tuner
     try:
-        found = bench(
-            given.tables,
-            given.settings,
-            strategies=kernel_tuner.STRATEGIES if use else (),
-            seeds=given.seeds,
-            evaluations=given.evaluations,
-            workers=given.workers,
-        )
+        with kept_interrupts():
+            found = bench(
+                given.tables,
+                given.settings,
+                strategies=kernel_tuner.STRATEGIES if use else (),
+                seeds=given.seeds,
+                evaluations=given.evaluations,
+                workers=given.workers,
+            )
     except (TableError, ConfigError) as error:
         print(f"bench_search: {error}", file=sys.stderr)
         return 1

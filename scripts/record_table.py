@@ -18,6 +18,7 @@ from pathlib import Path
 import yaml
 
 from engine.dispatch.workbench import Broken
+from engine.ending import kept_interrupts
 from evaluators.device_info import BackendMissing, known_backends
 from evaluators.evaluation import Rejected
 from evaluators.kernel.grid import Grid
@@ -153,7 +154,7 @@ def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     given = _given(arguments)
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        with kept_interrupts(), tempfile.TemporaryDirectory() as folder:
             task = with_shapes(given.task, given.shape, Path(folder) / "task")
             family, kernel = _kernel(task, given.family, given.kernel)
             recording = Recording(

@@ -22,7 +22,7 @@ from typing import Any
 
 from engine.compare.campaign import CompareError
 from engine.config_errors import ConfigError
-from engine.ending import CampaignFailed
+from engine.ending import CampaignFailed, kept_interrupts
 from engine.llm.gateway import CallsOver
 from engine.store.store import StoreError
 from evaluators.device_info import BackendMissing, DeviceFault
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         changes = {"trials": asked.trials, "workers": asked.workers}
         plan = plan.model_copy(update={key: one for key, one in changes.items() if one})
         _require(plan)
-        with sitting(asked.out):
+        with kept_interrupts(), sitting(asked.out):
             result = tune(plan, asked.out)
     except KeyboardInterrupt:
         print(

@@ -15,6 +15,7 @@ from engine.cli.look.commands import LOOK_COMMANDS
 from engine.cli.parser import WRONG_USAGE, build_parser
 from engine.cli.steer.commands import STEER_COMMANDS
 from engine.cli.usage import FAILED, INTERRUPTED, Command, UsageError
+from engine.ending import kept_interrupts
 
 UNREAD = 141
 """An exit code: as a shell says of SIGPIPE, nobody reads on."""
@@ -65,7 +66,8 @@ def _run_command(words: Sequence[str]) -> int:
     parsed = _parsed(words)
     run: Command = parsed.run
     try:
-        return run(parsed)
+        with kept_interrupts():
+            return run(parsed)
     except KeyboardInterrupt:
         return _complain("interrupted", words, INTERRUPTED)
     except _wrong_usage() as error:

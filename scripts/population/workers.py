@@ -1,5 +1,6 @@
 """Workers: processes that run a study's trials side by side, and end with their parent."""
 
+import asyncio
 import ctypes
 import logging
 import os
@@ -11,6 +12,7 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import FrameType
 
+from engine.ending import kept_interrupts
 from evaluators.sandbox.confine import die_with_parent
 from scripts.lib.pools import deaf, listen
 from scripts.population.cores import settle
@@ -48,7 +50,8 @@ def _settled(work: Work, plan: Plan, out: Path, number: int, cores: frozenset[in
     settle(cores)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        work(plan, out, number)
+        with kept_interrupts():
+            work(plan, out, number)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
@@ -65,6 +68,16 @@ def _let_pass(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, _let_pass)  # once
+    """Once. Where a loop runs, as one of its callbacks: what it was about to do would be lost
+    elsewhere, and who waits for that could not be cancelled."""
+    signal.signal(signal.SIGTERM, _let_pass)
     logging.getLogger("asyncio").disabled = True  # it would tell of tasks that were cut off
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise KeyboardInterrupt from None
+    loop.call_soon_threadsafe(_raise)
+
+
+def _raise() -> None:
     raise KeyboardInterrupt

@@ -163,6 +163,40 @@ def test_ctrl_c_ends_all_at_once_and_in_order(
     assert "RUNNING" not in statuses(tmp_path) and "KILLED" in statuses(tmp_path)
 
 
+ROUNDS = """
+import asyncio, signal
+from scripts.population import workers
+
+async def rounds():
+    while True:
+        await asyncio.sleep(0)
+
+async def campaign():
+    await asyncio.gather(*[rounds() for _ in range(20)])
+
+for number in range(60):
+    signal.signal(signal.SIGALRM, workers._interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.01 + 0.0003 * number)
+    try:
+        asyncio.run(campaign())
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_a_simulated_campaign_ends_wherever_its_loop_is() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ROUNDS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.splitlines() == ["interrupted"] * 60
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def statuses(folder: Path) -> list[str]:
     from mlflow import MlflowClient
 
