@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from evaluators.cpu.toolchain import NATIVE
 from evaluators.cuda import device as cuda
@@ -23,6 +24,11 @@ DOUBLE = ROOT / "tests" / "hip_double"
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what it puts into the background so, and programs under test would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Others' machines are not quiet: how long an example takes says nothing.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ def within(events: Sequence[CallEvent], budget: CallBudget) -> bool:
     )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     budget=LIMITS,
     seed=st.integers(0, 999),
