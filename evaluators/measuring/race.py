@@ -202,14 +202,19 @@ class Race:
                 )
 
     def _memory_pairs(self, workload: Workload) -> list[tuple[float, float]]:
-        """Until they clear the candidate, or are as many as may be."""
-        pairs = [self._known_and_new_us(workload)]
-        while len(pairs) < MEMORY_PAIRS and not no_memory(pairs):
-            pairs.append(self._known_and_new_us(workload))
+        """Until they clear the candidate, or are as many as may be.
+
+        Which call comes first is random, then the other way round: the second may be slower.
+        """
+        pairs: list[tuple[float, float]] = []
+        known_first = bool(self.rng.integers(2))
+        while not pairs or (len(pairs) < MEMORY_PAIRS and not no_memory(pairs)):
+            pairs.append(self._known_and_new_us(workload, known_first=known_first))
+            known_first = bool(self.rng.integers(2)) if len(pairs) % 2 == 0 else not known_first
         return pairs
 
-    def _known_and_new_us(self, workload: Workload) -> tuple[float, float]:
-        """Microseconds an application, of two calls in random order."""
+    def _known_and_new_us(self, workload: Workload, *, known_first: bool) -> tuple[float, float]:
+        """Microseconds an application, of two calls."""
         label, lane = workload.label, self.lanes[0]
         wanted = math.ceil(self.policy.interval_us / 4 / self._expected_us[0][label])
         count = lane.applications(label, min(wanted, MEMORY_APPLICATIONS))
@@ -219,10 +224,9 @@ class Race:
         }
         # Made only now they would sweep the cache: up to 1.3 times the time (softmax, R = C = 512).
         lane.prefetch(label, [draw for draws in calls.values() for draw in draws])
-        first = bool(self.rng.integers(2))
         taken = {
             which: self._timed(0, label, count, calls[which], in_full=True)
-            for which in (first, not first)
+            for which in (known_first, not known_first)
         }
         return taken[True], taken[False]
 
