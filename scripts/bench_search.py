@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from engine.config_errors import ConfigError
 from engine.ending import kept_interrupts
 from scripts.lib.arguments import whole_from
-from scripts.lib.pools import pool_of
+from scripts.lib.pools import pool_of, result_of
 from scripts.search import kernel_tuner
 from scripts.search.arms import ARMS, arm_of, settings_by_name
 from scripts.search.naming import names_of
@@ -110,8 +110,8 @@ def bench(
         for seed in range(first_seed, first_seed + seeds)
     ]
     with pool_of(min(workers, len(runs))) as pool:
-        begun = [pool.submit(perform, run) for run in runs]  # map() would cancel them
-        ran = [one.result() for one in begun]
+        begun = [pool.submit(perform, run) for run in runs]
+        ran = [result_of(one) for one in begun]
     at = [k for k in AT if k <= evaluations] or [evaluations]
     told = []
     found: dict[str, dict[str, Curves]] = {}

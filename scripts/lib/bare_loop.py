@@ -1,10 +1,9 @@
 """The bare loop that the engine is compared with: compile processes, one device, no Ray."""
 
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from engine.dispatch.epochs import EPOCH_GAIN
@@ -22,6 +21,7 @@ from engine.store.scoreboard import Scoreboard
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.policy import Anchor
+from scripts.lib.pools import Pool, pool_of, result_of
 
 AHEAD = 4
 """Kernels compiled, or being compiled, for each compile process."""
@@ -82,23 +82,20 @@ def bare_loop(
     nothing is known from before. workers: compile processes, on cores, or with none named
     anywhere. It goes on until the window is closed. Raises Broken.
     """
-    context = multiprocessing.get_context("spawn")
     with raising_broken(), workbench.open(device) as evaluator:
         begun = (workbench, evaluator.device.info, cores)
-        with ProcessPoolExecutor(workers, context, begin_compiling, begun) as pool:
+        with pool_of(workers, begin_compiling, begun) as pool:
             loop = _Loop(evaluator)
-            loop.begin(pool.submit(compile_in_process, naive).result())
+            loop.begin(result_of(pool.submit(compile_in_process, naive)))
             compiled = _compiled(pool, sources, workers)
             done: list[Done] = []
             while not window.closed(done, time.time()):
                 done.append(loop.evaluate(next(compiled)))
-            pool.shutdown(cancel_futures=True)
+            pool.cancel()
     return done
 
 
-def _compiled(
-    pool: ProcessPoolExecutor, sources: Sequence[str], workers: int
-) -> Iterator[Built | Evaluation]:
+def _compiled(pool: Pool, sources: Sequence[str], workers: int) -> Iterator[Built | Evaluation]:
     """In order, compiled ahead by as much as keeps every process busy."""
     waiting: list[Future[Built | Evaluation]] = []
     place = 0
@@ -106,7 +103,7 @@ def _compiled(
         while len(waiting) < AHEAD * workers:
             waiting.append(pool.submit(compile_in_process, sources[place % len(sources)]))
             place += 1
-        yield waiting.pop(0).result()
+        yield result_of(waiting.pop(0))
 
 
 class _Loop:

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import FrameType
 
 from engine.ending import kept_interrupts
 from evaluators.sandbox.confine import die_with_parent
-from scripts.lib.pools import deaf, listen
+from scripts.lib.pools import deaf, listen, result_of
 from scripts.population.cores import settle
 from scripts.population.plan import Plan
 
@@ -37,9 +37,8 @@ def in_processes(plan: Plan, out: Path, sets: Sequence[frozenset[int]], work: Wo
                     pool.submit(_settled, work, plan, out, number, sets[number] if sets else None)
                     for number in range(plan.workers)
                 ]
-            wait(ran)
             for one in ran:
-                one.result()
+                result_of(one)
         except KeyboardInterrupt:
             for child in active_children():
                 child.terminate()

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import Anchor, policy_of
 from scripts.lib.bare_loop import begin_compiling, compile_in_process
-from scripts.lib.pools import pool_of
+from scripts.lib.pools import Pool, pool_of, result_of
 from scripts.search.recording import Recorder, Recording
 from scripts.search.table import TableError
 
@@ -39,7 +39,7 @@ def record(recording: Recording, path: Path, *, workers: int, seconds: float) ->
     with raising_broken(), workbench.open(recording.device) as evaluator:
         begun = (workbench, evaluator.device.info, frozenset[int]())
         with pool_of(workers, begin_compiling, begun) as pool:
-            naive = pool.submit(compile_in_process, recording.task.naive).result()
+            naive = result_of(pool.submit(compile_in_process, recording.task.naive))
             if isinstance(naive, Evaluation):
                 raise TableError(f"the naive seed does not compile: {naive.reason}")
             first = evaluator.measure(naive.kernel, naive.compiled, None)
@@ -60,7 +60,7 @@ def record(recording: Recording, path: Path, *, workers: int, seconds: float) ->
                         break
             finally:
                 recorder.save()
-            pool.shutdown(cancel_futures=True)
+            pool.cancel()
     return recorder
 
 
@@ -71,7 +71,7 @@ def _verdict(evaluator: OpenEvaluator, built: Built | Evaluation, anchor: Anchor
 
 
 def _compiled(
-    pool: ProcessPoolExecutor,
+    pool: Pool,
     kernel: KernelSource,
     points: Sequence[dict[str, int]],
     ahead: int,
@@ -86,7 +86,7 @@ def _compiled(
         if not waiting:
             return
         point, future = waiting.pop(0)
-        yield point, future.result()
+        yield point, result_of(future)
 
 
 def _tell(recorder: Recorder, points: int) -> None:

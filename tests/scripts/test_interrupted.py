@@ -6,13 +6,17 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from scripts.lib.pools import Pool, result_of, uninterrupted
 from scripts.search.table import Table
 
 TABLE = "docs/measured/tables/sgemm_h200/gemm_lds.T4.json.gz"
@@ -130,3 +134,48 @@ def test_a_process_that_ends_amid_a_result_is_not_waited_for(tmp_path: Path) -> 
         env=environment,
     )
     assert ended.stderr.splitlines()[-1] == "KeyboardInterrupt"
+
+
+class Interrupted:
+    """As an executor, and as a future: Ctrl-C comes amid the call. done: calls that ended."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def submit(self, function: Callable[[], int]) -> "Future[int]":
+        signal.raise_signal(signal.SIGINT)
+        self.done.append("submit")
+        return Future()
+
+    def shutdown(self, *, wait: bool, cancel_futures: bool) -> None:
+        signal.raise_signal(signal.SIGINT)
+        self.done.append("shutdown")
+
+
+def test_ctrl_c_leaves_no_lock_of_a_pool_taken() -> None:
+    """It did in queue.Queue's: the pool's thread waited for it for ever."""
+    executor = Interrupted()
+    pool = Pool(cast(ProcessPoolExecutor, executor))
+    with pytest.raises(KeyboardInterrupt):
+        pool.submit(int)
+    with pytest.raises(KeyboardInterrupt):
+        pool.cancel()
+    assert executor.done == ["submit", "shutdown"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_a_result_is_waited_for() -> None:
+    future: Future[int] = Future()
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        result_of(future)
+    future.set_result(3)
+    assert result_of(future) == 3
+
+
+def test_ctrl_c_beside_an_error_is_heard() -> None:
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        raise ValueError
