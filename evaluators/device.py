@@ -13,6 +13,7 @@ from evaluators.device_info import (
     FURTHER_BACKENDS,
     BackendMissing,
     DeviceInfo,
+    emulated,
     further_backends,
     known_backends,
 )
@@ -145,6 +146,17 @@ class Session(Protocol):
     ) -> None: ...
 
 
+class Counting(Protocol):
+    """What a session of a device that is not timed does beside."""
+
+    def counts(self) -> Mapping[str, Mapping[str, float]]:
+        """Wavefront-instructions that were executed since it was opened, by kernel symbol and by
+        kind: "mfma", "valu", "salu", "memory.global.load.16", "memory.lds", "barrier", ..."""
+
+    def advice(self) -> Sequence[str]:
+        """Sentences on them for whoever changes the kernel next, the worst first."""
+
+
 class Device(Protocol):
     """One device (a GPU; on cpu one core), opened once and kept."""
 
@@ -225,6 +237,12 @@ def backend(name: str) -> Backend:
             f"the backend {name} is to be the module {module}, which is not found: "
             f"mend {FURTHER_BACKENDS}, or add its folder to PYTHONPATH"
         ) from None
+
+
+def shown_alone(name: str) -> bool:
+    """Whether a process that measures is shown one device of the backend and no other, by the
+    vendor's variables: so with GPUs. Raises BackendMissing."""
+    return backend(name).private_process and not emulated(name)
 
 
 def register(name: str, module: str) -> None:

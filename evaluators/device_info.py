@@ -2,13 +2,18 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 BACKENDS = ("cpu", "cuda", "hip")
 FURTHER_BACKENDS = "KERNEL_SCIENTIST_BACKENDS"
 """The variable that names further backends, as name=module, separated by commas. Processes that
 a campaign starts inherit it."""
+EMULATE = "KERNEL_SCIENTIST_EMULATE"
+"""The variable that gives emulated devices in place of the backend hip's own, where it is 1. It is
+inherited as that one is. On emulated devices kernels are checked and nothing is timed."""
+EMULATED_BACKENDS = ("hip",)
 
 
 OPERATION_FLOPS: Mapping[str, float] = {
@@ -39,6 +44,33 @@ def known_backends() -> tuple[str, ...]:
     return (*BACKENDS, *(name for name in further_backends() if name not in BACKENDS))
 
 
+def emulated(backend_name: str) -> bool:
+    """Whether this process's devices of that backend are emulated ones."""
+    return backend_name in EMULATED_BACKENDS and os.environ.get(EMULATE) == "1"
+
+
+@contextmanager
+def emulating(wanted: bool, backend_name: str, *, asked_by: str) -> Iterator[None]:
+    """Where it is wanted, devices of this process and of those it starts are emulated meanwhile.
+
+    asked_by: what a person wrote. Raises BackendMissing for a backend without an emulator.
+    """
+    if wanted and backend_name not in EMULATED_BACKENDS:
+        raise BackendMissing(
+            f"{asked_by} goes with backend {' or '.join(EMULATED_BACKENDS)} only, not with "
+            f"{backend_name}: no other device has an emulator"
+        )
+    before = os.environ.get(EMULATE)
+    if wanted:
+        os.environ[EMULATE] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(EMULATE, None)
+        if before is not None:
+            os.environ[EMULATE] = before
+
+
 class BackendMissing(Exception):
     """This machine can't run the backend. One sentence: what is missing and what to do."""
 
@@ -54,7 +86,8 @@ class DeviceInfo:
     peak_margin: a time is impossible only beyond this factor of the peaks.
     compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
     whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu. notes: further
-    sentences for whoever writes kernels.
+    sentences for whoever writes kernels. timed: False of an emulated device: kernels are checked
+    there, and ordered by estimated costs (see Evaluation.costs); its sessions are Counting ones.
     """
 
     backend: str
@@ -79,6 +112,7 @@ class DeviceInfo:
     macros: tuple[str, ...] = ()  # NAME=VALUE, of a device for which this one watches kernels
     private_process: bool = True  # its sessions share a context, which a fault of one ends
     notes: tuple[str, ...] = ()
+    timed: bool = True
 
     @property
     def device_class(self) -> str:

@@ -71,7 +71,7 @@ def _windows(text: str, content: TaskContent, backend: str) -> Windows:
     shown = [w for suite in SHOWN for w in task.workloads(suite, backend)]
 
     def admits(workload: Workload) -> bool:
-        return related(workload, shown) and _takes(task, workload, WINDOW_BYTES)
+        return related(workload, shown) and takes(task, workload, WINDOW_BYTES)
 
     return find_windows(kernel, task, shown, _held_out(kernel, task, backend), admits)
 
@@ -117,10 +117,10 @@ def _shapes(kernel: KernelSource, task: Task, backend: str) -> list[Workload]:
 
 def _is_quick(task: Task, workload: Workload) -> bool:
     """Whether the task takes it, and takes little for it."""
-    return _takes(task, workload, SWEPT_BYTES) and _flops(task, workload) <= SWEPT_FLOPS
+    return takes(task, workload, SWEPT_BYTES) and flops_of(task, workload) <= SWEPT_FLOPS
 
 
-def _flops(task: Task, workload: Workload) -> float:
+def flops_of(task: Task, workload: Workload) -> float:
     """Zero where the task does not say."""
     return float(task.flops.evaluate(workload.dims)) if task.flops else 0.0
 
@@ -139,10 +139,10 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         return ()
 
     def small(workload: Workload) -> bool:
-        return _takes(task, workload, SMALL_BYTES) and _has_reference(task, workload)
+        return takes(task, workload, SMALL_BYTES) and _has_reference(task, workload)
 
     def large(workload: Workload) -> bool:
-        return _takes(task, workload, LARGE_BYTES)
+        return takes(task, workload, LARGE_BYTES)
 
     largest = max(benchmarks, key=task.nbytes)
 
@@ -150,8 +150,8 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         least_bytes = task.nbytes(largest)
         return (
             task.nbytes(workload) > least_bytes
-            and _takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes))
-            and _flops(task, workload) <= LARGER_TIMES * _flops(task, largest)
+            and takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes))
+            and flops_of(task, workload) <= LARGER_TIMES * flops_of(task, largest)
         )
 
     made = covering_shapes(stated, small)
@@ -163,7 +163,7 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     return (*made, *(w for w in further if w.label not in known))
 
 
-def _takes(task: Task, workload: Workload, most_bytes: int) -> bool:
+def takes(task: Task, workload: Workload, most_bytes: int) -> bool:
     """Whether the task's formulas hold, within so many bytes, and every seed can be planned."""
     try:
         if not task.holds(workload) or task.nbytes(workload) > most_bytes:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
+from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo, emulated
 from evaluators.evaluation import Rejected
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.gpu.device import GpuDevice
@@ -44,7 +45,8 @@ def oracle(kernel: KernelSource, info: DeviceInfo, *, sampled: bool = False) -> 
 def compiler(*, arch: str | None = None, child: AmdChild | None = None) -> GpuCompiler:
     """For arch, else for this machine's first GPU, else for gfx942. Raises BackendMissing."""
     if arch is None:
-        arch = _first_arch() if device_count() else DEFAULT_ARCH
+        real = not emulated("hip") and device_count()
+        arch = _first_arch() if real else DEFAULT_ARCH
     return GpuCompiler(
         backend="hip",
         arch=arch,
@@ -60,7 +62,12 @@ def _first_arch() -> str:
 
 
 def device_count() -> int:
-    """AMD GPUs that this process may use (HIP_VISIBLE_DEVICES); 0 without a runtime."""
+    """AMD GPUs that this process may use (HIP_VISIBLE_DEVICES); 0 without a runtime. Or emulated
+    ones (see device_info.EMULATE)."""
+    if emulated("hip"):
+        from evaluators.hip.emulator.device import emulated_count
+
+        return emulated_count()
     try:
         return Runtime().device_count()
     except (BackendMissing, DeviceFault):
@@ -72,8 +79,24 @@ def warm() -> None:
     device_count()
 
 
-def open_device(index: int) -> "HipDevice":
-    """Raises BackendMissing: no library, no GPU, no such index, versions that don't fit."""
+def open_device(index: int) -> GpuDevice:
+    """Raises BackendMissing: no library, no GPU, no such index, versions that don't fit.
+
+    Or an emulated one (see device_info.EMULATE).
+    """
+    return _open_emulated(index) if emulated("hip") else _open_real(index)
+
+
+def _open_emulated(index: int) -> GpuDevice:
+    """Its results are judged on the host: kernels that judge would take their time there, too."""
+    from evaluators.hip.emulator.device import open_emulated
+
+    device = open_emulated(index)
+    device.info = replace(device.info, timed=False, judges_on_device=False)
+    return device
+
+
+def _open_real(index: int) -> "HipDevice":
     runtime = Runtime()
     runtime.check_version()
     count = runtime.device_count()

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from evaluators.checks.disclosure import withholding
 from evaluators.checks.gpu_kernels import Trusted
-from evaluators.device import Compiled, Compiler, backend
+from evaluators.device import Compiled, Compiler, shown_alone
 from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
@@ -247,8 +247,7 @@ class ChildEvaluator:
         raise DeviceSick(f"{self.backend} device {self._index} can't be used: {said}")
 
     def _open(self, child: MeasuringProcess) -> None:
-        private = backend(self.backend).private_process
-        index = 0 if private else self._index  # it sees that GPU only
+        index = 0 if shown_alone(self.backend) else self._index  # it sees that GPU only
         info = _value(child.ask(Hello(backend=self.backend, index=index)))
         assert isinstance(info, DeviceInfo)
         child.info = info

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Self
 
-from evaluators.device import backend
+from evaluators.device import backend, shown_alone
 from evaluators.processes.messages import Warm
 from evaluators.processes.process import MeasuringProcess
 from evaluators.sandbox.environment import device_variables, showing, visible_name
@@ -63,8 +63,9 @@ def environment_of(backend_name: str, index: int) -> dict[str, str]:
     """No secrets; one device; one thread for numpy; memory that is kept."""
     kept = device_variables()
     if backend(backend_name).private_process:
-        kept |= showing([visible_name(backend_name, index)])
-        kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+        if shown_alone(backend_name):
+            kept |= showing([visible_name(backend_name, index)])
+            kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
         kept |= _KEEPING
     return {
         **kept,

@@ -1,12 +1,12 @@
 """A device whose runs are told to the parent before they begin, so that it can end them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
-from evaluators.device import Buffer, Compiled, Device, Session
+from evaluators.device import Buffer, Compiled, Counting, Device, Session
 from evaluators.device_info import DeviceFault
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
@@ -75,6 +75,12 @@ class ToldSession:
 
     def ran_whole(self) -> bool:
         return self.inner.ran_whole()
+
+    def counts(self) -> Mapping[str, Mapping[str, float]]:
+        return cast(Counting, self.inner).counts()
+
+    def advice(self) -> Sequence[str]:
+        return cast(Counting, self.inner).advice()
 
     def _told(self, plan: Plan, deadline_s: float) -> "_Told":
         entries = tuple(dict.fromkeys(launch.entry for launch in plan.launches))

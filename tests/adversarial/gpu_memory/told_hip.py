@@ -6,8 +6,8 @@ Measuring processes load it in place of evaluators.hip.device; see on_gpu.replac
 import ctypes
 import mmap
 
+from evaluators.gpu.device import GpuDevice
 from evaluators.hip.device import (
-    HipDevice,
     compiler,
     device_count,
     oracle,
@@ -33,7 +33,7 @@ _NBYTES = 8 * (2 * MOST + 1)
 _FIXED = 0x10
 
 
-def open_device(index: int) -> HipDevice:
+def open_device(index: int) -> GpuDevice:
     """See hip.device.open_device."""
     device = open_hip(index)
     libc = ctypes.CDLL(None, use_errno=True)
