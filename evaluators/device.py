@@ -239,6 +239,12 @@ def backend(name: str) -> Backend:
         ) from None
 
 
+def times(name: str) -> bool:
+    """Whether devices of the backend are timed; see DeviceInfo.timed. A backend that is registered
+    says timed = False in its module where they are not. Raises BackendMissing."""
+    return not emulated(name) and bool(getattr(backend(name), "timed", True))
+
+
 def shown_alone(name: str) -> bool:
     """Whether a process that measures is shown one device of the backend and no other, by the
     vendor's variables: so with GPUs. Raises BackendMissing."""

@@ -13,6 +13,9 @@ a campaign starts inherit it."""
 EMULATE = "KERNEL_SCIENTIST_EMULATE"
 """The variable that gives emulated devices in place of the backend hip's own, where it is 1. It is
 inherited as that one is. On emulated devices kernels are checked and nothing is timed."""
+EMULATED_ORDER = "KERNEL_SCIENTIST_EMULATED_ORDER"
+"""The variable that says in which order emulated wavefronts take turns: 0 in order, each up to its
+next barrier, else a seed of random turns; inherited as well."""
 EMULATED_BACKENDS = ("hip",)
 
 

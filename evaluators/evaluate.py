@@ -9,7 +9,8 @@ from pathlib import Path
 
 from evaluators.checks.disclosure import on
 from evaluators.checks.shapes import shapes_for
-from evaluators.device import Compiled, Compiler, backend
+from evaluators.checks.small_shapes import costed
+from evaluators.device import Compiled, Compiler, backend, times
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
@@ -30,7 +31,7 @@ from evaluators.measuring.sittings import (
 from evaluators.measuring.trusted_kernels import compiled_naive
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.processes.stand_by import StandBy
-from evaluators.tasks.arguments import SUITES, Suite, TaskError
+from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -101,12 +102,17 @@ def _with_held_out(
 
 def _shown_plans(kernel: KernelSource, task: Task, backend: str) -> list[Plan]:
     suites: tuple[Suite, ...] = ("tests", "benchmarks")
-    return [plan for suite in suites for plan in _plans(kernel, task, suite, backend)]
+    plans = [plan for suite in suites for plan in _plans(kernel, task, suite, backend)]
+    return plans if times(backend) else [*plans, *_planned(kernel, task, costed(task, backend))]
 
 
 def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:
+    return _planned(kernel, task, shapes_for(kernel, task, suite, backend))
+
+
+def _planned(kernel: KernelSource, task: Task, shapes: Sequence[Workload]) -> list[Plan]:
     plans = []
-    for workload in shapes_for(kernel, task, suite, backend):
+    for workload in shapes:
         with on(workload):
             plans.append(kernel.plan(task, workload.dims))
     return plans
@@ -128,7 +134,7 @@ def evaluate_file(
     """Everything about one kernel file: right on every shape, timed against the naive seed.
 
     Its speedup is that of several sittings, for which seconds are enough (see sittings.py);
-    with 0 seconds that of one race.
+    with 0 seconds that of one race. Where nothing is timed it has costs and no speedup.
     policy: by default the backend's. On a GPU it runs in a process of its own.
     Raises OSError (no such file), TaskError (also for a naive seed or a reference that is wrong),
     BackendMissing, DeviceFault.
@@ -138,7 +144,7 @@ def evaluate_file(
     check_reference(task, backend_name)
     private = backend(backend_name).private_process
     devices = 1 if private else backend(backend_name).device_count()
-    thorough = replace(policy or policy_of(backend_name), thorough=True)
+    thorough = replace(policy or policy_of(backend_name), thorough=times(backend_name))
     with (
         StandBy(backend_name) as stand_by,
         opened(task, backend_name, policy=thorough, stand_by=stand_by) as evaluator,
@@ -158,7 +164,7 @@ def evaluate_file(
 
         try:
             evaluation = _checked(evaluator, kernel, compiled, anchor)
-            if not evaluation.passed or not seconds:
+            if not evaluation.passed or not seconds or not evaluation.timed:
                 return evaluation
             # What is open here is not used any more: sittings are in processes of their own.
             held = _hold(afresh, devices, kernel, compiled, anchor, seconds)

@@ -1,8 +1,10 @@
 """What became of one kernel: Status, Rejected, Evaluation."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import fmean
 from typing import Any
 
 from evaluators.device_info import DeviceInfo
@@ -94,9 +96,12 @@ def _rebuild_rejected(
 class Evaluation:
     """One measurement of one kernel on one device. Append-only: measuring again adds another.
 
-    times_us: median microseconds by workload label; present if and only if PASSED.
+    times_us: median microseconds by workload label; present if and only if PASSED and timed.
+    costs: of a kernel that passed where nothing is timed (see DeviceInfo.timed), in place of times:
+        estimated issue cycles a SIMD by label, by which kernels are ordered (measuring/cost.py).
     blocks: by workload label, paired ln(anchor time / candidate time), one a block.
-    gains: by workload label, ln(naive seed's time / kernel's time), paired through every link.
+    gains: by workload label, ln(naive seed's time / kernel's time), paired through every link; or
+        the same of costs.
     links: how many links lead from the naive seed to the anchor.
     speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
         seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
@@ -108,6 +113,8 @@ class Evaluation:
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     sittings: how many, in new processes, speedup and intervals are from; 0: one race, in the
         search. busy: a sentence where the machine was busy meanwhile.
+    advice: sentences on the instructions that were executed. left_out: labels of the shapes, told
+        to a kernel's author, on which it was not checked, as an emulated device would take long.
     """
 
     kernel_id: str
@@ -136,16 +143,34 @@ class Evaluation:
     harness: str = HARNESS_VERSION
     sittings: int = 0
     busy: str = ""
+    costs: Mapping[str, float] = field(default_factory=dict)
+    advice: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if (self.status is Status.PASSED) != bool(self.times_us):
+        if (self.status is Status.PASSED) != bool(self.times_us or self.costs):
             raise ValueError(f"times_us go with PASSED and with nothing else, not {self.status}")
+        if self.costs and (self.times_us or self.speedup is not None):
+            raise ValueError("costs are of what was not timed: no times_us or speedup go with them")
         if self.status is not Status.PASSED and not self.reason:
             raise ValueError(f"{self.status} needs a reason")
 
     @property
     def passed(self) -> bool:
         return self.status is Status.PASSED
+
+    @property
+    def timed(self) -> bool:
+        """False of a kernel that passed on a device that is not timed."""
+        return not self.costs
+
+    @property
+    def over_seed(self) -> float | None:
+        """By what kernels are ordered: the speedup; of what was not timed the naive seed's cost
+        over the kernel's. No figure to show without saying which of the two it is."""
+        if self.costs:
+            return math.exp(fmean(self.gains.values())) if self.gains else 1.0
+        return self.speedup
 
 
 def failed(

@@ -14,9 +14,11 @@ from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import SMALL_BYTES, shapes_for, unmet_conditions
+from evaluators.checks.small_shapes import split
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
+from evaluators.measuring.counting import Counter
 from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
@@ -65,6 +67,7 @@ class Correctness:
             task, device, pool, self._unusual, self._rounding, policy, rng, judge=judge
         )
         self._watch = Watch(task, device, pool, rng, self.check)
+        self.counter = Counter(task, device, pool, self._rounding, policy, rng, judge=judge)
 
     def check(
         self,
@@ -132,7 +135,7 @@ class Correctness:
         self, kernel: KernelSource, compiled: Compiled, suite: Suite
     ) -> dict[str, float]:
         """Errors by "label/output". Raises Rejected."""
-        shapes = self._borne(shapes_for(kernel, self._task, suite, self._backend))
+        shapes = self._borne(self._quick(shapes_for(kernel, self._task, suite, self._backend)))
         if not shapes:
             return {}
         errors, _ = self.check(kernel, compiled, shapes, {})
@@ -145,6 +148,10 @@ class Correctness:
             kernel, compiled, large, most=self._pairs, each=self._policy.thorough
         )
         return {key: max(error, further.get(key, 0.0)) for key, error in errors.items()}
+
+    def _quick(self, shapes: Sequence[Workload]) -> Sequence[Workload]:
+        """On a device that is emulated those that take little."""
+        return shapes if self._device.info.timed else split(self._task, shapes).run
 
     def _borne(self, shapes: Sequence[Workload]) -> list[Workload]:
         """Without those that the task does not state and that its seed is not right on."""

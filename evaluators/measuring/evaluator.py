@@ -24,6 +24,7 @@ from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wante
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
+from evaluators.measuring.untimed import NOT_TIMED, Untimed
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 
@@ -70,6 +71,7 @@ class Evaluator:
             naive=naive,
             reference=reference,
         )
+        self._untimed = Untimed(task, device.info, self.correctness)
 
     def measure(
         self,
@@ -82,8 +84,10 @@ class Evaluator:
 
         best: ln(anchor time / best time) by benchmark label; without it nothing stops early. Who
         seems to be faster than it is checked further, as all are where the policy is thorough.
-        Raises AnchorFailed and what broken infrastructure raises; never Rejected.
+        Raises AnchorFailed and what broken infrastructure raises.
         """
+        if not self.device.info.timed:
+            return self._untimed.measure(kernel, compiled, anchor)
         seconds = {"compile": compiled.seconds}
         try:
             with _clock(seconds, "device"):
@@ -171,8 +175,9 @@ class Evaluator:
     ) -> dict[str, tuple[float, ...]]:
         """Paired ln(anchor time / kernel time) by label for a new epoch's anchor.
 
-        Raises Rejected when the kernel, which passed before, fails now; AnchorFailed.
-        """
+        Raises Rejected when the kernel fails now, or nothing is timed; AnchorFailed."""
+        if not self.device.info.timed:
+            raise NOT_TIMED
         return despite_kills(lambda: self._link(kernel, compiled, anchor))
 
     def _link(

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluators.device import Compiled, backend
+from evaluators.device import Compiled, backend, times
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
 
@@ -108,13 +108,21 @@ GPU_POLICY = TimingPolicy(
 with 99% confidence five blocks tell 2% apart. Twelve make a link as exact as sittings agree."""
 
 
+UNTIMED_POLICY = TimingPolicy(deadline_slack_s=20.0, deadline_cap_s=120.0)
+"""Of emulated devices, where a right kernel takes seconds for what a GPU does in microseconds."""
+
+
 def policy_of(backend_name: str) -> TimingPolicy:
     """How a backend's devices are timed. Raises BackendMissing."""
+    if not times(backend_name):
+        return UNTIMED_POLICY
     return GPU_POLICY if backend(backend_name).private_process else TimingPolicy()
 
 
 def usual_policy(info: DeviceInfo) -> TimingPolicy:
     """The same, of a device that may be on another machine."""
+    if not info.timed:
+        return UNTIMED_POLICY
     return GPU_POLICY if info.private_process else TimingPolicy()
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from evaluators.checks.disclosure import on
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
 from evaluators.checks.shapes import shapes_for
-from evaluators.device import Compiled, Compiler, backend
+from evaluators.checks.small_shapes import costed
+from evaluators.device import Compiled, Compiler, backend, times
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import KernelSource, parse_kernel
@@ -21,7 +22,7 @@ def compiled_naive(task: Task, info: DeviceInfo) -> Naive:
 
     Raises TaskError.
     """
-    return _naive(TaskContent(task), info.backend, info.arch)
+    return _naive(TaskContent(task), info.backend, info.arch, times(info.backend))
 
 
 def compiled_trusted(task: Task, info: DeviceInfo) -> Trusted:
@@ -43,12 +44,13 @@ def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
     try:
         kernel = parse_kernel(task.naive)
         plans = []
-        for suite in SUITES:
-            for workload in shapes_for(kernel, task, suite, backend_name):
-                with on(workload):
-                    plan = kernel.plan(task, workload.dims)
-                if plan not in plans:
-                    plans.append(plan)
+        shapes = [w for suite in SUITES for w in shapes_for(kernel, task, suite, backend_name)]
+        shapes += () if times(backend_name) else costed(task, backend_name)
+        for workload in shapes:
+            with on(workload):
+                plan = kernel.plan(task, workload.dims)
+            if plan not in plans:
+                plans.append(plan)
         return kernel, compiler.compile(kernel, plans)
     except Rejected as rejected:
         raise TaskError(
@@ -57,7 +59,8 @@ def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
 
 
 @functools.lru_cache(maxsize=64)
-def _naive(key: TaskContent, name: str, arch: str) -> Naive:
+def _naive(key: TaskContent, name: str, arch: str, timed: bool) -> Naive:
+    """timed: what is compiled depends on it."""
     return compile_naive(key.task, backend(name).compiler(arch=arch), name)
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 
-from evaluators.device_info import EMULATE, FURTHER_BACKENDS, BackendMissing
+from evaluators.device_info import EMULATE, EMULATED_ORDER, FURTHER_BACKENDS, BackendMissing
 
 _READ: Mapping[str, tuple[str, ...]] = {
     "cuda": ("CUDA_VISIBLE_DEVICES",),
@@ -52,6 +52,7 @@ _KEPT = (
     *("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM"),
     FURTHER_BACKENDS,
     EMULATE,
+    EMULATED_ORDER,
 )
 
 

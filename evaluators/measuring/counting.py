@@ -1,0 +1,78 @@
+"""Counting: what a kernel executes on small shapes of a device that is not timed, and its cost."""
+
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+
+from evaluators.checks.check import check_workload
+from evaluators.checks.compare import check_limits
+from evaluators.checks.disclosure import on
+from evaluators.checks.inputs import InputPool
+from evaluators.checks.judge import Judge
+from evaluators.checks.memory import Arena
+from evaluators.checks.small_shapes import costed
+from evaluators.device import Compiled, Counting, Device
+from evaluators.kernel.source import KernelSource
+from evaluators.measuring.cost import cost
+from evaluators.measuring.policy import TimingPolicy
+from evaluators.measuring.rounding import Rounding
+from evaluators.tasks.arguments import Workload
+from evaluators.tasks.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """costs: see Evaluation.costs; errors: by "label/output"; advice: on the last shape."""
+
+    costs: dict[str, float] = field(default_factory=dict)
+    errors: dict[str, float] = field(default_factory=dict)
+    advice: tuple[str, ...] = ()
+
+
+class Counter:
+    """Runs a kernel once on each shape of small_shapes.costed(), judges it, and counts."""
+
+    def __init__(
+        self,
+        task: Task,
+        device: Device,
+        pool: InputPool,
+        rounding: Rounding,
+        policy: TimingPolicy,
+        rng: np.random.Generator,
+        *,
+        judge: Judge | None,
+    ) -> None:
+        self._task, self._device, self._pool = task, device, pool
+        self._rounding, self._policy, self._rng, self._judge = rounding, policy, rng, judge
+
+    def count(self, kernel: KernelSource, compiled: Compiled) -> Counted:
+        """Raises Rejected, and AnchorFailed where the naive seed fails."""
+        shapes = costed(self._task, self._device.info.backend)
+        self._rounding.calibrate(kernel.id, shapes, {})
+        found = Counted()
+        for shape in shapes:
+            with on(shape):
+                one = self._on(kernel, compiled, shape)
+            found = Counted(found.costs | one.costs, found.errors | one.errors, one.advice)
+        return found
+
+    def _on(self, kernel: KernelSource, compiled: Compiled, shape: Workload) -> Counted:
+        """In a session of its own: its counts are those of one run, and of what prepares it."""
+        plan = kernel.plan(self._task, shape.dims)
+        check_limits(plan, self._device.info)
+        arena = Arena(self._task, [shape], [plan])
+        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+            counting = cast(Counting, session)
+            (memory,) = arena.in_turn(session, [shape], [plan], self._rng)
+            checked = check_workload(
+                memory,
+                [self._pool.fresh(shape, self._rng)],
+                self._rng,
+                deadline_s=self._policy.deadline_cap_s,
+                judge=self._judge,
+            )
+            counts, advice = counting.counts(), tuple(counting.advice())
+        costs = {shape.label: cost(counts, compiled.resources, self._device.info)}
+        return Counted(costs, dict(checked.errors), advice)
