@@ -53,25 +53,30 @@ def emulated(backend_name: str) -> bool:
 
 
 @contextmanager
-def emulating(wanted: bool, backend_name: str, *, asked_by: str) -> Iterator[None]:
+def emulating(
+    wanted: bool, backend_name: str, *, asked_by: str, order: int | None = None
+) -> Iterator[None]:
     """Where it is wanted, devices of this process and of those it starts are emulated meanwhile.
 
-    asked_by: what a person wrote. Raises BackendMissing for a backend without an emulator.
+    asked_by: what a person wrote; order: see EMULATED_ORDER. Raises BackendMissing for a backend without an emulator.
     """
     if wanted and backend_name not in EMULATED_BACKENDS:
         raise BackendMissing(
             f"{asked_by} goes with backend {' or '.join(EMULATED_BACKENDS)} only, not with "
             f"{backend_name}: no other device has an emulator"
         )
-    before = os.environ.get(EMULATE)
+    before = {name: os.environ.get(name) for name in (EMULATE, EMULATED_ORDER)}
     if wanted:
         os.environ[EMULATE] = "1"
+    if wanted and order is not None:
+        os.environ[EMULATED_ORDER] = str(order)
     try:
         yield
     finally:
-        os.environ.pop(EMULATE, None)
-        if before is not None:
-            os.environ[EMULATE] = before
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 class BackendMissing(Exception):

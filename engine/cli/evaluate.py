@@ -7,8 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from engine.cli.untimed import untimed_json, untimed_lines
 from evaluators.cpu import device as cpu
-from evaluators.device import Compiled, backend
+from evaluators.device import Compiled, backend, times
+from evaluators.device_info import emulating
 from evaluators.evaluate import compile_shown, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
@@ -34,10 +36,18 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     """
     read_kernel(arguments.file)
     task = load_task(arguments.task)
-    evaluation = evaluate_file(arguments.file, task, arguments.backend, seconds=arguments.seconds)
+    with emulating(
+        arguments.emulate, arguments.backend, asked_by="--emulate", order=arguments.order
+    ):
+        evaluation = evaluate_file(
+            arguments.file, task, arguments.backend, seconds=arguments.seconds
+        )
+        timed = times(arguments.backend)
     note = DERIVED if task.derives_held_out else ""
     if arguments.json:
-        print(json.dumps({**verdict_json(evaluation), "note": note}, indent=2), file=stream)
+        values = {**verdict_json(evaluation), "note": note}
+        values |= {"timed": True} if timed else untimed_json(evaluation)
+        print(json.dumps(values, indent=2), file=stream)
     else:
         for line in filter(None, (*verdict_lines(evaluation), note)):
             print(line, file=stream)
@@ -119,6 +129,10 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
     if not evaluation.passed:
         yield from _failure_lines(evaluation.status, evaluation.reason, evaluation.log)
         return
+    if not evaluation.timed:
+        yield from untimed_lines(evaluation)
+        yield from _where(evaluation)
+        return
     low, high = evaluation.ci95 or (0.0, 0.0)
     yield (
         f"PASSED  {evaluation.speedup:.2f}x the naive seed (95% interval {low:.2f} to {high:.2f})"
@@ -133,6 +147,11 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
         yield f"  {label:{width}}  {time_us:11.1f} µs{of_light}"
     if evaluation.arithmetic:
         yield f"  {whose_light(evaluation.arithmetic)}"
+    yield from _where(evaluation)
+
+
+def _where(evaluation: Evaluation) -> Iterator[str]:
+    """On what it ran, and what is to be said of it."""
     yield f"on {evaluation.device}, by {evaluation.engine}, compiled with {evaluation.compiler}"
     yield from _diagnosis_lines(evaluation)
 

@@ -16,6 +16,10 @@ def _evaluate(arguments: Namespace) -> int:
         raise UsageError("--explain goes with --backend cpu; on a GPU kernels run as they are")
     if arguments.arch and not arguments.compile_only:
         raise UsageError("--arch goes with --compile-only; timing is for the device that is here")
+    if arguments.emulate and (arguments.compile_only or arguments.explain):
+        raise UsageError("--emulate runs the kernel: leave out --compile-only and --explain")
+    if arguments.order is not None and not arguments.emulate:
+        raise UsageError("--order goes with --emulate; a device chooses its own")
     act = compile_file if arguments.compile_only else measure_file
     act = explain_file if arguments.explain else act
     passed = act(arguments, sys.stdout)

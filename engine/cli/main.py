@@ -130,8 +130,8 @@ def _doctor(arguments: Namespace) -> int:
     Exit code 1 when no campaign can run at all; with --device when a device failed a trial."""
     if arguments.device:
         return _try_device(arguments)
-    if arguments.backend or arguments.section or arguments.out:
-        raise UsageError("--backend, --section and --out go with doctor --device")
+    if arguments.backend or arguments.section or arguments.out or arguments.emulate:
+        raise UsageError("--backend, --section, --out and --emulate go with doctor --device")
     from engine.cli.backend_needs import find_lacks
     from engine.cli.doctor import examine
     from engine.cli.examined import print_findings
@@ -154,12 +154,15 @@ def _doctor(arguments: Namespace) -> int:
 
 def _try_device(arguments: Namespace) -> int:
     from evaluators.acceptance.report import accept_device
+    from evaluators.device_info import emulating
 
     if arguments.json or arguments.config is not None:
         raise UsageError("doctor --device writes a report of its own: leave out --json and CONFIG")
     out = arguments.out or Path("device-report.md")
+    name = arguments.backend or ("hip" if arguments.emulate else None)
     try:
-        return accept_device(arguments.backend, out, sys.stdout, only=arguments.section)
+        with emulating(arguments.emulate, name or "", asked_by="doctor --emulate"):
+            return accept_device(name, out, sys.stdout, only=arguments.section)
     except OSError as error:
         raise UsageError(f"{out} can't be written ({error.strerror}): name another") from None
 

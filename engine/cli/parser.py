@@ -163,6 +163,11 @@ def _add_device_trial(doctor: ArgumentParser) -> None:
         metavar="FILE",
         help="with --device: the report (default: device-report.md)",
     )
+    doctor.add_argument(
+        "--emulate",
+        action="store_true",
+        help="with --device --backend hip: try the emulated MI300X, on which nothing is timed",
+    )
 
 
 def _add_overrides(command: ArgumentParser) -> None:
@@ -208,6 +213,17 @@ def _add_evaluate_options(command: ArgumentParser) -> None:
     command.add_argument(
         "--arch", help="with --compile-only: the processor to compile for, such as gfx942"
     )
+    command.add_argument(
+        "--emulate",
+        action="store_true",
+        help="with --backend hip: check it on an emulated MI300X, on small shapes; times nothing",
+    )
+    command.add_argument(
+        "--order",
+        type=_order,
+        metavar="SEED",
+        help="with --emulate: wavefronts take turns by this seed; 0: in order (default: at random)",
+    )
 
 
 def _add_probe_options(command: ArgumentParser) -> None:
@@ -239,6 +255,12 @@ def _add_export_options(command: ArgumentParser) -> None:
         help="on whose shapes of the task it was checked (hip)",
     )
     command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
+
+
+def _order(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text} is no seed: give a whole number, 0 or more")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -47,6 +47,7 @@ def trials() -> Sequence[Trial]:
         return Trial(
             name=f"{name} against itself",
             run=lambda setup: against_itself(setup, name),
+            times=True,
             todo="stop what else runs on the device, see its clocks and temperature (rocm-smi or "
             "nvidia-smi); until then small gains found here mean nothing",
         )

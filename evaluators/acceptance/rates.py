@@ -144,12 +144,14 @@ def trials() -> Sequence[Trial]:
         Trial(
             name="copy bandwidth",
             run=_copy,
+            times=True,
             todo="see that nothing else runs on the device, that it is not partitioned and "
             "not throttled (rocm-smi or nvidia-smi); too fast: correct evaluators/gpu/peaks.py",
         ),
         Trial(
             name="float32 rate",
             run=_multiply,
+            times=True,
             todo="see that nothing else runs on the device and that its clocks and power limit "
             "are the maker's (rocm-smi or nvidia-smi); too fast: correct evaluators/gpu/peaks.py",
         ),

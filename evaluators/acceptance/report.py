@@ -11,6 +11,10 @@ from evaluators.acceptance.sections import sections
 from evaluators.acceptance.trial import Result
 from evaluators.acceptance.versions import found_versions, version_findings
 
+EMULATED = (
+    "The device is emulated on this machine's processor: nothing was timed, and no GPU took part"
+)
+
 
 def markdown(acceptance: Acceptance, versions: Mapping[str, str], *, when: datetime) -> str:
     """versions: of what takes part, by name; when: with its time zone."""
@@ -28,8 +32,11 @@ def _lines(acceptance: Acceptance, versions: Mapping[str, str], when: datetime) 
         state: sum(r.state == state for r in results) for state in ("PASS", "FAIL", "SKIPPED")
     }
     verdict = "accepted" if acceptance.accepted else "NOT accepted"
-    yield f"# Device acceptance: {acceptance.backend}, {verdict}"
+    yield f"# Device acceptance: {_subject(acceptance)}, {verdict}"
     yield ""
+    if not acceptance.timed:
+        yield f"**{EMULATED}.**"
+        yield ""
     yield (
         f"{counts['PASS']} passed, {counts['FAIL']} failed, {counts['SKIPPED']} skipped, "
         f"in {acceptance.seconds:.0f} s, {when.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
@@ -55,6 +62,10 @@ def _lines(acceptance: Acceptance, versions: Mapping[str, str], when: datetime) 
                 ("trial", "", "found", "s"),
                 [(r.name, r.state, r.found, f"{r.seconds:.1f}") for r in own],
             )
+
+
+def _subject(acceptance: Acceptance) -> str:
+    return acceptance.backend if acceptance.timed else f"{acceptance.backend}, emulated"
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
@@ -96,5 +107,6 @@ def accept_device(
     out.write_text(markdown(acceptance, versions, when=datetime.now(UTC)), encoding="utf-8")
     failed = sum(result.state == "FAIL" for result in acceptance.results)
     verdict = "accepted" if acceptance.accepted else f"not accepted: {failed} failed"
-    print(f"\n{name}: {verdict}; the report is {out}", file=stream)
+    said = "" if acceptance.timed else f"; {EMULATED}"
+    print(f"\n{_subject(acceptance)}: {verdict}; the report is {out}{said}", file=stream)
     return 0 if acceptance.accepted else 1

@@ -15,7 +15,7 @@ from pathlib import Path
 from evaluators.acceptance.child import DEVICE_LOST
 from evaluators.acceptance.sections import BUDGET_S, sections
 from evaluators.acceptance.trial import Result, Section
-from evaluators.device import backend
+from evaluators.device import backend, times
 from evaluators.device_info import BackendMissing
 
 CHILD = (sys.executable, "-m", "evaluators.acceptance.child")
@@ -26,11 +26,13 @@ _POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acceptance:
-    """What one machine's devices were put through. seconds: in all."""
+    """What one machine's devices were put through. seconds: in all; timed: whether devices of the
+    backend are, or are emulated."""
 
     backend: str
     results: tuple[Result, ...]
     seconds: float
+    timed: bool = True
 
     @property
     def accepted(self) -> bool:
@@ -70,7 +72,12 @@ def accept(
         run = _SectionRun(section, backend_name, child, tell)
         results += run.results(min(section.deadline_s, left_s))
     seconds = time.monotonic() - started
-    return Acceptance(backend=backend_name, results=tuple(results), seconds=seconds)
+    return Acceptance(
+        backend=backend_name,
+        results=tuple(results),
+        seconds=seconds,
+        timed=times(backend_name),
+    )
 
 
 class _SectionRun:

@@ -108,15 +108,22 @@ def trials() -> Sequence[Trial]:
         "(rocm-smi or nvidia-smi), and that nothing else runs on them"
     )
     return (
-        Trial(name="copying", run=partial(disturbance, code=COPY, launching=_copying), todo=todo),
+        Trial(
+            name="copying",
+            run=partial(disturbance, code=COPY, launching=_copying),
+            todo=todo,
+            times=True,
+        ),
         Trial(
             name="multiplying",
             run=partial(disturbance, code=MULTIPLY, launching=_multiplying),
             todo=todo,
+            times=True,
         ),
         Trial(
             name="a fault next door",
             run=neighbour,
+            times=True,
             todo="look into the kernel log (dmesg): one candidate's fault disturbs other devices",
         ),
     )

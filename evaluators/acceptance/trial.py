@@ -33,12 +33,14 @@ class Setup:
 class Trial:
     """run returns what was found, in a sentence, or raises Broken, Skipped, or what it met.
 
-    todo: what to do when it fails, in a sentence.
+    todo: what to do when it fails, in a sentence. times: it takes times, and is SKIPPED where the
+    device is not timed.
     """
 
     name: str
     run: Callable[[Setup], str]
     todo: str
+    times: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Measuring where nothing is timed: kernels are checked on small shapes, and their costs counted."""
+"""Where nothing is timed kernels are checked on small shapes, and their costs are counted."""
 
 import math
 import time

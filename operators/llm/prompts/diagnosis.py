@@ -6,10 +6,11 @@ from typing import Any, Protocol
 LINES = 10
 LINE_CHARACTERS = 480
 MEASURED = "measured by a profiler on the largest shape: "
+EXECUTED = "counted in emulation: "
 
 
 class Built(Protocol):
-    """An Evaluation, or what was only compiled."""
+    """An Evaluation, with advice on what was executed in emulation, or what was only compiled."""
 
     @property
     def resources(self) -> tuple[Mapping[str, Any], ...]: ...
@@ -25,6 +26,7 @@ def diagnosis(
     """
     facts = list(dict.fromkeys(_facts(built)))
     said = [MEASURED + sentence for sentence in profile_advice]
+    said += [EXECUTED + sentence for sentence in getattr(built, "advice", ())]
     said += [sentence for one in built.resources for sentence in one.get("advice", ())]
     urgent = list(dict.fromkeys(said))[: limit - bool(facts)]
     return tuple(_line(sentence) for sentence in (*urgent, *facts)[:limit])
