@@ -11,6 +11,7 @@ from engine.config_errors import ConfigError
 from engine.dispatch.workbench import Workbench
 from engine.inbox import let_go_on
 from engine.preparation import (
+    emulation,
     refuse_changed,
     refuse_spent,
     require_findings,
@@ -38,6 +39,13 @@ def run_campaign(
     the backend's own unless given. Raises ConfigError, TaskError, BackendMissing,
     CampaignFailed: one sentence each.
     """
+    with emulation(config):
+        return _run(config, observer=observer, workbench=workbench)
+
+
+def _run(
+    config: CampaignConfig, *, observer: Observer | None, workbench: Workbench | None
+) -> Summary:
     config = settled(config)
     task = task_of(config)
     require_search(config, task)  # a refusal comes before anything starts
@@ -73,8 +81,9 @@ def resume_campaign(
     before = replay(run_dir / STORE)
     config = stored_config(before, run_dir, {"budgets": budgets or {}, "stop": stop or {}})
     refuse_spent(before, config, run_dir)
-    task = task_of(config)
-    refuse_changed(before, config, task, run_dir)
-    let_go_on(run_dir)  # who resumes a campaign that was paused wants it to go on
-    session = Session(config, task, observer=observer, workbench=workbench, before=before)
-    return session.run()
+    with emulation(config):
+        task = task_of(config)
+        refuse_changed(before, config, task, run_dir)
+        let_go_on(run_dir)  # who resumes a campaign that was paused wants it to go on
+        session = Session(config, task, observer=observer, workbench=workbench, before=before)
+        return session.run()

@@ -83,7 +83,7 @@ def elites(whole: Replay, most: int) -> list[Individual]:
 
 
 def _speed(one: Individual) -> float:
-    return one.evaluation.speedup or 1.0
+    return one.evaluation.over_seed or 1.0
 
 
 def _passed(whole: Replay) -> Iterator[Individual]:

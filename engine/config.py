@@ -26,6 +26,7 @@ from engine.config_sections import (
 from engine.llm.config import Llm
 from engine.stopping.config import Stop
 from engine.store.kinds.steering import Contribution
+from evaluators.device_info import EMULATED_BACKENDS
 from evaluators.spelling import did_you_mean
 
 __all__ = ["BackendChoice", "CampaignConfig", "OperatorMix", "Topology", "parse_config"]
@@ -68,6 +69,24 @@ class CampaignConfig(Section):
     def _some_budget(self) -> Self:
         if self.budgets.evaluations is None and self.budgets.wall_time_s is None:
             raise ValueError("set budgets.evaluations or budgets.wall_time_s")
+        return self
+
+    @model_validator(mode="after")
+    def _emulated_devices(self) -> Self:
+        if not self.devices.emulated:
+            return self
+        if self.backend not in EMULATED_BACKENDS:
+            raise ValueError(
+                f"devices: emulated goes with backend: {' or '.join(EMULATED_BACKENDS)}, not with "
+                f"{self.backend}, of which there is no emulator"
+            )
+        if self.stop.speedup is not None or self.stop.speed_of_light is not None:
+            raise ValueError(
+                "devices: emulated times nothing, so stop.speedup and stop.speed_of_light are "
+                "never reached: leave them out"
+            )
+        if self.ray.address is not None:
+            raise ValueError("devices: emulated runs on this machine alone: leave ray.address out")
         return self
 
     @model_validator(mode="after")

@@ -221,8 +221,12 @@ class OperatorMix(Section):
 
 
 class Devices(Section):
-    """What measures, and what compiles."""
+    """What measures, and what compiles. In a word: `devices: emulated` is `{emulated: true}`."""
 
+    emulated: bool = False
+    """With `backend: hip`: an MI300X that the processor emulates checks kernels on small shapes.
+    Nothing is timed: kernels are ordered by what they would cost, and there are no contests, no
+    final measurement, no profiles, no probes and no findings."""
     ids: tuple[int, ...] | None = None
     """Devices that measure, by number from 0. null: all GPUs, or on `cpu` the last half of the
     cores."""
@@ -232,6 +236,15 @@ class Devices(Section):
     patience_s: float = Field(default=1800, gt=0)
     """Seconds that all devices may be left alone after faults; then the campaign ends, and
     `resume` goes on."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_word(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            if value != "emulated":
+                raise ValueError("write emulated, or keys such as ids")
+            return {"emulated": True}
+        return value
 
 
 class Profiles(Section):

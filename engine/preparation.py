@@ -3,6 +3,7 @@
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +24,7 @@ from engine.store.replay import Replay
 from engine.store.run_folder import STORE
 from engine.store.summary import write_results
 from engine.store.toolchain import device_class_of, toolchain_here
-from evaluators.device_info import DeviceInfo
+from evaluators.device_info import DeviceInfo, emulating
 from evaluators.kernel.fit import check_seeds
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
@@ -32,6 +33,11 @@ from evaluators.tasks.task_file import load_task
 from operators.finding import Condition
 
 GIT_S = 5.0
+
+
+def emulation(config: CampaignConfig) -> AbstractContextManager[None]:
+    """Meanwhile this process and those it starts have the devices that the configuration names."""
+    return emulating(config.devices.emulated, config.backend, asked_by="devices: emulated")
 
 
 def task_of(config: CampaignConfig) -> Task:

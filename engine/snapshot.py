@@ -15,7 +15,8 @@ Bound = Literal["", "compile", "device", "asking"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IslandState:
-    """One island at a glance. diversity: effective number of kernel structures."""
+    """One island at a glance. diversity: effective number of kernel structures. timed: whether
+    best_speedup is one, or a ratio of costs."""
 
     index: int
     cycles: int
@@ -24,6 +25,7 @@ class IslandState:
     diversity: float
     best_id: str
     best_speedup: float
+    timed: bool = True
     warning: str = ""  # one sentence; empty when all is well
     resting: Mapping[str, str] = field(default_factory=dict)  # role not asked -> why, a sentence
     credit: str = ""  # what is asked next with which chances; empty where credit decides nothing
@@ -73,6 +75,7 @@ class Improvement:
     before: float
     after: float
     contest: bool
+    timed: bool = True  # else before and after are ratios of costs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,8 @@ def emulating(
 ) -> Iterator[None]:
     """Where it is wanted, devices of this process and of those it starts are emulated meanwhile.
 
-    asked_by: what a person wrote; order: see EMULATED_ORDER. Raises BackendMissing for a backend without an emulator.
+    asked_by: what a person wrote; order: see EMULATED_ORDER. Raises BackendMissing for a backend
+    without an emulator.
     """
     if wanted and backend_name not in EMULATED_BACKENDS:
         raise BackendMissing(

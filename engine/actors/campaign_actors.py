@@ -26,6 +26,7 @@ from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
+from evaluators.device import times
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Individual
@@ -70,7 +71,7 @@ class CampaignActors:
             ReporterActor, store.parent, does="writes the report", takes="the report took"
         )
         self._distiller: Follower | None = None
-        if config.findings.every:
+        if config.findings.every and times(config.backend):
             self._distiller = self._following(
                 DistillerActor,
                 config,

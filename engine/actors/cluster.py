@@ -19,7 +19,7 @@ from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
 from engine.store.run_folder import RAY_LOG
-from evaluators.device import backend
+from evaluators.device import backend, shown_alone
 from evaluators.device_info import BackendMissing
 from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
@@ -55,7 +55,7 @@ def layout(config: CampaignConfig) -> Layout:
     if ids is not None and (len(set(ids)) < len(ids) or not all(0 <= one < count for one in ids)):
         raise ConfigError(f"devices.ids: {list(ids)} must be distinct, from 0 to {count - 1}")
     cores = sorted(os.sched_getaffinity(0))
-    if not backend(config.backend).private_process:
+    if not shown_alone(config.backend):
         # A core that measures does nothing else, where there are two or more.
         devices = ids if ids is not None else tuple(range(count))[-max(1, count // 2) :]
         spare = frozenset(cores) - {cores[device] for device in devices if device < len(cores)}

@@ -21,7 +21,7 @@ from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.probing import limits_of_probes
 from engine.dispatch.profiling import limits_of
-from engine.dispatch.setting import DispatchSetting, TuningLimits
+from engine.dispatch.setting import CompileProbe, DispatchSetting, ProbeLimits, TuningLimits
 from engine.dispatch.workbench import Built, Workbench
 from engine.ending import CampaignFailed
 from engine.snapshot import DispatcherState
@@ -127,15 +127,24 @@ class DispatcherActor:
             journal=self._journal,
             budget=config.budgets.evaluations,
             patience_s=config.devices.patience_s,
-            profiles=limits_of(config, self._tell),
+            profiles=limits_of(config, self._tell) if info.timed else None,
             revised=self._tell_revised,
             spread=spread_of(config.backend),
             tuning=self._tuning(config),
-            probes=await limits_of_probes(config, info, compile_probe, self._tell_answer),
+            probes=await self._probes(config, info, compile_probe),
+            timed=info.timed,
         )
         self._scores = scores
         self._dispatcher = Dispatcher(setting, scores, probes)
         return await self._dispatcher.begin(baseline, known)
+
+    async def _probes(
+        self, config: CampaignConfig, info: DeviceInfo, compile: CompileProbe
+    ) -> ProbeLimits | None:
+        """None where nobody would be told, and where nothing is timed."""
+        if not info.timed:
+            return None
+        return await limits_of_probes(config, info, compile, self._tell_answer)
 
     def _tuning(self, config: CampaignConfig) -> TuningLimits | None:
         """None where no island waits for models."""

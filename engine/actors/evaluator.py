@@ -23,6 +23,7 @@ from engine.dispatch.workbench import (
     Measured,
     OpenEvaluator,
     Workbench,
+    leads_untimed,
     linked,
     raising_broken,
     verified,
@@ -72,7 +73,7 @@ class EvaluatorActor:
         known = self._fetch(anchor) if anchor else None
         with raising_broken():
             made = self._evaluator.measure(built.kernel, built.compiled, known, best or None)
-            if known is None:
+            if known is None or leads_untimed(made, best):
                 return verified(self._evaluator, built, made)
             return Measured(evaluation=made)
 

@@ -107,7 +107,7 @@ def gauges(snapshot: Snapshot) -> Iterator[tuple[str, float]]:
     yield "devices_idle", dispatcher.idle_devices
     yield "devices_quarantined", dispatcher.quarantined
     yield "evaluations_per_second", snapshot.evaluations_per_s
-    if dispatcher.best is not None:
+    if dispatcher.best is not None and dispatcher.best.timed:
         yield "best_speedup", dispatcher.best.speedup
     for name, value in (
         ("evaluations_left", left.evaluations),

@@ -1,9 +1,11 @@
 """What a configuration needs: a device for its backend, models that answer, and their price."""
 
 import asyncio
+from contextlib import closing
 
 from engine.cli.examined import Finding
 from engine.config import CampaignConfig
+from engine.preparation import emulation
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing
 from operators.llm.question import ModelUnavailable
@@ -16,9 +18,16 @@ def find_backend(config: CampaignConfig) -> Finding:
         found = f"{name}, on the nodes of {config.ray.address}, which are not looked at"
         return Finding(what="backend", state="ok", found=found)
     try:
-        count = backend(name).device_count()
+        with emulation(config):
+            count = backend(name).device_count()
     except BackendMissing as missing:
         return Finding(what="backend", state="broken", found=name, todo=str(missing))
+    if not count and config.devices.emulated:
+        todo = "the emulator needs a C++ compiler and the disassembler of ROCm ('make rocm')"
+        return Finding(what="backend", state="broken", found="no emulated device", todo=todo)
+    if config.devices.emulated:
+        found = f"{name}, emulated on {count} cores: nothing is timed"
+        return Finding(what="backend", state="ok", found=found)
     if not count:
         todo = f"what {name} lacks is listed below; backend=cpu needs no GPU"
         return Finding(what="backend", state="broken", found=f"no {name} device", todo=todo)
@@ -49,11 +58,10 @@ def find_forecast(config: CampaignConfig) -> Finding:
     if config.llm is None or not config.asks_models:
         return Finding(what="forecast", state="ok", found="no model costs anything")
     try:
-        task, device = load_task(config.task), backend(config.backend).open_device(0)
-        try:
-            made = foretell(fitted(config), task, device.info, None)
-        finally:
-            device.close()
+        with emulation(config):
+            task, device = load_task(config.task), backend(config.backend).open_device(0)
+            with closing(device):
+                made = foretell(fitted(config), task, device.info, None)
     except (BackendMissing, TaskError) as missing:
         return Finding(what="forecast", state="absent", found="none", todo=str(missing))
     return Finding(what="forecast", state="ok", found=made.sentence)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.cli.spans import ago
 from engine.cli.troubles import clock_time
 from engine.snapshot import Improvement
+from engine.store.ratios import ratio_text
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Status
@@ -14,7 +15,7 @@ def best_text(best: Best | None) -> str:
     if best is None:
         return "none yet"
     interval = f" [{best.ci95[0]:.2f}, {best.ci95[1]:.2f}]" if best.ci95 else ""
-    return f"{best.speedup:.2f}x{interval} {best.kernel_id[:12]}"
+    return f"{ratio_text(best.speedup, timed=best.timed)}{interval} {best.kernel_id[:12]}"
 
 
 def verdicts(by_status: Mapping[str, int]) -> str:
@@ -47,6 +48,7 @@ def improvement_rows(steps: Sequence[Improvement]) -> Iterator[tuple[str, str]]:
 
 def improvement_text(step: Improvement) -> str:
     """ "14:03:10, 12 s ago: 3.64x -> 42.75x 84753cd75748 newcomer: gemm_pack"."""
-    what = f"{step.before:.2f}x -> {step.after:.2f}x {step.kernel_id[:12]} {step.technique}"
-    uncontested = "" if step.contest else " (without a contest)"
+    before, after = (ratio_text(one, timed=step.timed) for one in (step.before, step.after))
+    what = f"{before} -> {after} {step.kernel_id[:12]} {step.technique}"
+    uncontested = "" if step.contest or not step.timed else " (without a contest)"
     return f"{clock_time(step.at)}, {ago(step.at)}: {what}{uncontested}"

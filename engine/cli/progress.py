@@ -24,6 +24,7 @@ from engine.cli.troubles import (
 )
 from engine.snapshot import Outage, Snapshot
 from engine.stopping.rates import lasting_text
+from engine.store.ratios import ratio_text
 
 LINE_EVERY_S = 5.0
 
@@ -133,7 +134,8 @@ def line(snapshot: Snapshot) -> str:
         f"best {best_text(snapshot.dispatcher.best)}",
         f"{snapshot.evaluations} evaluations ({verdicts(snapshot.dispatcher.by_status)})",
         *rates(snapshot),
-        "islands " + " ".join(f"{island.best_speedup:.2f}x" for island in snapshot.islands),
+        "islands "
+        + " ".join(ratio_text(one.best_speedup, timed=one.timed) for one in snapshot.islands),
     ]
     if credits := [one.credit for one in snapshot.islands if one.credit]:
         parts.append(f"credit: {' | '.join(credits)}")
@@ -204,7 +206,8 @@ def table(snapshot: Snapshot) -> Table:
         rows.append(
             (
                 f"island {island.index}",
-                f"best {island.best_speedup:.2f}x, {island.population} kernels of "
+                f"best {ratio_text(island.best_speedup, timed=island.timed)}, "
+                f"{island.population} kernels of "
                 f"{island.diversity:.1f} structures, cycle {island.cycles}",
             )
         )

@@ -12,9 +12,10 @@ from engine.searching import EXHAUSTED_SPACE
 from engine.stopping.targets import reached_by
 from engine.store.budget import figure, spent
 from engine.store.lineage import lineage
+from engine.store.ratios import COSTS, NOTHING_TIMED, standing
 from engine.store.replay import Replay
 from engine.store.run_folder import RAY_LOG, REPORT
-from engine.store.summary import BestFound, Summary
+from engine.store.summary import TO_MEASURE, BestFound, Summary
 from engine.store.toolchain import toolchain_of
 from evaluators.measuring.arithmetic import whose_light
 
@@ -70,7 +71,11 @@ def result_lines(
         yield f"MLflow     {first}"
         yield from (f"           {line}" for line in others)
     if (run_dir / "best.hip").is_file():
-        yield "look at the best kernel, measured afresh:"
+        yield (
+            "look at the best kernel, measured afresh:"
+            if summary.timed
+            else "time the best kernel, on a machine with a real MI300:"
+        )
         best = shown(run_dir / "best.hip")
         task = str(replay.campaign.config["task"])
         task = shown(Path(task)) if Path(task).is_dir() else task
@@ -88,7 +93,9 @@ def result_lines(
 
 def _outcome(summary: Summary, replay: Replay) -> Iterator[str]:
     best = summary.best
-    if best is None or best.id == summary.baseline["id"]:
+    if not summary.timed:
+        yield from _untimed(summary, replay)
+    elif best is None or best.id == summary.baseline["id"]:
         yield "nothing faster than the naive seed was found"
     elif not best.shown_faster:
         low, high = best.ci99 or best.ci95 or (0.0, 0.0)
@@ -141,6 +148,24 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
         yield f"  {len(steps) - STEPS_SHOWN} earlier steps are in the store's view lineage"
     for step in steps[-STEPS_SHOWN:]:
         yield f"  {step.speedup:>9}  {step.drafted.kernel_id[:12]}  {step.line}"
+
+
+def _untimed(summary: Summary, replay: Replay) -> Iterator[str]:
+    """What an emulated device tells: an order by costs, and kernels to take to a real one."""
+    best = summary.best
+    if best is None or not summary.to_measure:
+        yield f"{NOTHING_TIMED}; no kernel that costs less than the naive seed was found"
+        return
+    yield f"{NOTHING_TIMED}; the best kernel by cost is {best.id[:12]}"
+    yield f"  {COSTS}"
+    yield "to take to a real MI300, which alone can say how fast they are:"
+    for place, kernel_id in enumerate(summary.to_measure):
+        cost = standing(replay.scores.evaluations[kernel_id])
+        yield f"  {TO_MEASURE}/{place + 1}.hip  {kernel_id[:12]}  {cost}"
+    yield "  the first is right on small held-out shapes too; of the others these were not tried"
+    yield "how the first came about:"
+    for step in lineage(replay, best.id)[-STEPS_SHOWN:]:
+        yield f"  {step.speedup:>26}  {step.drafted.kernel_id[:12]}  {step.line}"
 
 
 def _beside(best: BestFound, replay: Replay) -> Iterator[str]:

@@ -41,6 +41,11 @@ def named_apart(campaigns: Iterator[Campaign]) -> Iterator[Campaign]:
 
 def _read(store: Path) -> Campaign:
     history = read_history(store)
+    if not history.replay.timed:
+        raise CompareError(
+            f"{store.parent}: nothing was timed in this campaign, its device was emulated; compare "
+            "campaigns of real devices"
+        )
     name = name_of(store.parent) if store.name == STORE else store.stem
     sessions = history.replay.sessions
     started = sessions[-1].started if sessions else None

@@ -92,7 +92,7 @@ class Beginning:
             number = self._scores.next_number(kernel_id)
             await self._store(measured, number)
             self._setting.revised(number, measured.evaluation)
-            if measured.evaluation.passed:
+            if measured.evaluation.passed and self._setting.timed:
                 await self._contests.challenge(kernel_id)
 
     async def _measured_again(self, kernel_id: str, candidate: Candidate) -> Measured:

@@ -74,6 +74,8 @@ class Contests:
         evaluation, lead = self._scores.evaluations[kernel_id], self._scores.lead(kernel_id)
         if not evaluation.passed or lead <= 0 or kernel_id in self._scores.titles.settled:
             return False
+        if not evaluation.timed:  # costs need no race
+            return False
         tries = 2 * math.log1p(self._scores.titles.lost)
         luck = self._setting.spread.of_sittings(lead) * math.sqrt(tries)
         return lead > luck + half_width(evaluation.blocks, SEEMS)
@@ -108,7 +110,7 @@ class Contests:
 
     def rematch_is_due(self) -> bool:
         """True asks for rematch(), and only once for each number of evaluations."""
-        if self._scores.by_status.total() < self._next_rematch:
+        if not self._setting.timed or self._scores.by_status.total() < self._next_rematch:
             return False
         self._next_rematch *= 2
         return True

@@ -30,7 +30,10 @@ class Finals:
         """Store what the best is worth in the end.
 
         seconds: for contests that are left, one at least; and for its sittings, LEAST at least.
+        Where nothing is timed there is nothing to do.
         """
+        if not self._setting.timed:
+            return
         await self._contests.pending(seconds)
         for _ in range(TRIES):
             best = self._scores.best

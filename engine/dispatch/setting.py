@@ -125,7 +125,8 @@ class DispatchSetting:
 
     patience_s: without any device that is well. profiles: None where none are made. revised:
     tells the islands of a verdict that changed. spread: of sittings on these devices. tuning:
-    None where no models are waited for. pause: closed: devices and compilers begin nothing.
+    None where no models are waited for. timed: see DeviceInfo.timed; else there are no contests, no
+    links and no final measurement. pause: closed: devices and compilers begin nothing.
     """
 
     task_hash: str
@@ -145,4 +146,5 @@ class DispatchSetting:
     watch: Watch | None = None  # None: devices see races themselves
     tuning: TuningLimits | None = None
     probes: ProbeLimits | None = None  # None: nobody would be told
+    timed: bool = True
     pause: Gate = field(default_factory=Gate)

@@ -1,11 +1,13 @@
 """What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
 
+import math
 import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from statistics import fmean
 from typing import Protocol
 
 from evaluators import evaluate
@@ -74,7 +76,8 @@ class Built:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """verified: it is right on the held-out shapes too; looked at for the naive seed alone."""
+    """verified: it is right on the held-out shapes too; looked at for the naive seed, and for what
+    leads where nothing is timed. Others are looked at in contests."""
 
     evaluation: Evaluation
     verified: bool = False
@@ -199,6 +202,13 @@ class BackendWorkbench:
         return afresh.open((device + turn) % seen if seen else device)
 
 
+def leads_untimed(evaluation: Evaluation, best: Mapping[str, float]) -> bool:
+    """Whether it was not timed and costs less than the best, over all. best: see OpenEvaluator."""
+    if not evaluation.passed or evaluation.timed:
+        return False
+    return fmean(evaluation.gains.values()) > fmean(best.values() or [-math.inf])
+
+
 def verified(evaluator: OpenEvaluator, built: Built, evaluation: Evaluation) -> Measured:
     """The evaluation that it just made, of a kernel that is right on held-out shapes too."""
     if not evaluation.passed:
@@ -220,6 +230,8 @@ def overruled(evaluation: Evaluation, verdict: Verdict) -> Evaluation:
         reason=verdict.reason,
         log=verdict.log,
         times_us={},
+        costs={},
+        gains={},
         blocks={},
         speedup=None,
         ci95=None,

@@ -122,5 +122,5 @@ class Follower:
 
     def _meet(self, island: Island, kernel_id: str) -> None:
         assert self.history is not None
-        speedup = self.history.replay.scores.evaluations[kernel_id].speedup
+        speedup = self.history.replay.scores.evaluations[kernel_id].over_seed
         island.best = max(island.best, speedup or 0.0)

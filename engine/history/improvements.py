@@ -38,4 +38,5 @@ def improvement(
         before=before.speedup,
         after=now.speedup,
         contest=now.sittings > 0,
+        timed=now.timed,
     )

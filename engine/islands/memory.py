@@ -60,7 +60,7 @@ class Memory:
             apart = individual.in_idle_time and added is AddStatus.NOT_ADDED
             (self.tuned if apart else self.individuals)[individual.id] = individual
             status = added.name
-            speed = individual.evaluation.speedup or 0.0
+            speed = individual.evaluation.over_seed or 0.0
             self.stale = 0 if speed > self._best else self.stale + (not individual.in_idle_time)
             self._best = max(self._best, speed)
         self._forget_oldest()
@@ -83,7 +83,7 @@ class Memory:
         if len(kernels) < 2:
             return False
         self.population.begin_again(kernels)
-        self._best = max(one.evaluation.speedup or 0.0 for one in kernels)
+        self._best = max(one.evaluation.over_seed or 0.0 for one in kernels)
         return True
 
     def tournament(self, rng: np.random.Generator, size: int) -> tuple[Individual, ...]:

@@ -31,7 +31,8 @@ class AddStatus(Enum):
 @dataclass(slots=True)
 class _Member:
     """gains: ln ratios to the naive seed by shape, paired: raw times of two moments differ by more
-    than two kernels do. score: geometric mean speedup over the naive seed."""
+    than two kernels do. score: geometric mean speedup over the naive seed, or
+    what else orders (Evaluation.over_seed)."""
 
     individual: Individual
     born: int  # the number of additions offered before it
@@ -40,7 +41,7 @@ class _Member:
 
     def __post_init__(self) -> None:
         self.gains = gains_over_seed(self.individual.evaluation)
-        self.score = self.individual.evaluation.speedup or 0.0
+        self.score = self.individual.evaluation.over_seed or 0.0
 
 
 class Population:
@@ -231,5 +232,6 @@ def island_state(population: Population, index: int, cycles: int, evaluations: i
         population=len(population),
         diversity=population.diversity(),
         best_id=best.id if best else "",
-        best_speedup=(best.evaluation.speedup or 0.0) if best else 0.0,
+        best_speedup=(best.evaluation.over_seed or 0.0) if best else 0.0,
+        timed=best is None or best.evaluation.timed,
     )

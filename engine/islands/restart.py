@@ -33,4 +33,4 @@ def diverse(archive: Iterable[Individual], count: int) -> list[Individual]:
 
 
 def _speed(one: Individual) -> float:
-    return one.evaluation.speedup or 1.0
+    return one.evaluation.over_seed or 1.0

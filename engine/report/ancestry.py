@@ -6,8 +6,9 @@ from math import log
 
 from engine.report.predictions import gain_percent, predicted
 from engine.report.sources import Diff, diff_listing
-from engine.report.texts import short, times
+from engine.report.texts import short
 from engine.store.lineage import Step, technique
+from engine.store.ratios import standing
 from engine.store.replay import Replay
 
 MOST_STEPS = 40
@@ -61,10 +62,10 @@ def rungs(replay: Replay, steps: Sequence[Step]) -> tuple[Rung, ...]:
 
 
 def _heights(steps: Sequence[Step]) -> Iterator[float]:
-    known = [log(step.evaluation.speedup) for step in steps if step.evaluation.speedup]
+    known = [log(step.evaluation.over_seed) for step in steps if step.evaluation.over_seed]
     low, high = min(known, default=0.0), max(known, default=0.0)
     for step in steps:
-        value = log(step.evaluation.speedup) if step.evaluation.speedup else low
+        value = log(step.evaluation.over_seed) if step.evaluation.over_seed else low
         yield (value - low) / (high - low) if high > low else 0.0
 
 
@@ -109,7 +110,7 @@ def _second_parent(replay: Replay, step: Step) -> Parent | None:
     return Parent(
         role="second parent" if step.drafted.origin == "crossover" else "Reference",
         id=short(kernel_id),
-        speedup=times(evaluation.speedup) if evaluation and evaluation.speedup else "",
+        speedup=standing(evaluation).replace("x", "×") if evaluation and evaluation.passed else "",
         technique=technique(drafted) if drafted else "",
     )
 

@@ -9,6 +9,7 @@ from engine.history.campaigns import State
 from engine.history.history import History
 from engine.report.texts import between, command, count, short, times
 from engine.store.kinds.contests import Contested
+from engine.store.ratios import COSTS
 from engine.store.scoreboard import Best
 from engine.store.summary import BestFound, Summary, meaning_of
 from engine.store.toolchain import toolchain_of
@@ -49,6 +50,8 @@ def belief(history: History, summary: Summary, state: State, run: str) -> Belief
             why=_nothing_found(summary, state, run),
             facts=(*_waiting(history, state), *_troubles(history)),
         )
+    if not best.timed:
+        return _untimed(history, state)
     answer, why = _judged(history, best, found, state, run)
     facts = (*_measured(best, found), *_checked(history, best), *_rivals(history, best))
     return Belief(
@@ -57,6 +60,24 @@ def belief(history: History, summary: Summary, state: State, run: str) -> Belief
         said="Not shown" if answer == "no" else answer.capitalize(),
         why=why,
         facts=(*facts, *_waiting(history, state), *_troubles(history)),
+    )
+
+
+def _untimed(history: History, state: State) -> Belief:
+    """Of a campaign on an emulated device."""
+    return Belief(
+        answer="not yet",
+        question="Is it faster?",
+        said="Nothing was timed",
+        why="The device was emulated: the kernel gave right results on small shapes, and an "
+        "estimate of its cost put it first. Take it to a real MI300, which alone can say how fast "
+        "it is.",
+        facts=(
+            Fact(sign="for", text="Right on small held-out shapes, which nobody was shown."),
+            Fact(sign="beware", text=f"{COSTS[0].upper()}{COSTS[1:]}."),
+            Fact(sign="beware", text="Shapes that take long in emulation were not checked."),
+            *_troubles(history),
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from engine.report.plots import (
 )
 from engine.report.texts import short, times
 from engine.store.lineage import Step
+from engine.store.ratios import axis_text, ratio_text
 from engine.store.replay import Replay
 
 LABELS: dict[Axis, str] = {
@@ -48,12 +49,16 @@ def best_plot(history: History) -> Plot | None:
             if axis == "evaluations":
                 counting_axis(panel)
         log_axis(panels[0], "y")
-        panels[0].set_ylabel("times the naive seed")
+        panels[0].set_ylabel(axis_text(timed=history.replay.timed))
         panels[0].legend(loc="lower right")
 
     last = way.end.best
     says = f"Best so far: it rises in {len(moments)} steps"
-    says += f" to {times(last.speedup)} the naive seed." if last else "."
+    timed = history.replay.timed
+    to = f"{times(last.speedup)} the naive seed" if last and timed else ""
+    if last and not timed:
+        to = f"{ratio_text(last.speedup, timed=False)} (nothing was timed)"
+    says += f" to {to}." if to else "."
     return plot("best_so_far", says, draw, height=3.6)
 
 
@@ -96,9 +101,9 @@ class Dots:
     @classmethod
     def of(cls, replay: Replay) -> "Dots":
         passed = [
-            (number, one.speedup)
+            (number, one.over_seed)
             for number, one in enumerate(replay.scores.evaluations.values(), start=1)
-            if one.passed and one.speedup
+            if one.passed and one.over_seed
         ]
         return cls(
             numbers=[number for number, _ in passed], speedups=[value for _, value in passed]
@@ -112,9 +117,9 @@ def ancestry_plot(replay: Replay, steps: Sequence[Step]) -> Plot | None:
         return None
     number_of = {one: place for place, one in enumerate(replay.scores.evaluations, start=1)}
     way = [
-        (number_of[step.drafted.kernel_id], step.evaluation.speedup)
+        (number_of[step.drafted.kernel_id], step.evaluation.over_seed)
         for step in steps
-        if step.evaluation.speedup
+        if step.evaluation.over_seed
     ]
 
     def draw(figure: Figure) -> None:
@@ -151,7 +156,7 @@ def ancestry_plot(replay: Replay, steps: Sequence[Step]) -> Plot | None:
                 )
         log_axis(panel, "y")
         panel.set_xlabel("evaluations")
-        panel.set_ylabel("times the naive seed")
+        panel.set_ylabel(axis_text(timed=replay.timed))
         panel.set_xlim(left=-0.02 * dots.numbers[-1])
         counting_axis(panel)
         panel.legend(loc="lower right", ncols=2, bbox_to_anchor=(1.0, 1.0))

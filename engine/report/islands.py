@@ -10,6 +10,7 @@ from engine.history.history import History
 from engine.report.plots import SERIES, Plot, counting_axis, log_axis, plot
 from engine.report.texts import count
 from engine.store.events import Added, CycleFinished, CycleStarted, Migrated
+from engine.store.ratios import axis_text, ratio_text
 from engine.store.replay import Replay
 
 MOST_LINES = 8
@@ -34,6 +35,7 @@ class Island:
     best: float
     best_id: str
     rises: tuple[tuple[int, float], ...]
+    timed: bool = True
 
 
 def islands_of(replay: Replay) -> tuple[Island, ...]:
@@ -68,7 +70,7 @@ def _island(replay: Replay, index: int, kind: str) -> Island:
         elif isinstance(event, Migrated):
             received += len(event.drafts)
         for one in individuals if isinstance(event, Added | Migrated) else ():
-            speedup = one.evaluation.speedup or 0.0
+            speedup = one.evaluation.over_seed or 0.0
             if one.evaluation.passed and speedup > best:
                 best, best_id = speedup, one.id
                 rises.append((verdicts, best))
@@ -84,6 +86,7 @@ def _island(replay: Replay, index: int, kind: str) -> Island:
         best=best,
         best_id=best_id,
         rises=(*rises, (verdicts, best)) if rises else (),
+        timed=replay.timed,
     )
 
 
@@ -107,11 +110,12 @@ def islands_plot(islands: Sequence[Island]) -> Plot | None:
         log_axis(panel, "y")
         counting_axis(panel)
         panel.set_xlabel("verdicts that the island was told")
-        panel.set_ylabel("times the naive seed")
+        panel.set_ylabel(axis_text(timed=islands[0].timed))
         panel.legend(loc="lower right", ncols=4, bbox_to_anchor=(1.0, 1.0))
 
     says = "The best of each island: " + ", ".join(
-        f"island {one.index} {one.best:.2f}×" for one in shown
+        f"island {one.index} {ratio_text(one.best, timed=one.timed)}".replace("x", "×")
+        for one in shown
     )
     return plot("islands", says + ".", draw, width=8.4, height=3.2)
 

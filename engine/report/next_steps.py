@@ -27,6 +27,21 @@ def take_home(replay: Replay, run_dir: Path) -> tuple[Step, ...]:
     """What to do with the best kernel."""
     run, config = run_name(run_dir), replay.campaign.config
     on = ("--task", _task(config), "--backend", str(config["backend"]))
+    if not replay.timed:
+        return (
+            Step(
+                what="time it, on a machine with a real MI300",
+                command=command("evaluate", f"{run}/{BEST}", *on),
+            ),
+            Step(
+                what="check it in emulation again",
+                command=command("evaluate", f"{run}/{BEST}", *on, "--emulate"),
+            ),
+            Step(
+                what="take it home as a C++ header for HIP and CUDA, which shows how to call it",
+                command=command("export", run),
+            ),
+        )
     return (
         Step(what="measure the kernel afresh", command=command("evaluate", f"{run}/{BEST}", *on)),
         Step(
@@ -61,7 +76,9 @@ def go_on(replay: Replay, run_dir: Path, state: State) -> Iterator[Step]:
             words.append(met.override)
         yield Step(what=what, command=command(*words))
     yield Step(what="make this page anew", command=command("report", run))
-    yield Step(what="compare with another campaign", command=command("compare", run, "runs/OTHER"))
+    if replay.timed:
+        other = command("compare", run, "runs/OTHER")
+        yield Step(what="compare with another campaign", command=other)
     yield Step(what="tell MLflow what it does not know yet", command=command("track", run))
     if str(replay.campaign.config.get("tracking", {}).get("uri")) == "sqlite":
         uri = f"sqlite:///{run_dir.parent.name}/mlflow.db"

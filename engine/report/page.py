@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from engine.report.shapes import shapes_of, shapes_plot
 from engine.report.sources import kernel_listing
 from engine.report.verdicts import verdicts_of
 from engine.store.lineage import Step, lineage, technique
-from engine.store.summary import Summary, summarise
+from engine.store.ratios import ratio_text, standing
+from engine.store.summary import TO_MEASURE, Summary, summarise
 from evaluators.measuring.arithmetic import whose_light
 
 MOST_ROWS = 30
@@ -68,13 +70,14 @@ def make_page(history: History, run_dir: Path, *, state: State, made_at: float) 
         **_circumstances(history, run_dir, state),
         "made_at": made_at,
     }
-    template = _environment().get_template("report.html.j2")
+    template = _environment(timed=summary.timed).get_template("report.html.j2")
     drawn = (*found["plots"].values(), found["islands_plot"], found["credit_plot"])
     plots = [one for one in drawn if one is not None]
     return Page(html=template.render(found), plots=tuple(plots))
 
 
-def _environment() -> Environment:
+def _environment(*, timed: bool) -> Environment:
+    """timed: whether ratios to the naive seed are of times."""
     environment = Environment(
         loader=PackageLoader("engine.report"),
         autoescape=True,  # names, reasons and sources are written by models
@@ -83,6 +86,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(_FILTERS)
+    if not timed:
+        environment.filters["times"] = partial(ratio_text, timed=False)
     return environment
 
 
@@ -104,8 +109,25 @@ def _first_screen(
         "has_file": (run_dir / "best.hip").is_file(),
         "belief": belief(history, summary, state, run),
         "take_home": take_home(history.replay, run_dir),
+        "to_measure": list(_to_measure(history, summary)),
+        "shape_costs": _costs(history, summary),
         "sessions": session_rows(history.replay, running=state == "running"),
     }
+
+
+def _to_measure(history: History, summary: Summary) -> Iterator[tuple[str, str, str]]:
+    """File, kernel id and cost of each kernel to take to a real device, where nothing was timed."""
+    for place, kernel_id in enumerate(summary.to_measure):
+        cost = standing(history.replay.scores.evaluations[kernel_id])
+        yield f"{TO_MEASURE}/{place + 1}.hip", kernel_id, cost
+
+
+def _costs(history: History, summary: Summary) -> list[tuple[str, float, float | None]]:
+    """By label: the best's, and the naive seed's, where nothing was timed."""
+    seed = history.replay.scores.evaluations.get(summary.baseline["id"])
+    known = seed.costs if seed else {}
+    costs = summary.best.costs if summary.best else {}
+    return [(label, cost, known.get(label)) for label, cost in costs.items()]
 
 
 def _best(history: History, summary: Summary) -> Mapping[str, Any]:

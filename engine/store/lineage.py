@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.store.events import Drafted
+from engine.store.ratios import standing
 from engine.store.replay import Replay
 from evaluators.device_info import known_backends
 from evaluators.evaluation import Evaluation, Rejected
@@ -31,9 +32,8 @@ class Step:
 
     @property
     def speedup(self) -> str:
-        """ "6.00x" over the naive seed; of a kernel that failed its verdict."""
-        speedup = self.evaluation.speedup
-        return f"{speedup:.2f}x" if speedup else str(self.evaluation.status)
+        """See ratios.standing()."""
+        return standing(self.evaluation)
 
     @property
     def gain(self) -> str:
@@ -43,6 +43,8 @@ class Step:
         backend = self.evaluation.device_class.partition("/")[0]
         spread = race_spread(backend) if backend in known_backends() else CPU_RACE
         found = gain(self.evaluation, self.base.evaluation, spread)
+        if found and not self.evaluation.timed:
+            return f"{1 / found[0]:.3g} of its cost"
         return percent(found) if found else ""
 
     @property
@@ -132,6 +134,7 @@ def lineage_json(replay: Replay, kernel_id: str) -> list[dict[str, Any]]:
             "speedup": step.evaluation.speedup,
             "ci95": step.evaluation.ci95,
             "times_us": dict(step.evaluation.times_us),
+            "costs": dict(step.evaluation.costs),
             "source": step.drafted.candidate.source,
         }
         for step in lineage(replay, kernel_id)

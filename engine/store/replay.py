@@ -121,6 +121,12 @@ class Replay:
         ]
 
     @property
+    def timed(self) -> bool:
+        """False where its devices are emulated: see DeviceInfo.timed."""
+        infos = [session.started.info for session in self.sessions]
+        return all(info is None or info.timed for info in infos)
+
+    @property
     def brought(self) -> Distilled | None:
         """What came along from other campaigns; None where nothing was to."""
         first = self.distilled[0] if self.distilled else None

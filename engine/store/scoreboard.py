@@ -167,7 +167,10 @@ class Scoreboard:
         for label, gain in gains.items():
             self._fastest[label] = max(gain, self._fastest.get(label, gain))
         if event.verified:
+            before = self.best
             self.titles.claim(evaluation, gains)
+            if before and not evaluation.timed and self.best is not before and self.best:
+                self.steps.append((self.asked, math.log(self.best.speedup / before.speedup)))
             if kernel_id not in self.anchors[:1]:  # the seed is in every chain
                 self.stale.clear()
 
@@ -182,6 +185,8 @@ class Scoreboard:
         return replace(evaluation, gains=gains) if agrees else evaluation
 
     def _gains_of(self, evaluation: Evaluation) -> dict[str, float]:
+        if not evaluation.timed:
+            return dict(evaluation.gains)
         offsets = self._offsets.get(evaluation.anchor_id or "", {})
         gains = {}
         for label in evaluation.times_us:

@@ -1,23 +1,28 @@
 """A campaign's result from its store: the summary, and the best kernel's file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.store.ratios import COSTS, NOTHING_TIMED
 from engine.store.replay import Replay
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.measuring.sittings import meaning
+
+TO_MEASURE, MOST_TO_MEASURE = "to_measure", 5
+"""The folder of a campaign's kernels to take to a real device, where nothing was timed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestFound:
     """parents: the kernel's own; technique: of the step that made it; lineage_length: steps.
 
-    speedup, ci95, ci99: over the naive seed, as meaning says. search: the search's own speedup
-    and ci95, from one race. busy: a sentence where the machine was at the end.
+    speedup, ci95, ci99: over the naive seed, as meaning says; where nothing was timed the first is
+    the seed's cost over its own (see costs), and is written as cost_ratio. search: the search's own
+    speedup and ci95, from one race. busy: a sentence where the machine was at the end.
     """
 
     id: str
@@ -34,6 +39,7 @@ class BestFound:
     parents: tuple[str, ...]
     lineage_length: int
     technique: str
+    costs: Mapping[str, float]
 
     @property
     def shown_faster(self) -> bool:
@@ -63,10 +69,15 @@ class Summary:
     demotions: int = 0  # bests that a kernel known before was shown to be faster than
     wrong: tuple[str, ...] = ()  # ids of what seemed faster than the best, and was wrong elsewhere
     calls: Spending | None = None  # of models; None where none was asked
+    timed: bool = True  # False: devices were emulated, and kernels ordered by their costs
+    to_measure: tuple[str, ...] = ()  # ids of kernels to take to a real device, where it is so
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
         del values["run_dir"]  # a path of this machine says nothing elsewhere
+        if self.best is not None and not self.timed:
+            values["best"]["cost_ratio"] = values["best"].pop("speedup")
+            del values["best"]["search"]
         return values
 
 
@@ -108,6 +119,8 @@ def summarise(replay: Replay, run_dir: Path) -> Summary:
         demotions=len(scores.titles.demotions),
         wrong=tuple(one.kernel_id for one in scores.titles.wrong),
         calls=spending if spending.calls else None,
+        timed=replay.timed,
+        to_measure=() if replay.timed else tuple(_to_measure(replay)),
     )
 
 
@@ -134,11 +147,22 @@ def _best(replay: Replay) -> BestFound | None:
         parents=drafted.parents if drafted else (),
         lineage_length=max(0, len(lineage) - 1),
         technique=experiment.technique if experiment else (drafted.origin if drafted else ""),
+        costs=evaluation.costs,
     )
+
+
+def _to_measure(replay: Replay) -> Iterator[str]:
+    """The best, and those that cost least after it."""
+    best, seed_id = replay.scores.best, replay.campaign.baseline_id
+    if best is not None and best.kernel_id != seed_id:
+        yield best.kernel_id
+        yield from replay.scores.ranked(MOST_TO_MEASURE - 1)
 
 
 def meaning_of(best: Best) -> str:
     """What its figures mean, for a person."""
+    if not best.timed:
+        return f"{NOTHING_TIMED}: {COSTS}"
     if best.final:
         return meaning(best.sittings)
     if best.sittings:
@@ -156,6 +180,11 @@ def write_results(whole: Replay, run_dir: Path) -> Summary:
     best = whole.scores.best
     if best is not None and best.kernel_id in whole.first_drafts:
         write_best(whole.first_drafts[best.kernel_id].candidate.source, run_dir)
+    for place, kernel_id in enumerate(summary.to_measure):
+        if kernel_id in whole.first_drafts:
+            source = whole.first_drafts[kernel_id].candidate.source
+            (run_dir / TO_MEASURE).mkdir(exist_ok=True)
+            _put(run_dir / TO_MEASURE / f"{place + 1}.hip", source)
     return summary
 
 

@@ -11,7 +11,8 @@ from evaluators.evaluation import Evaluation
 class Best:
     """The fastest kernel that is also right on the held-out shapes; speedup over the seed.
 
-    final: the figures are those of a final measurement, else those of contests.
+    final: the figures are those of a final measurement, else those of contests. timed: False where
+    nothing is timed: speedup is then the naive seed's cost over its own, and no figure of time.
     """
 
     kernel_id: str
@@ -20,6 +21,7 @@ class Best:
     ci99: tuple[float, float] | None = None
     sittings: int = 0
     final: bool = False
+    timed: bool = True
 
 
 class Titles:
@@ -50,12 +52,14 @@ class Titles:
         return [one.kernel_id for one in self._held]
 
     def claim(self, evaluation: Evaluation, gains: Mapping[str, float]) -> None:
-        """Without a contest: the naive seed, and in stores of before every new best."""
+        """Without a contest: the naive seed, what is not timed, and in stores of before every new
+        best."""
         best = Best(
             kernel_id=evaluation.kernel_id,
-            speedup=evaluation.speedup or 0.0,
+            speedup=evaluation.over_seed or 0.0,
             ci95=evaluation.ci95,
             ci99=evaluation.ci99,
+            timed=evaluation.timed,
         )
         place = next(
             (i for i, held in enumerate(self._held) if held.speedup > best.speedup),

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from engine.store.lineage import lineage
+from engine.store.ratios import COSTS, ratio_text
 from engine.store.replay import Replay
 from engine.store.summary import BestFound, Summary, summarise
 from engine.tracking.experiments import table_of
@@ -44,6 +45,11 @@ def _result(summary: Summary, state: str) -> str:
     best = summary.best
     if best is None or best.id == summary.baseline["id"]:
         return f"**Nothing faster than the naive seed**, after {spent}"
+    if not summary.timed:
+        return (
+            f"**Nothing was timed**, the device was emulated: the best has "
+            f"{ratio_text(best.speedup, timed=False)}, after {spent}\n\n{plain(COSTS)}."
+        )
     interval = f" (95% interval {best.ci95[0]:.2f} to {best.ci95[1]:.2f})" if best.ci95 else ""
     return (
         f"**{best.speedup:.2f}x the naive seed**{interval}, after {spent}\n\n"
@@ -66,7 +72,8 @@ def _of_best(summary: Summary, replay: Replay) -> Iterator[str]:
     best = summary.best
     if best is None:
         return
-    yield "\n".join(_shapes(best, summary))
+    if best.times_us:
+        yield "\n".join(_shapes(best, summary))
     steps = lineage(replay, best.id)
     lines = [f"- {one.speedup} `{one.drafted.kernel_id[:12]}` {plain(one.line)}" for one in steps]
     left_out = len(lines) - STEPS_SHOWN

@@ -25,6 +25,7 @@ DIGITS = 5
 
 METRICS: Mapping[str, str] = {
     "best_speedup": "of the best over the naive seed: by contests, in the end measured against it",
+    "best_cost_ratio": "naive seed's estimated cost over the best's; nothing was timed",
     "best_speedup_low": "lower end of its 95% interval",
     "best_speedup_high": "upper end of its 95% interval",
     "best_found_at": "number of evaluations with which the best was first measured",
@@ -155,7 +156,7 @@ class Sampler:
         values: dict[str, float] = {}  # in the order in which MLflow's pages list them
         if scores.best is not None:
             self._best = scores.best
-            values["best_speedup"] = scores.best.speedup
+            values[name_of(scores.best.timed)] = scores.best.speedup
             values["best_found_at"] = self._found_at[scores.best.kernel_id]
             if scores.best.ci95 is not None:
                 values["best_speedup_low"], values["best_speedup_high"] = scores.best.ci95
@@ -202,6 +203,7 @@ class Sampler:
             for name, of_label in (
                 ("time_us", evaluation.times_us),
                 ("speed_of_light", evaluation.speed_of_light),
+                ("cost", evaluation.costs),
             )
             for label, value in of_label.items()
         }
@@ -221,7 +223,7 @@ class Sampler:
             "diversity": island.population.diversity(),
         }
         if island.best:
-            values["best_speedup"] = island.best
+            values[name_of(self.replay.timed)] = island.best
         for choice, arms in island.shares.items():
             for arm, share in arms.items():
                 values[metric_name(f"credit/{choice}/{arm}")] = share
@@ -230,7 +232,7 @@ class Sampler:
 
 def _fastest(population: Population) -> float:
     best = next(iter(population), None)
-    return (best.evaluation.speedup or 0.0) if best else 0.0
+    return (best.evaluation.over_seed or 0.0) if best else 0.0
 
 
 def _points(
@@ -240,6 +242,11 @@ def _points(
     for name, value in values.items():
         shown = float(value) if float(value).is_integer() else float(f"{value:.{DIGITS}g}")
         yield Point(seq=stored.seq, island=island, name=name, value=shown, step=step, at_ms=at_ms)
+
+
+def name_of(timed: bool) -> str:
+    """Of the metric of a best beside the naive seed, where nothing was timed by costs."""
+    return "best_speedup" if timed else "best_cost_ratio"
 
 
 def metric_name(name: str) -> str:

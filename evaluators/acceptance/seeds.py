@@ -11,7 +11,10 @@ from evaluators.tasks.task_file import SHIPPED, load_task
 
 
 def evaluated(setup: Setup, file: Path) -> str:
-    """Its times by shape; where nothing is timed, on how many it was checked. Raises Broken with the verdict when it did not pass."""
+    """Its times by shape; where nothing is timed, on how much it was checked.
+
+    Raises Broken with the verdict when it did not pass.
+    """
     policy = replace(policy_of(setup.backend_name), min_blocks=3, max_blocks=5, budget_s=1.0)
     found = evaluate_file(
         file, load_task(file.parents[1]), setup.backend_name, policy=policy, seconds=0

@@ -35,6 +35,11 @@ DEFAULT_ARCH = "gfx942"
 LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
 
 
+NOTE = (
+    "This device is emulated, and nothing is timed: kernels are checked on small shapes, and "
+    "ordered by estimated costs (issue cycles a SIMD, by executed instructions, their widths and "
+    "occupancy). Write for the real device, whose memory and caches no cost tells of."
+)
 private_process = True
 
 
@@ -92,7 +97,9 @@ def _open_emulated(index: int) -> GpuDevice:
     from evaluators.hip.emulator.device import open_emulated
 
     device = open_emulated(index)
-    device.info = replace(device.info, timed=False, judges_on_device=False)
+    device.info = replace(
+        device.info, timed=False, judges_on_device=False, notes=(*device.info.notes, NOTE)
+    )
     return device
 
 

@@ -46,7 +46,8 @@ def gain(
     label: str | None = None,
     confidence: float = 0.95,
 ) -> Ratio | None:
-    """Estimate, low, high of how many times as fast kernel is as other; None: not comparable.
+    """Estimate, low, high of how many times as fast kernel is as other; None: not comparable. Where
+    nothing was timed, of the other's cost over the kernel's.
 
     label: on this shape alone; None: the geometric mean over the shapes that both were timed on.
     Times of different moments are never divided: both were timed in turns with an anchor, at
@@ -58,6 +59,8 @@ def gain(
     if not labels or kernel.kernel_id == other.kernel_id:
         return None
     ln_ratio = fmean(mine[one] - theirs[one] for one in labels)
+    if not (kernel.timed and other.timed):  # costs are exact
+        return math.exp(ln_ratio), math.exp(ln_ratio), math.exp(ln_ratio)
     if kernel.anchor_id == other.kernel_id:
         races = [_race(kernel, labels), (0.0, 0.0)]  # both kernels lie somewhere in memory
     elif other.anchor_id == kernel.kernel_id:

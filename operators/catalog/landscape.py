@@ -145,15 +145,15 @@ def _doublings(params: frozenset[tuple[str, int]], names: tuple[str, ...]) -> tu
 
 def _measured(individuals: Collection[Individual]) -> list[tuple[Key, float]]:
     """Points with ln(speedup); for those stopped early, with a bound in its place."""
-    speedups = [one.evaluation.speedup for one in individuals if one.evaluation.speedup]
+    speedups = [one.evaluation.over_seed for one in individuals if one.evaluation.over_seed]
     best = math.log(max(speedups, default=1.0))
     found = []
     for one in individuals:
         point = _point(one.candidate.source)
         if point is None or not point[1]:
             continue
-        if one.evaluation.speedup:
-            found.append((point, math.log(one.evaluation.speedup)))
+        if one.evaluation.over_seed:
+            found.append((point, math.log(one.evaluation.over_seed)))
         elif one.evaluation.status is Status.STOPPED_EARLY:
             found.append((point, best - STOPPED))
     older = sorted(found[:-LATEST], key=lambda entry: -entry[1])

@@ -37,6 +37,9 @@ def draw_rank(count: int, rng: np.random.Generator, factors: Sequence[float] | N
 
 def _speed(individual: Individual) -> str:
     speedup = individual.evaluation.speedup
+    if not individual.evaluation.timed:
+        share = 1 / (individual.evaluation.over_seed or 1.0)
+        return f"{share:.3g} of the seed's cost, nothing was timed"
     return "the baseline" if speedup is None else f"{speedup:.2f}x over the seed"
 
 
@@ -51,6 +54,9 @@ def _reference(
         ((*_lead(base, one), one) for one in others), key=lambda entry: entry[0]
     )
     if ahead > 0:
+        if not base.evaluation.timed:
+            share = math.exp(-ahead)
+            return one, f"Reference {one.id} has {share:.3g} of the Base's cost on {label}"
         return one, f"Reference {one.id} is {math.exp(ahead):.2f}x as fast on {label}"
     ancestors = _ancestors(base, known)
     shared = {one.id: len(ancestors & _ancestors(one, known)) for one in others}

@@ -268,7 +268,7 @@ def _key(params: Params) -> str:
 
 def _speed(individual: Individual) -> float:
     """Over the naive seed, whose own evaluation may name none."""
-    return individual.evaluation.speedup or 1.0
+    return individual.evaluation.over_seed or 1.0
 
 
 def _measured(individual: Individual, params: Params) -> Measured:

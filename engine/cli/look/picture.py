@@ -16,6 +16,7 @@ from engine.history.improvements import improvements
 from engine.history.revisions_told import demoted_text, withdrawn_text, wrong_text
 from engine.stopping.rates import lasting_text
 from engine.store.budget import left_of
+from engine.store.ratios import ratio_text
 from engine.store.replay import Session
 from engine.store.store import driven_since
 
@@ -102,7 +103,8 @@ def rows(follower: Follower, now: float) -> Rows:
         out.append(("device", _devices(follower, session)))
     out += _contests(follower)
     for index, island in sorted(follower.islands.items()):
-        told = f"best {island.best:.2f}x by the search, {island.evaluations} evaluations"
+        best = ratio_text(island.best, timed=follower.whole.timed)
+        told = f"best {best} by the search, {island.evaluations} evaluations"
         out.append((f"island {index}", f"{told}, cycle {island.cycle}"))
         if island.shares:
             out.append(("", f"credit: {shares_text(island.shares)}"))

@@ -19,6 +19,7 @@ from engine.history.campaigns import State, name_of, stores_in
 from engine.history.glance import Glance, glance
 from engine.inbox import is_to_pause
 from engine.store.run_folder import STORE
+from engine.store.scoreboard import Best
 from engine.store.store import StoreError
 
 STYLES: dict[State, str] = {"running": "green", "starting": "yellow", "killed": "red"}
@@ -115,6 +116,10 @@ def _is_paused(line: Glance) -> bool:
     return line.state == "running" and is_to_pause(line.run_dir)
 
 
+def _figure(best: Best) -> dict[str, float]:
+    return {"speedup" if best.timed else "cost_ratio": best.speedup}
+
+
 def _json(line: Line) -> dict[str, Any]:
     if isinstance(line, Unreadable):
         return {"name": name_of(line.run_dir), "folder": str(line.run_dir), "error": line.why}
@@ -127,7 +132,7 @@ def _json(line: Line) -> dict[str, Any]:
         "ended": line.ended,
         "task": line.task,
         "backend": line.backend,
-        "best": best and {"id": best.kernel_id, "speedup": best.speedup, "ci95": best.ci95},
+        "best": best and {"id": best.kernel_id, **_figure(best), "ci95": best.ci95},
         "evaluations": line.evaluations,
         "dollars": line.dollars,
         "began_at": _time(line.began_at),

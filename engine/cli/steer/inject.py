@@ -17,6 +17,7 @@ from engine.inbox import Entry, put, waiting
 from engine.stopping.targets import reached_by
 from engine.store.budget import spent
 from engine.store.kinds.steering import Contribution
+from engine.store.ratios import standing
 from engine.store.replay import Replay, replay
 from engine.store.store import is_driven
 from evaluators.evaluation import Rejected
@@ -167,7 +168,7 @@ def _known(entry: Entry, whole: Replay, run_dir: Path) -> str:
     identity = kernel_id(entry.text)
     evaluation = whole.scores.evaluations.get(identity)
     if evaluation is not None:
-        found = f", {evaluation.speedup:.2f}x" if evaluation.speedup else ""
+        found = f", {standing(evaluation)}" if evaluation.over_seed else ""
         return f"this is kernel {identity[:SHORT]} of the campaign ({evaluation.status}{found})"
     if identity in whole.first_drafts:
         return f"this is kernel {identity[:SHORT]} of the campaign, which is not measured yet"

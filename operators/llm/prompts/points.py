@@ -62,7 +62,7 @@ class Surroundings:
 
 
 def speed(one: Individual) -> float:
-    return one.evaluation.speedup or 1.0
+    return one.evaluation.over_seed or 1.0
 
 
 @lru_cache(maxsize=4096)

@@ -75,7 +75,7 @@ def outcome(one: Individual, known: Known, spread: Spread) -> str:
     found = gain_over_base(one, known, spread)
     if found is None:
         return _without_gain(one.evaluation) if one.parents or not one.evaluation.passed else ""
-    said = percent(found)
+    said = percent(found) if one.evaluation.timed else f"{1 / found[0]:.3g} of its cost"
     if one.experiment is None or one.experiment.by_a_person or one.origin == "mutation":
         return said
     low, high = one.experiment.performance

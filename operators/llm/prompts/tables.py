@@ -41,8 +41,11 @@ def clip(text: str, limit: int) -> str:
 def table(individuals: Sequence[Individual], known: Known, spread: Spread) -> str:
     """One row an individual: id, parents, speedups over the seed (paired, in all and by shape),
     gain over its Base, what was changed."""
-    labels = list(dict.fromkeys(label for one in individuals for label in one.evaluation.times_us))
-    head = ["id", "parents", "island", "speedup", *labels, "gain over its first parent", "made by"]
+    measured = [one.evaluation.times_us or one.evaluation.costs for one in individuals]
+    labels = list(dict.fromkeys(label for one in measured for label in one))
+    timed = all(one.evaluation.timed for one in individuals)
+    figure = "speedup" if timed else "cost over the seed's (nothing was timed)"
+    head = ["id", "parents", "island", figure, *labels, "gain over its first parent", "made by"]
     rows = [head, ["---"] * len(head)]
     for one in individuals:
         evaluation = one.evaluation
@@ -63,6 +66,8 @@ def table(individuals: Sequence[Individual], known: Known, spread: Spread) -> st
 def _speedup(evaluation: Evaluation) -> str:
     if not evaluation.passed:
         return str(evaluation.status)
+    if not evaluation.timed:
+        return f"{1 / (evaluation.over_seed or 1.0):.3g}"
     if not evaluation.blocks and evaluation.anchor_id is None and evaluation.speedup in (None, 1.0):
         return "1 (seed)"
     interval = evaluation.ci95
@@ -75,6 +80,8 @@ def _cell(evaluation: Evaluation, label: str) -> str:
     over_seed = gains_over_seed(evaluation).get(label)
     if over_seed is None:
         return "-"
+    if not evaluation.timed:
+        return f"{math.exp(-over_seed):.3g}"
     light = evaluation.speed_of_light.get(label)
     reached = f" ({100 * light:.3g}%)" if light is not None else ""
     return f"{math.exp(over_seed):.3g}x{reached}"
@@ -138,6 +145,8 @@ def _times(one: Individual, known: Known, spread: Spread) -> str:
     evaluation = one.evaluation
     if not evaluation.passed:
         return f"No times: {evaluation.status}, {one_line(evaluation.reason, 400)}"
+    if not evaluation.timed:
+        return _costs(evaluation)
     base = base_of(one, known)
     over = f"gain over {base.id}" if base else "gain over its Base"
     rows = [f"| shape | us | % of the speed of light | {over} |", "|---|---|---|---|"]
@@ -149,6 +158,15 @@ def _times(one: Individual, known: Known, spread: Spread) -> str:
             f"| {percent(found) if found else '-'} |"
         )
     return "\n".join([f"Speedup over the naive seed: {_speedup(evaluation)}.", "", *rows])
+
+
+def _costs(evaluation: Evaluation) -> str:
+    """By shape, of a kernel that ran on an emulated device."""
+    rows = ["| shape | cost | over the seed's |", "|---|---|---|"]
+    for label, cost in evaluation.costs.items():
+        rows.append(f"| {label} | {cost:.4g} | {_cell(evaluation, label)} |")
+    said = "Nothing was timed: costs are estimated issue cycles a SIMD, in emulation."
+    return "\n".join([said, "", *rows])
 
 
 def profile_lines(advice: Sequence[str]) -> tuple[str, ...]:
