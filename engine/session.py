@@ -243,7 +243,9 @@ class Session:
     def _measure_again(self, actors: CampaignActors) -> None:
         """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
         last = "measuring the best again"
-        self._view.doing = last if self._config.final.seconds else "deciding which is the best"
+        timed = self._device is None or self._device.timed
+        measures = timed and self._config.final.seconds
+        self._view.doing = last if measures else "deciding which is the best"
         measured = actors.finish()
         try:
             self._stop.searching = False
@@ -255,7 +257,11 @@ class Session:
         self._stop.searching = True
 
     def _distil(self, actors: CampaignActors) -> None:
-        """Findings of all that was measured. After a Ctrl-C no model is asked."""
+        """Findings of all that was measured, if anything was timed. After a Ctrl-C no model is
+        asked."""
+        if self._device is not None and not self._device.timed:
+            self._view.calls = actors.calls()
+            return
         self._view.doing = "distilling findings"
         try:
             self._stop.searching = False

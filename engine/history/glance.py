@@ -104,7 +104,9 @@ def _best_of(summary: dict[str, Any]) -> Best | None:
     if best is None:
         return None
     ci95 = tuple(best["ci95"]) if best["ci95"] else None
-    return Best(kernel_id=best["id"], speedup=best["speedup"], ci95=ci95)
+    timed = "speedup" in best
+    over_seed = best["speedup" if timed else "cost_ratio"]
+    return Best(kernel_id=best["id"], speedup=over_seed, ci95=ci95, timed=timed)
 
 
 def _dollars_of(summary: dict[str, Any]) -> float:

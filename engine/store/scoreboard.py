@@ -123,7 +123,10 @@ class Scoreboard:
                 pass  # nothing else changes what is known of kernels
 
     def bounds(self) -> dict[str, float]:
-        """ln(current anchor's time / best time) by label, for the early stop."""
+        """ln(current anchor's time / best time) by label, for the early stop: of each shape's best.
+        Where nothing is timed those of the best over all, which is told by them."""
+        if self.best is not None and not self.best.timed:
+            return dict(self._gains.get(self.best.kernel_id, {}))
         offsets = self._offsets.get(self.anchor_id, {})
         return {label: gain - offsets.get(label, 0.0) for label, gain in self._fastest.items()}
 
