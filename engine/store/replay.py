@@ -180,9 +180,11 @@ class Replay:
 
     @property
     def lacks_final(self) -> bool:
-        """Whether the best was not yet measured as the best at the end."""
+        """Whether the best was not yet measured as the best at the end, where anything is timed."""
         best = self.scores.best
-        return best is not None and not best.final and best.kernel_id != self.campaign.baseline_id
+        if best is None or not best.timed:
+            return False
+        return not best.final and best.kernel_id != self.campaign.baseline_id
 
     @property
     def ended(self) -> str:

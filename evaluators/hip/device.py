@@ -93,13 +93,10 @@ def open_device(index: int) -> GpuDevice:
 
 
 def _open_emulated(index: int) -> GpuDevice:
-    """Its results are judged on the host: kernels that judge would take their time there, too."""
     from evaluators.hip.emulator.device import open_emulated
 
     device = open_emulated(index)
-    device.info = replace(
-        device.info, timed=False, judges_on_device=False, notes=(*device.info.notes, NOTE)
-    )
+    device.info = replace(device.info, timed=False, notes=(*device.info.notes, NOTE))
     return device
 
 

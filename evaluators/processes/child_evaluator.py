@@ -251,7 +251,7 @@ class ChildEvaluator:
         info = _value(child.ask(Hello(backend=self.backend, index=index)))
         assert isinstance(info, DeviceInfo)
         child.info = info
-        if self._trusted is None and info.judges_on_device:
+        if self._trusted is None and info.judges_on_device and info.timed:
             self._trusted = (
                 compile_all_trusted(self.task, self._compiler, self.backend)
                 if self._compiler

@@ -93,6 +93,7 @@ class Page:
             headers=HEADERS,
             directions=GPU_DIRECTIONS if device.judges_on_device else CPU_DIRECTIONS,
             long_lines=LONG_LINES,
+            timed=device.timed,
             **said,
         )
         self._stable = self._told_always(task, device, knowledge)
@@ -174,7 +175,8 @@ class Page:
         return f"; the {title} has {lines} lines: where most stay, give edits"
 
     def prompt(self, **values: Any) -> Prompt:
-        text = render(self._template, stable=self._stable, left_out=self._left_out, **values)
+        told = {"stable": self._stable, "timed": self._device.timed, "left_out": self._left_out}
+        text = render(self._template, **told, **values)
         return Prompt(
             messages=(
                 Message(role="system", content=self._system),

@@ -25,7 +25,10 @@ def test_it_writes_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ("options", "said"),
     [
         (["--device", "--json"], "leave out --json and CONFIG"),
-        (["--out", "report.md"], "--backend, --section and --out go with doctor --device"),
+        (
+            ["--out", "report.md"],
+            "--backend, --section, --out and --emulate go with doctor --device",
+        ),
         (["--device", "--backend", "cpu", "--out", "/proc/no/report.md"], "can't be written"),
     ],
 )

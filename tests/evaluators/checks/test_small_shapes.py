@@ -1,0 +1,25 @@
+"""Shapes on which an emulated device runs kernels."""
+
+import pytest
+
+from evaluators.checks.small_shapes import LEAST_SIZE, MOST_BYTES, MOST_FLOPS, costed, split
+from evaluators.tasks.task_file import load_task, shipped_tasks
+
+
+@pytest.mark.parametrize("name", shipped_tasks())
+def test_costs_are_taken_on_small_versions_of_the_benchmarks(name: str) -> None:
+    task = load_task(name)
+    found = costed(task, "hip")
+    assert found
+    for shape in found:
+        assert task.nbytes(shape) <= MOST_BYTES
+        assert task.flops is None or task.flops.evaluate(shape.dims) <= MOST_FLOPS
+        assert max(shape.dims.values()) >= LEAST_SIZE
+
+
+def test_large_shapes_are_left_out_and_told() -> None:
+    task = load_task("sgemm")
+    tests, benchmarks = task.workloads("tests", "hip"), task.workloads("benchmarks", "hip")
+    found = split(task, [*tests, *benchmarks])
+    assert list(found.run) == list(tests)
+    assert list(found.left_out) == list(benchmarks)
