@@ -46,11 +46,13 @@ class Operand:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """expect: per row, with Python ints or floats; whole: per wavefront, with arrays of 64 lanes.
+    It gives a result's bits, a float that is to be rounded, or None where anything goes.
 
     lanes: of a block, 64, or 1 for scalar instructions. memory: dwords that begin a buffer which
     the kernel may change; expect then takes a bytearray of it first, and changes it likewise.
     values: bits of an input, by its name, in place of those that values.py makes. ulp: how far a
-    float may be off. before, after: C around the assembly. low_only: don't look at the upper half
+    float may be off. shared, before, after: C at the kernel's head and around the
+    assembly. low_only: don't look at the upper half
     of a result of 16 bits.
     """
 
@@ -65,6 +67,7 @@ class Case:
     rows: int = 0
     memory: Array | None = None
     ulp: int = 0
+    shared: str = ""
     before: str = ""
     after: str = ""
     clobbers: tuple[str, ...] = ("vcc", "scc", "memory")
@@ -130,7 +133,7 @@ typedef unsigned u32; typedef unsigned long long u64;
 
 
 def _kernel(symbol: str, one: Case) -> str:
-    lines: list[str] = []
+    lines: list[str] = [one.shared]
     words = 0
     for operand in one.ins:
         lines.append(_load(operand, words, one.lanes))

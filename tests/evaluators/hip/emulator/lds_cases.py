@@ -1,0 +1,301 @@
+"""Instructions on LDS: reads and writes of every width, pairs, halves, and atomics."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.evaluators.hip.emulator.atomic_cases import CHANGES, FLOATS, Change, numbers, whole_numbers
+from tests.evaluators.hip.emulator.case import LANES, Array, Case, case
+from tests.evaluators.hip.emulator.memory_cases import (
+    DWORDS,
+    KINDS,
+    STORES,
+    get,
+    loaded,
+    narrowed,
+    put,
+    some,
+)
+
+SHARED = f"__shared__ __attribute__((aligned(16))) u32 lds[{DWORDS}];"
+IN = f"for (int i = lane; i < {DWORDS}; i += 64) lds[i] = mem[i]; __syncthreads();"
+OUT = f"__syncthreads(); for (int i = lane; i < {DWORDS}; i += 64) mem[i] = lds[i];"
+BASE = "(u32)(u64)(__attribute__((address_space(3)))u32*)lds"
+DONE = "\ns_waitcnt lgkmcnt(0)"
+
+
+def lds(asm: str, outs: str, ins: str, expect: Callable[..., Any], **more: Any) -> Case:
+    """LDS begins as the buffer, which becomes what LDS then holds."""
+    return case(
+        asm + DONE,
+        outs,
+        ins,
+        expect,
+        **{"whole": True, "memory": some(7), "name": asm.split("\n")[0], **more},
+        shared=SHARED,
+        before=IN,
+        after=OUT,
+    )
+
+
+def at(step: int, more: int = 0) -> str:
+    return f"p=u32:[{BASE}+{step}*lane+{more}]"
+
+
+NARROW = {
+    "u8": (1, False, ""),
+    "i8": (1, True, ""),
+    "u16": (2, False, ""),
+    "i16": (2, True, ""),
+    "u8_d16": (1, False, "low"),
+    "u8_d16_hi": (1, False, "high"),
+    "i8_d16": (1, True, "low"),
+    "i8_d16_hi": (1, True, "high"),
+    "u16_d16": (2, False, "low"),
+    "u16_d16_hi": (2, False, "high"),
+}
+WIDE = {"b32": 1, "b64": 2, "b96": 3, "b128": 4}
+WRITES = {"b8": "byte", "b16": "short", "b8_d16_hi": "byte_d16_hi", "b16_d16_hi": "short_d16_hi"}
+
+
+def _read_narrow(name: str, size: int, signed: bool, half: str) -> Case:
+    return lds(
+        f"ds_read_{name} {{d}}, {{p}} offset:{size}",
+        "d=u32<z",
+        f"z=u32 {at(size)}",
+        lambda memory, z: [
+            narrowed(get(memory, size * (n + 1), size), size, signed, half, int(z[n]))
+            for n in range(LANES)
+        ],
+    )
+
+
+def _read(name: str, words: int) -> Case:
+    step = 16 if words > 2 else 4 * words
+    return lds(
+        f"ds_read_{name} {{d}}, {{p}} offset:16",
+        f"d={KINDS[words]}",
+        f"{at(step)}",
+        lambda memory: [loaded(memory, step * n + 16, words) for n in range(LANES)],
+    )
+
+
+def _write_narrow(name: str, size: int, shift: int) -> Case:
+    def expect(memory: bytearray, a: Array) -> list[int]:
+        for lane in range(LANES):
+            put(memory, 2 * size * lane + 5 * size, int(a[lane]) >> shift, size)
+        return [0] * LANES
+
+    return lds(
+        f"ds_write_{name} {{p}}, {{a}} offset:{5 * size}",
+        "d=u32<k",
+        f"a=u32 k=u32:0 {at(2 * size)}",
+        expect,
+    )
+
+
+def _write(name: str, words: int) -> Case:
+    step = 16 if words > 2 else 8 * words
+
+    def expect(memory: bytearray, a: Array) -> list[int]:
+        for lane in range(LANES):
+            for w in range(words):
+                value = int(a[lane][w]) if words > 2 else int(a[lane]) >> 32 * w
+                put(memory, step * lane + 32 + 4 * w, value)
+        return [0] * LANES
+
+    return lds(
+        f"ds_write_{name} {{p}}, {{a}} offset:32",
+        "d=u32<k",
+        f"a={KINDS[words]} k=u32:0 {at(step)}",
+        expect,
+    )
+
+
+def _read_two(name: str, words: int, unit: int) -> Case:
+    offsets = (1, 2) if unit > 8 else (3, 5)
+    return lds(
+        f"ds_read{name} {{d}}, {{p}} offset0:{offsets[0]} offset1:{offsets[1]}",
+        f"d={KINDS[2 * words]}",
+        f"{at(4 * words)}",
+        lambda memory: [
+            _both([loaded(memory, 4 * words * n + o * unit, words) for o in offsets], words)
+            for n in range(LANES)
+        ],
+    )
+
+
+def _both(parts: list[int], words: int) -> Any:
+    if words == 1:
+        return parts[0] | parts[1] << 32
+    return np.array([p >> 32 * n & 0xFFFFFFFF for p in parts for n in (0, 1)], np.uint64)
+
+
+def _write_two(name: str, words: int, unit: int) -> Case:
+    """Places do not overlap: lanes lie apart, or the two lie beyond all lanes of one another."""
+    step, offsets = (8 * words, (0, 1)) if unit <= 8 else (4 * words, (0, 2))
+
+    def expect(memory: bytearray, a: Array, b: Array) -> list[int]:
+        for lane in range(LANES):
+            for offset, value in zip(offsets, (a, b), strict=True):
+                put(memory, step * lane + offset * unit, int(value[lane]), 4 * words)
+        return [0] * LANES
+
+    kind = KINDS[words]
+    return lds(
+        f"ds_write{name} {{p}}, {{a}}, {{b}} offset0:{offsets[0]} offset1:{offsets[1]}",
+        "d=u32<k",
+        f"a={kind} b={kind} k=u32:0 {at(step)}",
+        expect,
+    )
+
+
+PLAIN = (
+    *(_read_narrow(name, *one) for name, one in NARROW.items()),
+    *(_read(name, words) for name, words in WIDE.items()),
+    *(_write_narrow(name, *STORES[of]) for name, of in WRITES.items()),
+    *(_write(name, words) for name, words in WIDE.items()),
+    _read_two("2_b32", 1, 4),
+    _read_two("2_b64", 2, 8),
+    _read_two("2st64_b32", 1, 256),
+    _read_two("2st64_b64", 2, 512),
+    _write_two("2_b32", 1, 4),
+    _write_two("2_b64", 2, 8),
+    _write_two("2st64_b32", 1, 256),
+    _write_two("2st64_b64", 2, 512),
+)
+
+NAMES = {  # ds_NAME_TYPE: which change
+    **{f"{name}_u": name for name in ("add", "sub", "inc", "dec")},
+    **{"min_i": "smin", "max_i": "smax", "min_u": "umin", "max_u": "umax"},
+    **{f"{name}_b": name for name in ("and", "or", "xor")},
+}
+
+
+def _atomic(
+    name: str, bits: int, change: Change, start: Array, data: Array, *, back: bool
+) -> Case:
+    """Of 64 lanes, each at its own 8 bytes."""
+    kind = f"u{bits}"
+
+    def expect(memory: bytearray, a: Array) -> list[int]:
+        told = []
+        for lane in range(LANES):
+            old = get(memory, 8 * lane, bits // 8)
+            put(memory, 8 * lane, change(old, int(a[lane]), bits), bits // 8)
+            told.append(old if back else 7)
+        return told
+
+    memory = some(8)
+    memory[: 2 * LANES] = start.astype(np.uint64).view(np.uint32)
+    return lds(
+        f"ds_{name} " + ("{d}, " if back else "") + "{p}, {a}",
+        f"d={kind}<k",
+        f"a={kind} k={kind}:7 {at(8)}",
+        expect,
+        memory=memory,
+        values={"a": data},
+    )
+
+
+def _atomics() -> list[Case]:
+    made = []
+    for number, (text, name) in enumerate(NAMES.items()):
+        operation, letter = text.split("_")
+        for bits in (32, 64):
+            start, data = numbers(bits, number), numbers(bits, 100 + number)
+            for back in (False, True):
+                full = f"{operation}_{'rtn_' if back else ''}{letter}{bits}"
+                made.append(_atomic(full, bits, CHANGES[name], start, data, back=back))
+    for bits in (32, 64):
+        start, data = numbers(bits, 60), numbers(bits, 61)
+        made.append(
+            _atomic(f"wrxchg_rtn_b{bits}", bits, CHANGES["swap"], start, data, back=True)
+        )
+        for back in (False, True):
+            full = f"rsub_{'rtn_' if back else ''}u{bits}"
+            change = lambda old, new, n: new - old  # noqa: E731
+            made.append(_atomic(full, bits, change, start, data, back=back))
+    return made
+
+
+def _float_atomics() -> list[Case]:
+    made = []
+    for name in ("add_f32", "add_f64", "min_f64", "max_f64", "pk_add_f16", "pk_add_bf16"):
+        bits, dtype, change = FLOATS[name]
+        start, data = whole_numbers(bits, dtype, 1), whole_numbers(bits, dtype, 2)
+        operation, kind = name.rsplit("_", 1)
+        for back in (False, True):
+            full = f"{operation}_{'rtn_' if back else ''}{kind}"
+            made.append(_atomic(full, bits, change, start, data, back=back))
+    return made
+
+
+def _three(name: str, bits: int, change: Callable[[int, int, int], int], *, back: bool) -> Case:
+    """With two operands: of the old value, and of both. Half of the old ones equal the first."""
+    kind, size = f"u{bits}", bits // 8
+    start, second = numbers(bits, 70), numbers(bits, 71)
+    first = np.where(np.arange(LANES) % 2 == 0, start, numbers(bits, 72))
+
+    def expect(memory: bytearray, a: Array, b: Array) -> list[int]:
+        told = []
+        for lane in range(LANES):
+            old = get(memory, 8 * lane, size)
+            put(memory, 8 * lane, change(old, int(a[lane]), int(b[lane])), size)
+            told.append(old if back else 7)
+        return told
+
+    memory = some(9)
+    memory[: 2 * LANES] = start.view(np.uint32)
+    return lds(
+        f"ds_{name} " + ("{d}, " if back else "") + "{p}, {a}, {b}",
+        f"d={kind}<k",
+        f"a={kind} b={kind} k={kind}:7 {at(8)}",
+        expect,
+        memory=memory,
+        values={"a": first, "b": second},
+    )
+
+
+def _compared(old: int, first: int, second: int) -> int:
+    return second if old == first else old
+
+
+def _masked(old: int, first: int, second: int) -> int:
+    return old & ~first | second
+
+
+THREES = tuple(
+    _three(f"{name}_{'rtn_' if back else ''}b{bits}", bits, f, back=back)
+    for name, f in (("cmpst", _compared), ("mskor", _masked))
+    for bits in (32, 64)
+    for back in (False, True)
+)
+
+
+def _counter(name: str, sign: int) -> Case:
+    """M0 holds the base; d is the count before, and all lanes that are on count."""
+
+    def expect(memory: bytearray) -> list[int]:
+        old = get(memory, 16)
+        put(memory, 16, old + sign * LANES)
+        return [old] * LANES
+
+    return lds(
+        f"s_mov_b32 m0, {{m}}\ns_nop 4\nds_{name} {{d}} offset:16",
+        "d=u32",
+        f"m=s.u32:[__builtin_amdgcn_readfirstlane({BASE})]",
+        expect,
+        name=f"ds_{name}",
+    )
+
+
+CASES = (
+    *PLAIN,
+    *_atomics(),
+    *_float_atomics(),
+    *THREES,
+    _counter("append", 1),
+    _counter("consume", -1),
+)
