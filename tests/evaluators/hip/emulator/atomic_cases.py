@@ -32,9 +32,7 @@ def _float_change(dtype: Any, f: Callable[[Any, Any], Any]) -> Change:
     """On every element of the dtype that the bits hold."""
 
     def change(old: int, data: int, bits: int) -> int:
-        sides = [
-            np.frombuffer(value.to_bytes(bits // 8, "little"), dtype) for value in (old, data)
-        ]
+        sides = [np.frombuffer(value.to_bytes(bits // 8, "little"), dtype) for value in (old, data)]
         return int.from_bytes(f(*sides).astype(dtype).tobytes(), "little")
 
     return change
@@ -108,7 +106,9 @@ def atomic(
         whole=True,
         memory=memory.view(np.uint32).copy(),
         values={"a": data},
-        name=f"{prefix}_atomic_{name}" + (" returning" if back else "") + (" saddr" * ("s=" in operands)),
+        name=f"{prefix}_atomic_{name}"
+        + (" returning" if back else "")
+        + (" saddr" * ("s=" in operands)),
     )
 
 
@@ -119,9 +119,7 @@ def _integers() -> list[Case]:
             start, data = numbers(bits, number), numbers(bits, 100 + number)
             for space in SPACES:
                 for back in (False, True):
-                    made.append(
-                        atomic(space, name + suffix, bits, change, start, data, back=back)
-                    )
+                    made.append(atomic(space, name + suffix, bits, change, start, data, back=back))
     return made
 
 
@@ -144,7 +142,9 @@ def _swap(bits: int, *, back: bool) -> Case:
     if bits == 32:
         data, kind = new | compared << np.uint64(32), "u64"
     else:
-        parts = [v >> np.uint64(32 * n) & np.uint64(0xFFFFFFFF) for v in (new, compared) for n in (0, 1)]
+        parts = [
+            v >> np.uint64(32 * n) & np.uint64(0xFFFFFFFF) for v in (new, compared) for n in (0, 1)
+        ]
         data, kind = np.stack(parts, 1), "w4"
 
     def expect(memory: bytearray, a: Array) -> list[int]:

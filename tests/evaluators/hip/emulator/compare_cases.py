@@ -120,9 +120,7 @@ MODIFIED = (
         "a=f32 b=f32",
         lambda a, b: -a < abs(b),
     ),
-    case(
-        "v_cmp_eq_f32 {m}, -|{a}|, {b}", "m=mask", "a=f32 b=f32", lambda a, b: -abs(a) == b
-    ),
+    case("v_cmp_eq_f32 {m}, -|{a}|, {b}", "m=mask", "a=f32 b=f32", lambda a, b: -abs(a) == b),
     case("v_cmp_gt_f64 {m}, -{a}, |{b}|", "m=mask", "a=f64 b=f64", lambda a, b: -a > abs(b)),
     case("v_cmp_lt_f16 {m}, |{a}|, -{b}", "m=mask", "a=f16 b=f16", lambda a, b: abs(a) < -b),
     case("v_cmp_lt_u32 {m}, {a}, {b}", "m=mask", "a=s.u32 b=u32", operator.lt, name="s < v"),

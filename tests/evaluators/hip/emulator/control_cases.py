@@ -196,7 +196,13 @@ HARDWARE = (
 
 
 def _in_mode(
-    asm: str, form: Format, expect: Callable[..., Any], field: str, value: int, usual: int, name: str
+    asm: str,
+    form: Format,
+    expect: Callable[..., Any],
+    field: str,
+    value: int,
+    usual: int,
+    name: str,
 ) -> Case:
     names = [n for n in "abc" if f"{{{n}}}" in asm]
     kind = form.name

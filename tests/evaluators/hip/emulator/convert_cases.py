@@ -124,8 +124,9 @@ TO_INTEGERS = (
             f"v_cvt_pknorm_{kind}_{form.name} {{d}}, {{a}}, {{b}}",
             "d=u32",
             f"a={form.name} b={form.name}",
-            lambda a, b, norm=norm, form=form: norm(a, form) & 0xFFFF
-            | (norm(b, form) & 0xFFFF) << 16,
+            lambda a, b, norm=norm, form=form: (
+                norm(a, form) & 0xFFFF | (norm(b, form) & 0xFFFF) << 16
+            ),
         )
         for form in (F32, F16)
         for kind, norm in (("i16", snorm), ("u16", unorm))

@@ -127,8 +127,8 @@ def _in_range(kind: str, rows: int = 256) -> Any:
     random = np.random.default_rng(11)
     bottom, top = F32.encode(LEAST_NORMAL[kind]) >> 23, (F32.encode(LARGEST[kind]) >> 23) - 1
     field = random.integers(bottom, top, rows, np.uint64) << np.uint64(23)
-    return field | random.integers(0, 1 << 23, rows, np.uint64) | _words(12, rows) & np.uint64(
-        1 << 31
+    return (
+        field | random.integers(0, 1 << 23, rows, np.uint64) | _words(12, rows) & np.uint64(1 << 31)
     )
 
 

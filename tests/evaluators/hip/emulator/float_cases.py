@@ -153,9 +153,7 @@ def _modified(form: Format) -> list[Case]:
     return [
         made("v_add_KIND {d}, -{a}, |{b}|", lambda a, b: add(-a, abs(b), form)),
         made("v_mul_KIND {d}, -|{a}|, {b}", lambda a, b: mul(-abs(a), b, form)),
-        made(
-            "v_fma_KIND {d}, -{a}, |{b}|, -|{c}|", lambda a, b, c: fma(-a, abs(b), -abs(c), form)
-        ),
+        made("v_fma_KIND {d}, -{a}, |{b}|, -|{c}|", lambda a, b, c: fma(-a, abs(b), -abs(c), form)),
         made("v_add_KIND {d}, {a}, {b} clamp", lambda a, b: clamp(add(a, b, form), form)),
         made("v_max_KIND {d}, {a}, {a} clamp", lambda a: clamp(bits(a, form), form)),
         made(
@@ -176,9 +174,7 @@ SINGLES = (
             ("subrev", lambda a, b, form: add(-a, b, form)),
         )
     ),
-    case(
-        "v_mul_legacy_f32 {d}, {a}, {b}", "d=f32", "a=f32 b=f32", mul_legacy
-    ),
+    case("v_mul_legacy_f32 {d}, {a}, {b}", "d=f32", "a=f32 b=f32", mul_legacy),
     case(
         "v_fmac_f32 {d}, {a}, {b}",
         "d=f32<c",
@@ -227,8 +223,9 @@ SINGLES = (
         "v_fma_f16 {d}, {a}, -{b}, |{c}| op_sel:[1,1,0,1]",
         "d=f16x2<z",
         "a=u32 b=u32 c=u32 z=u32",
-        lambda a, b, c, z: z & 0xFFFF
-        | fma(high(a), -high(b), abs(F16.decode(c & 0xFFFF)), F16) << 16,
+        lambda a, b, c, z: (
+            z & 0xFFFF | fma(high(a), -high(b), abs(F16.decode(c & 0xFFFF)), F16) << 16
+        ),
         values={name: pairs(F16, seed) for seed, name in enumerate("abcz")},
     ),
     *(

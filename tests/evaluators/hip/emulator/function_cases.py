@@ -99,10 +99,7 @@ SIMPLE = (
     ),
     _function("rcp_iflag", F32, rcp, 1),
     # Of float64 only the first bits are promised: about 2^-24 of the value.
-    *(
-        _function(name, F64, f, 1 << 30)
-        for name, f in (("rcp", rcp), ("sqrt", sqrt), ("rsq", rsq))
-    ),
+    *(_function(name, F64, f, 1 << 30) for name, f in (("rcp", rcp), ("sqrt", sqrt), ("rsq", rsq))),
     _exponential(F32),
     _exponential(F16),
 )

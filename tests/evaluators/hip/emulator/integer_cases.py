@@ -130,9 +130,7 @@ WORDS = (
     case("v_and_b32 {d}, -4.0, {a}", "d=u32", "a=u32", lambda a: a & 0xC0800000),
     case("v_mov_b64 {d}, {a}", "d=u64", "a=u64", lambda a: a),
     case("v_swap_b32 {d}, {e}", "d=u32<a e=u32<b", "a=u32 b=u32", lambda a, b: (b, a)),
-    case(
-        "v_add_u32 {d}, {a}, {b} clamp", "d=u32", "a=u32 b=u32", lambda a, b: min(a + b, M32)
-    ),
+    case("v_add_u32 {d}, {a}, {b} clamp", "d=u32", "a=u32 b=u32", lambda a, b: min(a + b, M32)),
     case("v_sub_u32 {d}, {a}, {b} clamp", "d=u32", "a=u32 b=u32", lambda a, b: max(a - b, 0)),
     case(
         "v_add_i32 {d}, {a}, {b} clamp",

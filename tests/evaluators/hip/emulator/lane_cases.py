@@ -350,7 +350,7 @@ def _butterfly(mask: int) -> Source:
 
 SWIZZLES = (
     _swizzled("swizzle(QUAD_PERM,3,1,0,2)", lambda n: n & ~3 | (3, 1, 0, 2)[n % 4]),
-    _swizzled("swizzle(BITMASK_PERM,\\\"01pip\\\")", _masked(0b00111, 0b01000, 0b00010)),
+    _swizzled('swizzle(BITMASK_PERM,\\"01pip\\")', _masked(0b00111, 0b01000, 0b00010)),
     _swizzled("swizzle(BROADCAST,8,3)", lambda n: n & ~7 | 3),
     _swizzled("swizzle(SWAP,16)", lambda n: n ^ 16),
     _swizzled("swizzle(REVERSE,32)", lambda n: n ^ 31),

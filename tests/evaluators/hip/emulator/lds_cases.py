@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.evaluators.hip.emulator.atomic_cases import CHANGES, FLOATS, Change, numbers, whole_numbers
+from tests.evaluators.hip.emulator.atomic_cases import (
+    CHANGES,
+    FLOATS,
+    Change,
+    numbers,
+    whole_numbers,
+)
 from tests.evaluators.hip.emulator.case import LANES, Array, Case, case
 from tests.evaluators.hip.emulator.memory_cases import (
     DWORDS,
@@ -173,9 +179,7 @@ NAMES = {  # ds_NAME_TYPE: which change
 }
 
 
-def _atomic(
-    name: str, bits: int, change: Change, start: Array, data: Array, *, back: bool
-) -> Case:
+def _atomic(name: str, bits: int, change: Change, start: Array, data: Array, *, back: bool) -> Case:
     """Of 64 lanes, each at its own 8 bytes."""
     kind = f"u{bits}"
 
@@ -210,9 +214,7 @@ def _atomics() -> list[Case]:
                 made.append(_atomic(full, bits, CHANGES[name], start, data, back=back))
     for bits in (32, 64):
         start, data = numbers(bits, 60), numbers(bits, 61)
-        made.append(
-            _atomic(f"wrxchg_rtn_b{bits}", bits, CHANGES["swap"], start, data, back=True)
-        )
+        made.append(_atomic(f"wrxchg_rtn_b{bits}", bits, CHANGES["swap"], start, data, back=True))
         for back in (False, True):
             full = f"rsub_{'rtn_' if back else ''}u{bits}"
             change = lambda old, new, n: new - old  # noqa: E731

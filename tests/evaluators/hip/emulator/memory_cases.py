@@ -176,10 +176,9 @@ SCALAR_LOADS = tuple(
         f"s_load_{name} {{d}}, {{p}}, {text}\ns_waitcnt lgkmcnt(0)",
         f"d=s.{kind}",
         "a=s.u32 p=s.u64:[(u64)mem] o=s.u32:[(a&63)*4]",
-        lambda memory, a, words=words, base=base: [
-            loaded(memory, base if base >= 0 else int(a[0]) % 64 * 4, words)
-        ]
-        * LANES,
+        lambda memory, a, words=words, base=base: (
+            [loaded(memory, base if base >= 0 else int(a[0]) % 64 * 4, words)] * LANES
+        ),
         whole=True,
         memory=some(3),
         name=f"s_load_{name} {text}",
@@ -271,9 +270,7 @@ IN_VGPR, IN_SGPR = f"p=u32:[{OWN}]", f"p=s.u32:[__builtin_amdgcn_readfirstlane({
 SCRATCH = (
     private("scratch_load_dword {d}, {p}, off offset:20", lambda own, a: get(own, 20), IN_VGPR),
     private("scratch_load_ushort {d}, {p}, off offset:6", lambda own, a: get(own, 6, 2), IN_VGPR),
-    private(
-        "scratch_load_sbyte {d}, {p}, off offset:3", lambda own, a: sext(own[3], 8), IN_VGPR
-    ),
+    private("scratch_load_sbyte {d}, {p}, off offset:3", lambda own, a: sext(own[3], 8), IN_VGPR),
     private("scratch_load_dword {d}, off, {p} offset:124", lambda own, a: get(own, 124), IN_SGPR),
     private(
         "scratch_store_dword {p}, {a}, off offset:40",

@@ -139,8 +139,9 @@ WORDS = (
             f"v_pk_mov_b32 {{d}}, {{a}}, {{b}} op_sel:[{low},{high}]",
             "d=u64",
             "a=u64 b=u64",
-            lambda a, b, low=low, high=high: a >> 32 * low & 0xFFFFFFFF
-            | (b >> 32 * high & 0xFFFFFFFF) << 32,
+            lambda a, b, low=low, high=high: (
+                a >> 32 * low & 0xFFFFFFFF | (b >> 32 * high & 0xFFFFFFFF) << 32
+            ),
         )
         for low in (0, 1)
         for high in (0, 1)
@@ -240,9 +241,7 @@ DOTS = (
         lambda a, b, c: dot((-a[0], a[1]), b, c),
         values=EXACT,
     ),
-    case(
-        "v_dot2c_f32_f16 {d}, {a}, {b}", "d=f32<c", "a=f16x2 b=f16x2 c=f32", dot, values=EXACT
-    ),
+    case("v_dot2c_f32_f16 {d}, {a}, {b}", "d=f32<c", "a=f16x2 b=f16x2 c=f32", dot, values=EXACT),
 )
 
 CASES = (*HALVES, *WORDS, *MIXED, *DOTS)

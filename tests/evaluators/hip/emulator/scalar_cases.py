@@ -44,9 +44,7 @@ def carrying(name: str, kind: str, expect: Callable[[int, int, int], tuple[int, 
     return scalar(f"{name} {{d}}, {{a}}, {{b}}", f"d={kind} e=scc", ins, expect)
 
 
-def one(
-    name: str, out: str, kind: str, expect: Callable[[int], int], *, scc: bool = False
-) -> Case:
+def one(name: str, out: str, kind: str, expect: Callable[[int], int], *, scc: bool = False) -> Case:
     def told(a: int, c: int) -> tuple[int, int]:
         result = expect(a)
         return result, int(result & MASK[out] != 0) if scc else c
@@ -141,9 +139,7 @@ BITS = (
     two("s_lshr_b64", "u64", lambda a, b: a >> b % 64, b="u32"),
     two("s_ashr_i64", "i64", lambda a, b: a >> b % 64, b="u32"),
     two("s_bfm_b32", "u32", lambda a, b: bfm(a, b, 32), scc="kept"),
-    scalar(
-        "s_bfm_b64 {d}, {a}, {b}", "d=u64", "a=u32 b=u32", lambda a, b: bfm(a, b, 64)
-    ),
+    scalar("s_bfm_b64 {d}, {a}, {b}", "d=u64", "a=u32 b=u32", lambda a, b: bfm(a, b, 64)),
     *(
         scalar(
             f"s_bfe_{sign}{bits} {{d}}, {{a}}, {{b}}",
@@ -177,11 +173,34 @@ UNARY = (
         case_
         for bits in (32, 64)
         for case_ in (
-            one(f"s_wqm_b{bits}", f"u{bits}", f"u{bits}", lambda a, n=bits: whole_quads(a, n), scc=True),
-            one(f"s_quadmask_b{bits}", f"u{bits}", f"u{bits}", lambda a, n=bits: quads(a, n), scc=True),
-            one(f"s_bcnt0_i32_b{bits}", "u32", f"u{bits}", lambda a, n=bits: n - a.bit_count(), scc=True),
+            one(
+                f"s_wqm_b{bits}",
+                f"u{bits}",
+                f"u{bits}",
+                lambda a, n=bits: whole_quads(a, n),
+                scc=True,
+            ),
+            one(
+                f"s_quadmask_b{bits}",
+                f"u{bits}",
+                f"u{bits}",
+                lambda a, n=bits: quads(a, n),
+                scc=True,
+            ),
+            one(
+                f"s_bcnt0_i32_b{bits}",
+                "u32",
+                f"u{bits}",
+                lambda a, n=bits: n - a.bit_count(),
+                scc=True,
+            ),
             one(f"s_bcnt1_i32_b{bits}", "u32", f"u{bits}", lambda a: a.bit_count(), scc=True),
-            one(f"s_ff0_i32_b{bits}", "u32", f"u{bits}", lambda a, n=bits: first_one(~a & (1 << n) - 1)),
+            one(
+                f"s_ff0_i32_b{bits}",
+                "u32",
+                f"u{bits}",
+                lambda a, n=bits: first_one(~a & (1 << n) - 1),
+            ),
             one(f"s_ff1_i32_b{bits}", "u32", f"u{bits}", first_one),
             one(f"s_flbit_i32_b{bits}", "u32", f"u{bits}", lambda a, n=bits: leading(a, n)),
         )
@@ -209,8 +228,12 @@ UNARY = (
 )
 
 SELECTS = (
-    scalar("s_cselect_b32 {d}, {a}, {b}", "d=u32", "a=u32 b=u32 c=scc", lambda a, b, c: a if c else b),
-    scalar("s_cselect_b64 {d}, {a}, {b}", "d=u64", "a=u64 b=u64 c=scc", lambda a, b, c: a if c else b),
+    scalar(
+        "s_cselect_b32 {d}, {a}, {b}", "d=u32", "a=u32 b=u32 c=scc", lambda a, b, c: a if c else b
+    ),
+    scalar(
+        "s_cselect_b64 {d}, {a}, {b}", "d=u64", "a=u64 b=u64 c=scc", lambda a, b, c: a if c else b
+    ),
     scalar("s_cmov_b32 {d}, {a}", "d=u32<z", "a=u32 z=u32 c=scc", lambda a, z, c: a if c else z),
     scalar("s_cmov_b64 {d}, {a}", "d=u64<z", "a=u64 z=u64 c=scc", lambda a, z, c: a if c else z),
     scalar("s_cmovk_i32 {d}, -300", "d=u32<z", "z=u32 c=scc", lambda z, c: -300 if c else z),
@@ -221,9 +244,7 @@ SELECTS = (
         "z=i32",
         lambda z: (z + 0x7FFF, not _fits(z + 0x7FFF)),
     ),
-    scalar(
-        "s_addk_i32 {d}, -5", "d=i32<z e=scc", "z=i32", lambda z: (z - 5, not _fits(z - 5))
-    ),
+    scalar("s_addk_i32 {d}, -5", "d=i32<z e=scc", "z=i32", lambda z: (z - 5, not _fits(z - 5))),
     scalar(
         "s_mulk_i32 {d}, -300",
         "d=i32<z e=scc",
