@@ -18,9 +18,10 @@ class Operand:
     """name: in the assembly, in braces. where: v, a or s (registers), or scc.
 
     kind: u32, i32, f32, u64, i64, f64, u16, i16, f16, bf16 (whose register's upper half an input
-    fills with noise), f16x2, bf16x2, f32x2 (two of them), mask (a bit a lane, in an SGPR pair), or wN (N dwords). code: C that computes it, else it comes from the inputs. start: of an output that the
-    instruction also reads or keeps parts of, the input with which it begins. scratch: a register
-    that the assembly needs, whose contents don't matter.
+    fills with noise), f16x2, bf16x2, f32x2 (two of them), mask (a bit a lane, in an SGPR pair), or
+    wN (N dwords). code: C that computes it, else it comes from the inputs. start: of an output
+    that the instruction also reads or keeps parts of, the input with which it begins. scratch: a
+    register that the assembly needs, whose contents don't matter.
     """
 
     name: str
@@ -51,9 +52,8 @@ class Case:
     lanes: of a block, 64, or 1 for scalar instructions. memory: dwords that begin a buffer which
     the kernel may change; expect then takes a bytearray of it first, and changes it likewise.
     values: bits of an input, by its name, in place of those that values.py makes. ulp: how far a
-    float may be off. shared, before, after: C at the kernel's head and around the
-    assembly. low_only: don't look at the upper half
-    of a result of 16 bits.
+    float may be off. shared, before, after: C at the kernel's head and around the assembly.
+    low_only: don't look at the upper half of a result of 16 bits.
     """
 
     name: str
@@ -202,7 +202,8 @@ def _assembly(one: Case) -> str:
             lines.insert(0, f"s_cmp_lg_u32 {{{operand.name}}}, 0")
     text = "\n".join(lines).format(**places)
     written = "\\n".join(line.strip() for line in text.splitlines() if line.strip())
-    clobbers = ", ".join(f'"{name}"' for name in one.clobbers)
+    m0 = ("m0",) if "m0" in one.asm else ()
+    clobbers = ", ".join(f'"{name}"' for name in (*one.clobbers, *m0))
     return f'asm volatile("{written}" : {", ".join(outs)} : {", ".join(ins)} : {clobbers});'
 
 

@@ -5,6 +5,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tests.evaluators.hip.emulator.case import Case, case
 from tests.evaluators.hip.emulator.floats import F16, F32, F64, Format
 
@@ -32,7 +34,7 @@ FLOATS: dict[str, Callable[[float, float], bool]] = {
     "nlg": lambda a, b: not (a < b or a > b),
     "ngt": lambda a, b: not a > b,
     "nle": lambda a, b: not a <= b,
-    "neq": lambda a, b: not a == b,
+    "neq": operator.ne,
     "nlt": lambda a, b: not a < b,
     "tru": lambda a, b: True,
 }
@@ -101,8 +103,6 @@ def _class(form: Format) -> Case:
 
 
 def _of_each_class(form: Format) -> dict[str, Any]:
-    import numpy as np
-
     one = form.bias << form.mantissa
     magnitudes = (0, 1, one, form.infinity, form.nan, form.infinity | 1, form.infinity - 1, one + 3)
     each = [sign | m for m in magnitudes for sign in (0, form.sign)]
@@ -124,10 +124,10 @@ MODIFIED = (
     case("v_cmp_gt_f64 {m}, -{a}, |{b}|", "m=mask", "a=f64 b=f64", lambda a, b: -a > abs(b)),
     case("v_cmp_lt_f16 {m}, |{a}|, -{b}", "m=mask", "a=f16 b=f16", lambda a, b: abs(a) < -b),
     case("v_cmp_lt_u32 {m}, {a}, {b}", "m=mask", "a=s.u32 b=u32", operator.lt, name="s < v"),
-    case("v_cmp_gt_i32 {m}, -7, {b}", "m=mask", "b=i32", lambda b: -7 > b),
-    case("v_cmp_lt_f32 {m}, 0.5, {b}", "m=mask", "b=f32", lambda b: 0.5 < b),
-    case("v_cmp_lt_f16 {m}, 0.5, {b}", "m=mask", "b=f16", lambda b: 0.5 < b),
-    case("v_cmp_lt_f64 {m}, 0.5, {b}", "m=mask", "b=f64", lambda b: 0.5 < b),
+    case("v_cmp_gt_i32 {m}, -7, {b}", "m=mask", "b=i32", lambda b: b < -7),
+    case("v_cmp_lt_f32 {m}, 0.5, {b}", "m=mask", "b=f32", lambda b: b > 0.5),
+    case("v_cmp_lt_f16 {m}, 0.5, {b}", "m=mask", "b=f16", lambda b: b > 0.5),
+    case("v_cmp_lt_f64 {m}, 0.5, {b}", "m=mask", "b=f64", lambda b: b > 0.5),
     case("v_cmp_gt_u64 {m}, -1, {b}", "m=mask", "b=u64", lambda b: b < (1 << 64) - 1),
     case(
         """s_mov_b64 {t}, exec

@@ -30,7 +30,7 @@ def bits(value: float, form: Format) -> int:
     return form.encode(value)
 
 
-def _two(name: str, form: Format, expect: Callable[[float, float], Any]) -> Case:
+def _two(name: str, form: Format, expect: Callable[..., Any]) -> Case:
     kind = form.name
     return case(f"{name}_{kind} {{d}}, {{a}}, {{b}}", f"d={kind}", f"a={kind} b={kind}", expect)
 

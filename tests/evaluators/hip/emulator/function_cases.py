@@ -46,7 +46,7 @@ def _rounded(form: Format, f: Callable[[float], float]) -> Callable[[float], int
     return lambda a: form.encode(f(a))
 
 
-def _normal(form: Format, low: float, high: float, rows: int = 256) -> Any:
+def _normal(form: Format, low: int, high: int, rows: int = 256) -> Any:
     """Bits of normal numbers, of both signs, with powers of 2 between the bounds."""
     random = np.random.default_rng(5)
     field = random.integers(low + form.bias, high + form.bias, rows).astype(np.uint64)

@@ -116,7 +116,7 @@ SINGLE = (
     ),
     case("v_add_u16 {d}, {a}, {b} clamp", "d=u16", "a=u16 b=u16", lambda a, b: min(a + b, M16)),
     case("v_sub_u16 {d}, {a}, {b} clamp", "d=u16", "a=u16 b=u16", lambda a, b: max(a - b, 0)),
-    case("v_pack_b32_f16 {d}, {a}, {b}", "d=u32", "a=u32 b=u32", lambda a, b: joined(a, b)),
+    case("v_pack_b32_f16 {d}, {a}, {b}", "d=u32", "a=u32 b=u32", joined),
     case(
         "v_pack_b32_f16 {d}, {a}, {b} op_sel:[1,0,0]",
         "d=u32",

@@ -1,6 +1,6 @@
 """Integer instructions of the vector ALU, from the guide's text."""
 
-from tests.evaluators.hip.emulator.case import Case, case
+from tests.evaluators.hip.emulator.case import Case, Expect, case
 
 M32 = (1 << 32) - 1
 M64 = (1 << 64) - 1
@@ -19,12 +19,12 @@ def u24(value: int) -> int:
     return value & 0xFFFFFF
 
 
-def _two(name: str, kind: str, expect: object) -> Case:
+def _two(name: str, kind: str, expect: Expect) -> Case:
     """d = a op b, all of one kind."""
     return case(f"{name} {{d}}, {{a}}, {{b}}", f"d={kind}", f"a={kind} b={kind}", expect)
 
 
-def _three(name: str, kind: str, expect: object) -> Case:
+def _three(name: str, kind: str, expect: Expect) -> Case:
     ins = f"a={kind} b={kind} c={kind}"
     return case(f"{name} {{d}}, {{a}}, {{b}}, {{c}}", f"d={kind}", ins, expect)
 

@@ -40,11 +40,8 @@ class Shape:
 
 def elements(column: Array, words: int, dtype: Any) -> Array:
     """(64, elements) from a column of bits."""
-    if words > 2:
-        raw = column.astype(np.uint32)
-    else:
-        raw = column.astype(np.uint32 if words == 1 else np.uint64).reshape(LANES, 1)
-    return np.ascontiguousarray(raw).view(dtype)
+    raw: Array = column.astype(np.uint64 if words == 2 else np.uint32)
+    return np.ascontiguousarray(raw.reshape(LANES, -1)).view(dtype)
 
 
 def column(values: Array, dtype: Any) -> Array:
@@ -130,6 +127,30 @@ def dense(one: Shape, more: str = "", where: str = "v", change: Any = None) -> C
     )
 
 
+def from_zero(one: Shape, bare: str, start: float) -> Case:
+    """C an inline constant; A and B in AGPRs."""
+    held = one.held(one.depth)
+    words, words_d = one.words(one.a, held), one.words(one.d, one.sums)
+
+    def expect(a: Array, b: Array) -> Any:
+        left, right = (matrices(elements(v, words, one.a), one, one.depth) for v in (a, b))
+        return (product(one, left, right, np.full((LANES, one.sums), start)),)
+
+    kind = KINDS[words]
+    return case(
+        f"s_nop 7\nv_mfma_{one.name} {{d}}, {{a}}, {{b}}, {bare}\ns_nop 15\ns_nop 15",
+        f"d={KINDS[words_d]}",
+        f"a=a.{kind} b=a.{kind}",
+        expect,
+        whole=True,
+        values={
+            "a": column(whole(one.a, (LANES, held), 7), one.a),
+            "b": column(whole(one.b, (LANES, held), 8), one.b),
+        },
+        name=f"v_mfma_{one.name} from {bare}, operands in AGPRs",
+    )
+
+
 def _shape(kind: str, side: int, depth: int, blocks: int, suffix: str, *types: Any) -> Shape:
     a, b, d = types
     text = f"_{blocks}b" if blocks > 1 else ""
@@ -170,6 +191,10 @@ def spread(size: int, at: int) -> Callable[[Array], Array]:
     return lambda m: m[(np.arange(len(m)) >> size << size) + at]
 
 
+def taken(lanes: Array) -> Callable[[Array], Array]:
+    return lambda registers: registers[lanes]
+
+
 LANE_GROUPS: dict[int, Array] = {
     1: np.arange(LANES) % 32,
     2: np.arange(LANES) % 32 + 32,
@@ -193,8 +218,7 @@ def _modified() -> list[Case]:
         made.append(dense(SHAPES[name], f" cbsz:{size} abid:{at}", change=change))
     for blgp, lanes in LANE_GROUPS.items():
         for name in ("f32_32x32x1_2b_f32", "f32_16x16x16_f16"):
-            change = (lambda v, lanes=lanes: v[lanes], lambda m: m)
-            made.append(dense(SHAPES[name], f" blgp:{blgp}", change=change))
+            made.append(dense(SHAPES[name], f" blgp:{blgp}", change=(taken(lanes), lambda m: m)))
     made += [
         dense(SHAPES["f64_16x16x4_f64"], " neg:[1,0,0]", change=(lambda v: v, lambda m: -m)),
         dense(SHAPES["f64_4x4x4_4b_f64"], " neg:[0,1,0]", change=(lambda v: -v, lambda m: m)),
@@ -264,6 +288,10 @@ SPARSE = _sparse_shapes()
 CASES = (
     *(dense(one) for one in SHAPES.values()),
     *(dense(SHAPES[name], where="a") for name in ("f32_32x32x8_f16", "f64_16x16x4_f64")),
+    from_zero(SHAPES["f32_32x32x8_f16"], "0", 0),
+    from_zero(SHAPES["f32_16x16x4_f32"], "1.0", 1),
+    from_zero(SHAPES["i32_16x16x32_i8"], "-7", -7),
+    from_zero(SHAPES["f64_16x16x4_f64"], "0.5", 0.5),
     *_modified(),
     *(sparse(one) for one in SPARSE.values()),
     sparse(SPARSE["f32_16x16x32_f16"], " abid:2", chosen=2),

@@ -193,6 +193,14 @@ SCALAR_LOADS = tuple(
     for text, base in (("0x40", 0x40), ("{o}", -1))
 )
 
+
+def _only(memory: bytearray, a: Array, z: Array, e: Array) -> list[int]:
+    made = [get(memory, 4 * n) if e[n] else int(z[n]) for n in range(LANES)]
+    for lane in np.flatnonzero(e):
+        put(memory, 2048 + 4 * int(lane), int(a[lane]))
+    return made
+
+
 OFF = case(
     f"""s_mov_b64 {{t}}, exec
     s_mov_b64 exec, {{e}}
@@ -201,18 +209,11 @@ OFF = case(
     s_mov_b64 exec, {{t}}""",
     "d=u32<z t=s.u64?",
     "a=u32 z=u32 e=mask p=u64:[(u64)mem+4*lane]",
-    lambda memory, a, z, e: _only(memory, a, z, e),
+    _only,
     whole=True,
     memory=some(4),
     name="global_load_dword and global_store_dword, some lanes off",
 )
-
-
-def _only(memory: bytearray, a: Array, z: Array, e: Array) -> list[int]:
-    made = [get(memory, 4 * n) if e[n] else int(z[n]) for n in range(LANES)]
-    for lane in np.flatnonzero(e):
-        put(memory, 2048 + 4 * int(lane), int(a[lane]))
-    return made
 
 
 TO_LDS = case(

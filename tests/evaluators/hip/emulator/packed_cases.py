@@ -167,7 +167,8 @@ def _mix(name: str, low: str, high: str, signs: str = "   ") -> Case:
 
     def told(a: int, b: int, c: int, z: int) -> int:
         form = F32 if name == "v_fma_mix_f32" else F16
-        result = fma(*parts((a, b, c)), F32)
+        x, y, w = parts((a, b, c))
+        result = fma(x, y, w, F32)
         if form is F32:
             return result
         half = F16.encode(F32.decode(result))

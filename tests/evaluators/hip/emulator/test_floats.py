@@ -7,6 +7,7 @@ from tests.evaluators.hip.emulator import (
     f8_cases,
     float_cases,
     function_cases,
+    further_cases,
     packed_cases,
 )
 from tests.evaluators.hip.emulator.bench import Bench
@@ -17,6 +18,7 @@ CASES = (
     *convert_cases.CASES,
     *function_cases.CASES,
     *f8_cases.CASES,
+    *further_cases.CASES,
     *packed_cases.CASES,
 )
 

@@ -2,11 +2,27 @@
 
 import pytest
 
-from tests.evaluators.hip.emulator import control_cases, lane_cases, scalar_cases, sdwa_cases
+from tests.evaluators.hip.emulator import (
+    control_cases,
+    dpp_cases,
+    lane_cases,
+    mode_cases,
+    scalar_cases,
+    scalar_compare_cases,
+    sdwa_cases,
+)
 from tests.evaluators.hip.emulator.bench import Bench
 from tests.evaluators.hip.emulator.case import Case, name_of
 
-CASES = (*lane_cases.CASES, *sdwa_cases.CASES, *scalar_cases.CASES, *control_cases.CASES)
+CASES = (
+    *dpp_cases.CASES,
+    *lane_cases.CASES,
+    *sdwa_cases.CASES,
+    *scalar_cases.CASES,
+    *scalar_compare_cases.CASES,
+    *control_cases.CASES,
+    *mode_cases.CASES,
+)
 
 
 @pytest.mark.parametrize("one", CASES, ids=name_of)

@@ -2,11 +2,23 @@
 
 import pytest
 
-from tests.evaluators.hip.emulator import atomic_cases, buffer_cases, lds_cases, memory_cases
+from tests.evaluators.hip.emulator import (
+    atomic_cases,
+    buffer_cases,
+    lds_atomic_cases,
+    lds_cases,
+    memory_cases,
+)
 from tests.evaluators.hip.emulator.bench import Bench
 from tests.evaluators.hip.emulator.case import Case, name_of
 
-CASES = (*memory_cases.CASES, *buffer_cases.CASES, *lds_cases.CASES, *atomic_cases.CASES)
+CASES = (
+    *memory_cases.CASES,
+    *buffer_cases.CASES,
+    *lds_cases.CASES,
+    *lds_atomic_cases.CASES,
+    *atomic_cases.CASES,
+)
 
 
 @pytest.mark.parametrize("one", CASES, ids=name_of)
