@@ -5,6 +5,7 @@ import pytest
 from tests.evaluators.hip.emulator import (
     atomic_cases,
     buffer_cases,
+    flat_cases,
     lds_atomic_cases,
     lds_cases,
     memory_cases,
@@ -15,6 +16,7 @@ from tests.evaluators.hip.emulator.case import Case, name_of
 CASES = (
     *memory_cases.CASES,
     *buffer_cases.CASES,
+    *flat_cases.CASES,
     *lds_cases.CASES,
     *lds_atomic_cases.CASES,
     *atomic_cases.CASES,
