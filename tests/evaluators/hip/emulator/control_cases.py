@@ -227,6 +227,20 @@ PARTIAL = (
     case("v_accvgpr_mov_b32 {d}, {a}", "d=a.u32", "a=a.u32", lambda a: a),
 )
 
+BARRIER = case(
+    "s_waitcnt lgkmcnt(0)\ns_barrier",
+    "d=u32<k",
+    "a=u32 k=u32:0",
+    lambda a: [int(a[n ^ 192]) for n in range(256)],
+    whole=True,
+    lanes=256,
+    rows=512,
+    shared="__shared__ u32 lds[256];",
+    before="lds[lane] = a;",
+    after="d = lds[lane ^ 192];",
+    name="s_barrier between four wavefronts",
+)
+
 CASES = (
     *(_saving(*one) for one in SAVES.items()),
     _writing("andn1", lambda s, e: ~s & e),
@@ -235,4 +249,5 @@ CASES = (
     *MOVES,
     *HARDWARE,
     *PARTIAL,
+    BARRIER,
 )
