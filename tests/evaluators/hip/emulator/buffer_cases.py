@@ -158,7 +158,7 @@ PLACES = (
     ),
     _placed(
         "0 offen",
-        f"p=u32:[lane<60?4*lane:0xfffffff0u+lane] {descriptor(1 << 12)}",
+        f"p=u32:[lane<60?4*lane:0xffff0000u+4*lane] {descriptor(1 << 12)}",
         lambda n: 4 * n if n < 60 else None,
         "with offsets that are far out",
     ),

@@ -1,4 +1,4 @@
-"""The code object of a test file's instructions."""
+"""Where a test file's instructions run."""
 
 from collections.abc import Iterator
 

@@ -189,7 +189,7 @@ WIDTHS = (
         "v_cvt_pkrtz_f16_f32 {d}, {a}, {b}",
         "d=f16x2",
         "a=f32 b=f32",
-        lambda a, b: (F16.encode(a, "zero"), F16.encode(b, "zero")),
+        lambda a, b: ((F16.encode(a, "zero"), F16.encode(b, "zero")),),
         values=(both := _narrow_values(F32, F16)) | {"b": both["a"][::-1].copy()},
     ),
     case("v_cvt_f16_f32 {d}, -|{a}|", "d=f16", "a=f32", lambda a: F16.encode(-abs(a))),

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from tests.evaluators.hip.emulator.case import Case, case
+from tests.evaluators.hip.emulator.case import LANES, Case, case, operands
 from tests.evaluators.hip.emulator.floats import (
     F16,
     F32,
@@ -20,7 +20,7 @@ from tests.evaluators.hip.emulator.floats import (
     median,
     mul,
 )
-from tests.evaluators.hip.emulator.values import pairs
+from tests.evaluators.hip.emulator.values import inputs, pairs
 
 RAW = {"f16": "u16", "f32": "u32", "f64": "u64"}
 
@@ -41,7 +41,9 @@ def _raw(name: str, form: Format, names: str, expect: Callable[..., int]) -> Cas
     ins = " ".join(f"{n}={RAW[form.name]}" for n in names)
     kept = form is F16 and len(names) == 3  # the upper half; see below
     asm = f"{name}_{form.name} {{d}}, {sources}"
-    return case(asm, f"d={form.name}", ins, expect, low_only=kept)
+    given = operands(" ".join(f"{n}={form.name}" for n in names))
+    values = dict(zip(names, inputs(given, 4 * LANES, seed=len(names)), strict=True))
+    return case(asm, f"d={form.name}", ins, expect, low_only=kept, values=values)
 
 
 def fract(value: float, form: Format) -> float:

@@ -138,17 +138,20 @@ CASES = (
     ),
     case(
         f"""global_load_dword {{d}}, {{p}}, off sc0 sc1 nt
-        global_store_dword {{p}}, {{a}}, off offset:1024 sc0 sc1 nt{WAIT}
-        buffer_wbl2 sc1
-        buffer_inv sc1
-        s_dcache_inv
-        s_icache_inv""",
+        global_store_dword {{p}}, {{a}}, off offset:1024 sc0 sc1 nt{WAIT}""",
         "d=u32",
         "a=u32 p=u64:[(u64)mem+4*lane]",
         _hinted,
         whole=True,
         memory=some(30),
-        name="cache hints and cache instructions",
+        name="cache hints",
+    ),
+    *(
+        case(f"{asm}\nv_mov_b32 {{d}}, {{a}}{WAIT}", "d=u32", "a=u32", lambda a: a, name=asm)
+        for asm in (
+            *("buffer_wbl2 sc1", "buffer_wbl2 sc0 sc1", "buffer_inv sc1", "buffer_inv sc0 sc1"),
+            *("s_dcache_inv", "s_dcache_wb", "s_icache_inv"),
+        )
     ),
     case(
         """s_memtime {t}

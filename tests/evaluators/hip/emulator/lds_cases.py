@@ -18,8 +18,9 @@ from tests.evaluators.hip.emulator.memory_cases import (
 )
 
 SHARED = f"__shared__ __attribute__((aligned(16))) u32 lds[{DWORDS}];"
-IN = f"for (int i = lane; i < {DWORDS}; i += 64) lds[i] = mem[i]; __syncthreads();"
-OUT = f"__syncthreads(); for (int i = lane; i < {DWORDS}; i += 64) mem[i] = lds[i];"
+ALL = f'_Pragma("unroll 1") for (int i = lane; i < {DWORDS}; i += 64)'
+IN = f"{ALL} lds[i] = mem[i]; __syncthreads();"
+OUT = f"__syncthreads(); {ALL} mem[i] = lds[i];"
 BASE = "(u32)(u64)(__attribute__((address_space(3)))u32*)lds"
 DONE = "\ns_waitcnt lgkmcnt(0)"
 
