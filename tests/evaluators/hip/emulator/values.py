@@ -54,6 +54,9 @@ def inputs(given: tuple[Operand, ...], rows: int, seed: int) -> list[Array]:
         column = _random(operand.kind, rows, random)
         at = singles.index(operand)
         column[: len(met)] = [one[at] for one in met]
+        if at and operand.kind == singles[0].kind:  # some pairs are equal
+            first = made[given.index(singles[0])].astype(np.uint64)
+            column = np.where(random.random(rows) < 0.06, first, column)
         if operand.kind.endswith("16"):
             noise = random.integers(0, 1 << 16, rows, np.uint64) << np.uint64(16)
             column = column & np.uint64(0xFFFF) | noise
