@@ -151,6 +151,35 @@ def _write_two(name: str, words: int, unit: int) -> Case:
     )
 
 
+HALF_OFF = 0x0FF0_33CC_5A5A_8001
+
+
+def _partly() -> Case:
+    """Lanes that are off neither read nor write."""
+
+    def expect(memory: bytearray, a: Array, z: Array) -> list[int]:
+        on = [HALF_OFF >> n & 1 for n in range(LANES)]
+        made = [get(memory, 4 * n) if on[n] else int(z[n]) for n in range(LANES)]
+        for lane in np.flatnonzero(on):
+            put(memory, 1024 + 4 * int(lane), int(a[lane]))
+            put(memory, 2048, get(memory, 2048) + int(a[lane]))
+        return made
+
+    return lds(
+        """s_mov_b64 {t}, exec
+        s_mov_b64 exec, {e}
+        ds_read_b32 {d}, {p}
+        ds_write_b32 {p}, {a} offset:1024
+        ds_add_u32 {q}, {a} offset:2048
+        s_waitcnt lgkmcnt(0)
+        s_mov_b64 exec, {t}""",
+        "d=u32<z t=s.u64?",
+        f"a=u32 z=u32 {at(4)} q=u32:[{BASE}] e=s.u64:0x{HALF_OFF:x}ull",
+        expect,
+        name="ds_read_b32, ds_write_b32 and ds_add_u32, some lanes off",
+    )
+
+
 PLAIN = (
     *(_read_narrow(name, *one) for name, one in NARROW.items()),
     *(_read(name, words) for name, words in WIDE.items()),
@@ -164,6 +193,7 @@ PLAIN = (
     _write_two("2_b64", 2, 8),
     _write_two("2st64_b32", 1, 256),
     _write_two("2st64_b64", 2, 512),
+    _partly(),
 )
 
 CASES = PLAIN

@@ -1,101 +1,24 @@
 """Matrix instructions, dense and sparse, on whole numbers so small that every sum is exact."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from tests.evaluators.hip.emulator.case import LANES, Array, Case, case
+from tests.evaluators.hip.emulator.matrix_layout import (
+    Shape,
+    column,
+    elements,
+    matrices,
+    product,
+    whole,
+)
 
 FP8, BF8 = ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz
 BF16 = ml_dtypes.bfloat16
 KINDS = {1: "u32", 2: "u64", 4: "w4", 8: "w8", 16: "w16", 32: "w32"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """blocks products of (side, depth) by (depth, side). a, b, d: types of the elements."""
-
-    name: str
-    side: int
-    depth: int
-    blocks: int
-    a: Any
-    b: Any
-    d: Any
-
-    def held(self, depth: int) -> int:
-        """Elements of A, or of B, that a lane holds."""
-        return self.side * depth * self.blocks // LANES
-
-    @property
-    def sums(self) -> int:
-        return self.side * self.side * self.blocks // LANES
-
-    def words(self, dtype: Any, count: int) -> int:
-        return count * int(np.dtype(dtype).itemsize) // 4
-
-
-def elements(column: Array, words: int, dtype: Any) -> Array:
-    """(64, elements) from a column of bits."""
-    raw: Array = column.astype(np.uint64 if words == 2 else np.uint32)
-    return np.ascontiguousarray(raw.reshape(LANES, -1)).view(dtype)
-
-
-def column(values: Array, dtype: Any) -> Array:
-    """Bits of (64, elements): one number a lane, or dwords."""
-    packed = np.ascontiguousarray(values.astype(dtype)).view(np.uint8)
-    words = packed.shape[1] // 4
-    if words > 2:
-        return packed.view(np.uint32).astype(np.uint64)
-    return packed.view(np.uint32 if words == 1 else np.uint64).reshape(-1).astype(np.uint64)
-
-
-def places(one: Shape, depth: int) -> tuple[Array, Array, Array]:
-    """Of A's elements by lane: row, k and block. B's are as A's, transposed."""
-    lane, element = np.meshgrid(np.arange(LANES), np.arange(one.held(depth)), indexing="ij")
-    if one.blocks == 4 and np.dtype(one.a) == np.float64:  # 4x4x4: k is the slowest
-        return lane % 4, lane // 16, lane // 4 % 4
-    groups = depth // one.held(depth)
-    group = lane // one.side
-    return lane % one.side, group % groups * one.held(depth) + element, group // groups
-
-
-def result_places(one: Shape) -> tuple[Array, Array, Array]:
-    """Of D's elements by lane: row, column and block."""
-    lane, register = np.meshgrid(np.arange(LANES), np.arange(one.sums), indexing="ij")
-    if np.dtype(one.d) == np.float64:
-        if one.side == 4:
-            return lane // 16, lane % 4, lane // 4 % 4
-        return 4 * register + lane // 16, lane % 16, 0 * lane
-    if one.side == 4:
-        return register, lane % 4, lane // 4
-    groups = LANES // one.side
-    within = register % (one.side * one.side // LANES)
-    row = within // 4 * 4 * groups + lane // one.side * 4 + within % 4
-    return row, lane % one.side, register // (one.side * one.side // LANES)
-
-
-def matrices(values: Array, one: Shape, depth: int) -> Array:
-    """(blocks, side, depth) of A's registers; of B's, its transpose."""
-    made = np.full((one.blocks, one.side, depth), np.nan)
-    row, k, block = places(one, depth)
-    made[block, row, k] = values.astype(np.float64)
-    return made
-
-
-def product(one: Shape, a: Array, b: Array, start: Array) -> Any:
-    """Registers of D: a and b are (blocks, side, depth), start as D's elements."""
-    sums = np.einsum("nik,njk->nij", a, b)
-    row, col, block = result_places(one)
-    told = sums[block, row, col] + start.astype(np.float64)
-    return list(column(told, one.d))
-
-
-def whole(dtype: Any, shape: tuple[int, ...], seed: int) -> Array:
-    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float64).astype(dtype)
 
 
 def dense(one: Shape, more: str = "", where: str = "v", change: Any = None) -> Case:
@@ -149,6 +72,50 @@ def from_zero(one: Shape, bare: str, start: float) -> Case:
         },
         name=f"v_mfma_{one.name} from {bare}, operands in AGPRs",
     )
+
+
+def _special(one: Shape, what: str, a: Array, b: Array) -> Case:
+    """With chosen registers; C is 0. Every sum is exact, so its order does not matter."""
+    held = one.held(one.depth)
+    words_a, words_b = one.words(one.a, held), one.words(one.b, held)
+
+    def expect(x: Array, y: Array) -> Any:
+        left = matrices(elements(x, words_a, one.a), one, one.depth)
+        right = matrices(elements(y, words_b, one.b), one, one.depth)
+        return (product(one, left, right, np.zeros((LANES, one.sums))),)
+
+    return case(
+        f"s_nop 7\nv_mfma_{one.name} {{d}}, {{a}}, {{b}}, 0\ns_nop 15\ns_nop 15",
+        f"d={KINDS[one.words(one.d, one.sums)]}",
+        f"a={KINDS[words_a]} b={KINDS[words_b]}",
+        expect,
+        whole=True,
+        values={"a": column(a, one.a), "b": column(b, one.b)},
+        name=f"v_mfma_{one.name} of {what}",
+    )
+
+
+def _specials() -> list[Case]:
+    """MI300 keeps denormals in its matrix instructions, as MI200 does not."""
+    made = []
+    for name, least in (
+        ("f32_32x32x8_f16", 2.0**-24),
+        ("f32_16x16x16_bf16", 2.0**-133),
+        ("f32_16x16x4_f32", 2.0**-149),
+        ("f32_16x16x32_fp8_fp8", 2.0**-10),
+        ("f32_32x32x16_bf8_bf8", 2.0**-17),
+        ("f64_16x16x4_f64", 2.0**-1074),
+    ):
+        one = SHAPES[name]
+        shape = (LANES, one.held(one.depth))
+        few = np.random.default_rng(41).integers(-3, 4, shape).astype(np.float64)
+        tiny = few * least
+        made.append(_special(one, "denormals", tiny, np.ones(shape) * 4))
+        if name in ("f32_32x32x8_f16", "f32_16x16x16_bf16", "f32_16x16x4_f32", "f64_16x16x4_f64"):
+            endless = np.abs(few) + 1
+            endless[5] = np.inf
+            made.append(_special(one, "infinities", endless, np.abs(few) + 2))
+    return made
 
 
 def _shape(kind: str, side: int, depth: int, blocks: int, suffix: str, *types: Any) -> Shape:
@@ -293,6 +260,7 @@ CASES = (
     from_zero(SHAPES["i32_16x16x32_i8"], "-7", -7),
     from_zero(SHAPES["f64_16x16x4_f64"], "0.5", 0.5),
     *_modified(),
+    *_specials(),
     *(sparse(one) for one in SPARSE.values()),
     sparse(SPARSE["f32_16x16x32_f16"], " abid:2", chosen=2),
     sparse(SPARSE["f32_32x32x16_bf16"], " abid:3", chosen=3),
