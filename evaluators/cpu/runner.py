@@ -8,7 +8,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from evaluators.cpu.toolchain import NATIVE, READ_ONLY_TABLES, Toolchain, cache_folder, toolchain
+from evaluators.cpu.toolchain import NATIVE, READ_ONLY_TABLES, Toolchain, toolchain
+from evaluators.cxx import cache_folder
 from evaluators.device_info import BackendMissing
 from evaluators.sandbox.run import run_confined
 

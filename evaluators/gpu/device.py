@@ -26,15 +26,7 @@ class GpuDevice:
         beside: Session | None = None,
         fenced: bool = False,
     ) -> GpuSession:
-        here = (self.info.backend, self.info.arch)
-        if (compiled.backend, compiled.arch.split(":")[0]) != here:
-            raise ValueError(
-                f"compiled for {compiled.backend} {compiled.arch}, this is {' '.join(here)}"
-            )
-        if compiled.inspection_only:
-            raise BackendMissing(
-                f"{compiled.compiler} compiles for inspection only: {self.what_to_do}"
-            )
+        self.check(compiled)
         if not isinstance(beside, GpuSession | None):
             raise ValueError(f"beside must be a session on {self.info.backend}")
         return GpuSession(
@@ -45,6 +37,18 @@ class GpuDevice:
             threads=self.info.max_threads,
             beside=beside,
         )
+
+    def check(self, compiled: Compiled) -> None:
+        """Raises ValueError: for another device; BackendMissing: made for inspection only."""
+        here = (self.info.backend, self.info.arch)
+        if (compiled.backend, compiled.arch.split(":")[0]) != here:
+            raise ValueError(
+                f"compiled for {compiled.backend} {compiled.arch}, this is {' '.join(here)}"
+            )
+        if compiled.inspection_only:
+            raise BackendMissing(
+                f"{compiled.compiler} compiles for inspection only: {self.what_to_do}"
+            )
 
     def close(self) -> None:
         self._driver.close()

@@ -81,6 +81,12 @@ class HiprtcChild(CompileChild):
             )
         self._known.add(arch)
 
+    def disassemble(self, code: bytes, deadline_s: float = 60.0) -> list[tuple[int, int, str]]:
+        """Address, bytes and text of each instruction. Raises Rejected and BackendMissing."""
+        with self._lock:
+            reply = self.ask({"disassemble": code}, deadline_s)
+        return [(address, nbytes, text) for address, nbytes, text in reply["instructions"]]
+
     def arguments(self) -> list[str]:
         tools = self.toolchain
         return [str(tools.hiprtc), str(tools.comgr or ""), str(self._memory_bytes)]

@@ -133,6 +133,38 @@ class Comgr:
         self._library.amd_comgr_destroy_disassembly_info(handle)
         return counts
 
+    def instructions(self, code: bytes) -> list[tuple[int, int, str]]:
+        """Address, bytes and text of everything in .text; what can't be read is "unknown"."""
+        isa, text, start, _ = _text_section(code)
+        found: list[str] = []
+
+        def read(address: int, to: int, size: int, _data: int) -> int:
+            piece = text[address - start : address - start + size] if address >= start else b""
+            ctypes.memmove(to, piece, len(piece))
+            return len(piece)
+
+        def keep(instruction: bytes, _data: int) -> None:
+            found.append(instruction.decode().strip())
+
+        callbacks = self._READ(read), self._PRINT(keep), self._ADDRESS(lambda _a, _d: None)
+        handle, size = ctypes.c_uint64(), ctypes.c_uint64()
+        if self._library.amd_comgr_create_disassembly_info(
+            isa.encode(), *callbacks, ctypes.byref(handle)
+        ):
+            return []
+        made = []
+        address, end = start, start + len(text)
+        while address < end:
+            found.clear()
+            failed = self._library.amd_comgr_disassemble_instruction(
+                handle, ctypes.c_uint64(address), None, ctypes.byref(size)
+            )
+            nbytes, said = (4, "unknown") if failed or not found else (size.value, found[0])
+            made.append((address, nbytes, said))
+            address += nbytes
+        self._library.amd_comgr_destroy_disassembly_info(handle)
+        return made
+
     def demangled(self, symbol: str) -> str:
         """Such as "void scale<2>(float*, int)"; the symbol itself when it isn't mangled."""
         call = self._library
@@ -178,6 +210,8 @@ def main() -> None:
         comgr = Comgr(comgr_path) if comgr_path else None
 
         def compile_(request: Mapping[str, Any]) -> dict[str, Any]:
+            if "disassemble" in request:
+                return {"instructions": comgr.instructions(request["disassemble"]) if comgr else []}
             reply = compiler.compile(request)
             if comgr and "code" in reply:
                 reply["mnemonics"] = comgr.mnemonics(reply["code"])

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evaluators.cpu.toolchain import cache_folder
+from evaluators.cxx import cache_folder
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import HARNESS_VERSION, Status
 from evaluators.probes.probe import Answer

@@ -9,7 +9,7 @@ from engine.store.events import Evaluated
 from engine.store.kinds.probes import Probed
 from engine.store.replay import replay
 from engine.store.store import read_events
-from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.cxx import CACHE_VARIABLE
 from scripts.scripted_model.answers import asking
 from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script

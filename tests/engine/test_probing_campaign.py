@@ -15,7 +15,7 @@ from engine.store.events import CycleStarted, Designed, Event
 from engine.store.kinds.calls import CallReserved
 from engine.store.kinds.probes import ProbeClaimed, Probed, ProbeHeard, ProbesTold, ProbeWritten
 from engine.store.replay import replay
-from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.cxx import CACHE_VARIABLE
 from evaluators.probes.shipped import shipped
 from scripts.bench_engine import INFO
 from scripts.scripted_model.answers import asking

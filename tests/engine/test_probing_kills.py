@@ -7,7 +7,7 @@ import pytest
 
 from engine.store.kinds.calls import CallReplied
 from engine.store.kinds.probes import ProbeClaimed, Probed, ProbeHeard, ProbeWritten
-from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.cxx import CACHE_VARIABLE
 from evaluators.probes.shipped import shipped
 from scripts.bench_engine import INFO
 from scripts.scripted_model.answers import asking

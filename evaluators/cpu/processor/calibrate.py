@@ -12,7 +12,8 @@ import numpy as np
 
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.session import CpuSession
-from evaluators.cpu.toolchain import cache_folder, cpu_flags, cpu_info, toolchain
+from evaluators.cpu.toolchain import cpu_flags, cpu_info, toolchain
+from evaluators.cxx import cache_folder
 from evaluators.device import Buffer
 from evaluators.kernel.plan import LaunchStep, Plan, Scalar
 from evaluators.kernel.source import parse_kernel

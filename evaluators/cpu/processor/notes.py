@@ -10,7 +10,8 @@ from elftools.elf.elffile import ELFFile
 
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.library import symbols_of
-from evaluators.cpu.toolchain import Toolchain, cache_folder, cpu_flags, cpu_info, toolchain
+from evaluators.cpu.toolchain import Toolchain, cpu_flags, cpu_info, toolchain
+from evaluators.cxx import cache_folder
 from evaluators.kernel.plan import LaunchStep, Plan
 from evaluators.kernel.source import parse_kernel
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main as cli
-from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.cxx import CACHE_VARIABLE
 from tests.evaluators.probes.files import ADD, probe_text
 
 

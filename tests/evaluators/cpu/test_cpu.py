@@ -10,7 +10,8 @@ import pytest
 from evaluators.cpu.device import CpuDevice, compiler, device_count, open_device
 from evaluators.cpu.emit import ENTRY, SIGNATURE
 from evaluators.cpu.library import check_library
-from evaluators.cpu.toolchain import COMPILER_VARIABLE, toolchain
+from evaluators.cpu.toolchain import toolchain
+from evaluators.cxx import COMPILER_VARIABLE
 from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.cpu.toolchain import CACHE_VARIABLE
+from evaluators.cxx import CACHE_VARIABLE
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.evaluation import Status
 from evaluators.probes import kept as keeping

@@ -1,0 +1,1 @@
+"""Runs gfx942's machine code without a GPU, behind the Driver protocol."""

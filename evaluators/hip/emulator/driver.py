@@ -1,0 +1,323 @@
+"""EmulatorDriver: evaluators.gpu.driver.Driver whose device is the machine in native/."""
+
+import bisect
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from evaluators.evaluation import Rejected, Status
+from evaluators.gpu.driver import Params
+from evaluators.gpu.resources import Resources, read_resources
+from evaluators.hip.emulator import launch as abi
+from evaluators.hip.emulator.code_object import CodeObject, Descriptor
+from evaluators.hip.emulator.disassembly import disassemble
+from evaluators.hip.emulator.faults import Area, rejection
+from evaluators.hip.emulator.machine import DONE, FAILED, Run, Window, operations
+from evaluators.hip.emulator.program import Program, read_program
+from evaluators.kernel.plan import LaunchStep
+
+SLICE = 200_000
+"""Wavefront-instructions between two looks at the clock: some 20 ms."""
+RESIDENT = 8
+"""Blocks that take turns. Where they wait for others, more come in, up to what the GPU holds."""
+ALIGNMENT = 256
+IN_ORDER = 0
+
+
+@dataclass(slots=True)
+class Event:
+    """done_s: when all before it was done, by time.perf_counter; None before."""
+
+    done_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    code: bytes
+    object: CodeObject
+    resources: dict[str, Resources]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """instructions: the program's, with the addresses at which they lie."""
+
+    module: Module
+    symbol: str
+    descriptor: Descriptor
+    program: Program
+    instructions: np.ndarray[Any, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Pending:
+    """A launch in the queue. areas: what it may access."""
+
+    function: Function
+    step: LaunchStep
+    kernarg: np.ndarray[Any, Any]
+    areas: Sequence[Area]
+    order: int
+    run: Run | None = None
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class EmulatorDriver:
+    """All in order on one queue, which moves on while somebody waits for it.
+
+    order: IN_ORDER, or where the random order in which wavefronts take turns starts from.
+    executed: how often each instruction of each kernel ran, by symbol; of finished launches.
+    """
+
+    order: int
+    compute_units: int
+    executed: dict[str, "Executed"] = field(default_factory=dict)
+    _arrays: dict[int, np.ndarray[Any, Any]] = field(default_factory=dict)
+    _starts: list[int] = field(default_factory=list)
+    _modules: list[Module] = field(default_factory=list)
+    _queue: deque[Pending | Event | Callable[[], None]] = field(default_factory=deque)
+    _fence: tuple[Area, ...] | None = None
+    _launches: int = 0
+
+    def close(self) -> None:
+        self.abandon()
+        self._arrays.clear()
+        self._starts.clear()
+        self._modules.clear()
+
+    def load(self, code: bytes) -> Module:
+        resources = {one.symbol: one for one in read_resources(code)}
+        module = Module(code=code, object=CodeObject(code), resources=resources)
+        self._modules.append(module)
+        return module
+
+    def unload(self, module: Module) -> None:
+        self._drain()
+        self._modules = [one for one in self._modules if one is not module]
+
+    def function(self, module: Module, symbol: str, lds_bytes: int) -> Function:
+        descriptor = module.object.descriptor(symbol)
+        program = _program(module.code, descriptor.accumulators)
+        instructions = program.code.copy()
+        instructions["address"] += np.uint64(module.object.base)
+        return Function(
+            module=module,
+            symbol=symbol,
+            descriptor=descriptor,
+            program=program,
+            instructions=instructions,
+        )
+
+    def variable(self, module: Module, symbol: str) -> tuple[int, int] | None:
+        return module.object.variable(symbol)
+
+    def malloc(self, nbytes: int) -> int:
+        try:
+            array = np.empty(nbytes + ALIGNMENT, np.uint8)
+        except MemoryError:
+            raise Rejected(
+                Status.LAUNCH_ERROR, f"out of memory: this machine has no {nbytes:,} bytes left"
+            ) from None
+        address = -(-int(array.ctypes.data) // ALIGNMENT) * ALIGNMENT
+        offset = address - int(array.ctypes.data)
+        self._arrays[address] = array[offset : offset + nbytes]
+        bisect.insort(self._starts, address)
+        return address
+
+    def free(self, address: int) -> None:
+        self._drain()
+        del self._arrays[address]
+        self._starts.remove(address)
+
+    def copy_in(self, address: int, array: np.ndarray[Any, Any]) -> None:
+        self._drain()
+        self._bytes(address, array.nbytes)[:] = array.reshape(-1).view(np.uint8)
+
+    def copy_out(self, array: np.ndarray[Any, Any], address: int) -> None:
+        self._drain()
+        array.reshape(-1).view(np.uint8)[:] = self._bytes(address, array.nbytes)
+
+    def fill(self, address: int, byte: int, nbytes: int) -> None:
+        there = self._bytes(address, nbytes)
+        if self._queue:
+            self._queue.append(lambda: there.fill(byte))
+        else:
+            there.fill(byte)
+
+    def fence(self, areas: Sequence[Area] | None) -> None:
+        """What launches from now on may access beside their own code; None: all allocations."""
+        self._fence = None if areas is None else tuple(areas)
+
+    def launch(self, function: Function, step: LaunchStep, params: Params) -> None:
+        kernel = function.module.object.kernels[function.symbol]
+        if 0 in step.grid or 0 in step.block:
+            raise Rejected(Status.LAUNCH_ERROR, f"{step.entry}: a grid or block of 0")
+        kernarg = abi.arguments(kernel, step, params, function.descriptor.kernarg_bytes)
+        areas = self._fence
+        if areas is None:
+            areas = tuple(Area(start=a, nbytes=array.nbytes) for a, array in self._arrays.items())
+        self._launches += 1
+        order = (self.order and hash((self.order, self._launches)) & 0x7FFFFFFF) or IN_ORDER
+        self._queue.append(
+            Pending(function=function, step=step, kernarg=kernarg, areas=areas, order=order)
+        )
+
+    def resident_blocks(self, function: Function, step: LaunchStep) -> int:
+        threads = step.block[0] * step.block[1] * step.block[2]
+        found = function.module.resources[function.symbol].occupancy(threads, step.lds_bytes)
+        return found.blocks_per_cu * self.compute_units if found else 0
+
+    def event(self) -> Event:
+        return Event()
+
+    def release_event(self, event: Event) -> None:
+        return
+
+    def record(self, event: Event) -> None:
+        event.done_s = None
+        self._queue.append(event)
+        self._pass()
+
+    def finished(self, event: Event) -> bool:
+        """Runs for a moment where it isn't."""
+        if event.done_s is None:
+            self._work()
+        return event.done_s is not None
+
+    def elapsed_us(self, start: Event, end: Event) -> float:
+        """What the emulation took, which says nothing of a GPU."""
+        assert start.done_s is not None and end.done_s is not None
+        return max(1e-3, (end.done_s - start.done_s) * 1e6)
+
+    def capture(self, enqueue: Callable[[], None]) -> None:
+        return None
+
+    def replay(self, graph: Any) -> None:
+        raise AssertionError("nothing was captured")
+
+    def release_graph(self, graph: Any) -> None:
+        return
+
+    def abandon(self) -> None:
+        """Forget what was not run."""
+        for work in self._queue:
+            if isinstance(work, Pending) and work.run is not None:
+                work.run.close()
+        self._queue.clear()
+
+    def _bytes(self, address: int, nbytes: int) -> np.ndarray[Any, Any]:
+        at = bisect.bisect_right(self._starts, address) - 1
+        if at >= 0:
+            start = self._starts[at]
+            array = self._arrays[start]
+            if address + nbytes <= start + array.nbytes:
+                return array[address - start : address - start + nbytes]
+        for module in self._modules:
+            found = module.object.bytes_at(address, nbytes)
+            if found is not None:
+                return found
+        raise ValueError(f"no allocation has {nbytes} bytes at {address:#x}")
+
+    def _drain(self) -> None:
+        while self._queue:
+            self._work()
+
+    def _pass(self) -> None:
+        """What takes no time, up to the next launch."""
+        while self._queue and not isinstance(self._queue[0], Pending):
+            work = self._queue.popleft()
+            if isinstance(work, Event):
+                work.done_s = time.perf_counter()
+            else:
+                work()
+
+    def _work(self) -> None:
+        """A slice of the first launch. Raises Rejected, and forgets the rest."""
+        self._pass()
+        if not self._queue:
+            return
+        pending = self._queue[0]
+        assert isinstance(pending, Pending)
+        if pending.run is None:
+            pending.run = self._start(pending)
+        state = pending.run.go_on(SLICE)
+        if state == FAILED:
+            order = f" (order {self.order})" if self.order else ""
+            fault = pending.run.fault()
+            rejected = rejection(fault, pending.function.program, pending.areas, order)
+            self.abandon()
+            raise rejected
+        if state == DONE:
+            self._queue.popleft()
+            self._count(pending)
+            pending.run.close()
+            self._pass()
+
+    def _start(self, pending: Pending) -> Run:
+        function, step = pending.function, pending.step
+        dispatch = abi.packet(step, function.descriptor, int(pending.kernarg.ctypes.data))
+        kernel = function.module.object.kernels[function.symbol]
+        setup = abi.setup(
+            function.descriptor,
+            step,
+            kernarg=pending.kernarg,
+            dispatch=dispatch,
+            stack=bool(kernel.get(".uses_dynamic_stack")),
+        )
+        base = function.module.object.base
+        program = function.program
+        setup.code_start, setup.code_end = base + program.start, base + program.end
+        setup.entry = int(program.at[(function.descriptor.entry - program.start) // 4])
+        setup.seed = pending.order or 1
+        setup.shuffled = pending.order != IN_ORDER
+        setup.undefined_checks = 1
+        blocks = step.grid[0] * step.grid[1] * step.grid[2]
+        most = max(1, self.resident_blocks(function, step))
+        setup.room = blocks if step.cooperative else min(RESIDENT, blocks, most)
+        setup.most_room = max(setup.room, min(most, blocks))
+        own = [(dispatch, False), (pending.kernarg, False)]
+        windows = [
+            _window(Area(start=int(a.ctypes.data), nbytes=a.nbytes, writable=w)) for a, w in own
+        ]
+        for module in self._modules:
+            windows.append(_window(Area(start=module.object.base, nbytes=module.object.nbytes)))
+        windows += [_window(area, number) for number, area in enumerate(pending.areas)]
+        windows.sort(key=lambda window: int(window.start))
+        run = Run(setup, program, function.instructions, windows)
+        run.keep(dispatch, pending.kernarg)
+        return run
+
+    def _count(self, pending: Pending) -> None:
+        assert pending.run is not None
+        symbol = pending.function.symbol
+        known = self.executed.setdefault(symbol, Executed(program=pending.function.program))
+        known.add(pending.run.hits, pending.step)
+
+
+@dataclass(slots=True)
+class Executed:
+    """How often each instruction of a program ran, by number; waves: wavefronts that began."""
+
+    program: Program
+    hits: Counter[int] = field(default_factory=Counter)
+    waves: int = 0
+
+    def add(self, hits: np.ndarray[Any, Any], step: LaunchStep) -> None:
+        for number in np.flatnonzero(hits):
+            self.hits[int(number)] += int(hits[number])
+        threads = step.block[0] * step.block[1] * step.block[2]
+        self.waves += -(-threads // 64) * step.grid[0] * step.grid[1] * step.grid[2]
+
+
+def _window(area: Area, number: int = 0) -> Window:
+    return Window(start=area.start, end=area.start + area.nbytes, writable=area.writable, id=number)
+
+
+@lru_cache(maxsize=64)
+def _program(code: bytes, accumulators: int) -> Program:
+    return read_program(disassemble(code), operations(), accumulators)

@@ -1,0 +1,48 @@
+"""A session on the emulated device: within its buffers when fenced, and it survives faults."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from evaluators.device import Buffer, Compiled
+from evaluators.gpu.session import GpuSession
+from evaluators.hip.emulator.driver import EmulatorDriver
+from evaluators.hip.emulator.faults import Area
+from evaluators.kernel.plan import Plan
+
+
+class EmulatedSession(GpuSession):
+    """See evaluators.device.Session. A fault ends the session, and leaves the device usable."""
+
+    def __init__(
+        self, driver: EmulatorDriver, compiled: Compiled, *, fenced: bool, **limits: Any
+    ) -> None:
+        """fenced: launches may access the buffers of their run, and nothing between."""
+        super().__init__(driver, compiled, **limits)
+        self._emulator = driver
+        self._fenced = fenced
+
+    def run(
+        self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
+    ) -> float:
+        with self._fence(buffers):
+            return super().run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
+
+    def close(self) -> None:
+        if self._dead:
+            self._emulator.abandon()
+        super().close()
+
+    @contextmanager
+    def _fence(self, buffers: Mapping[str, Buffer]) -> Iterator[None]:
+        if self._fenced:
+            self._emulator.fence(
+                [
+                    Area(start=b.offset, nbytes=b.nbytes, name=name, writable=not b.read_only)
+                    for name, b in buffers.items()
+                ]
+            )
+        try:
+            yield
+        finally:
+            self._emulator.fence(None)
