@@ -3,9 +3,8 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from evaluators.acceptance.launching import DEADLINE_S, launch, plan
 from evaluators.device import Binary, Buffer, Compiled, Session
 from evaluators.evaluation import Rejected
+from evaluators.hip.emulator.device import EmulatedDevice, open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.hip.emulator.case import LANES, Array, Case, source
 from tests.evaluators.hip.emulator.compare import (
@@ -50,7 +50,7 @@ class Bench:
         self._cases = tuple(cases)
         self._places = {one.name: at for at, one in enumerate(self._cases)}
         assert len(self._places) == len(self._cases), "two cases have one name"
-        self._device: Any = None
+        self._device: EmulatedDevice | None = None
         self._opened: Opened | None = None
         self._compiled: dict[int, Compiled] = {}
 
@@ -118,7 +118,7 @@ class Bench:
             return self._opened
         self._end_session()
         if self._device is None:
-            self._device = import_module("evaluators.hip.emulator.device").open_emulated(0)
+            self._device = open_emulated(0)
         first = self._places[one.name] // KERNELS * KERNELS
         cases = self._cases[first : first + KERNELS]
         symbols = {case.name: f"k{at}" for at, case in enumerate(cases)}
