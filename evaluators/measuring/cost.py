@@ -4,7 +4,8 @@ Estimated issue cycles a SIMD: what a kernel executed, each kind of instruction 
 CDNA3 needs to issue it (AMD's CDNA3 ISA guide and white paper: a SIMD of 16 lanes, a first-level
 cache of 64 bytes a clock and an LDS of 128 for the four SIMDs of a compute unit), spread over all
 SIMDs of the device as on a shape that fills it, and for accesses of memory some cycles more where
-few resident wavefronts hide them. Caches, bank conflicts, clocks and dependences are not modelled.
+few resident wavefronts hide them. Caches, coalescing, bank conflicts, clocks and dependences are
+not modelled.
 """
 
 from collections.abc import Mapping, Sequence

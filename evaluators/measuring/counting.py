@@ -12,7 +12,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
-from evaluators.checks.small_shapes import costed
+from evaluators.checks.shapes import costed
 from evaluators.device import Compiled, Counting, Device
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.cost import cost
@@ -35,7 +35,7 @@ class Counted:
 
 
 class Counter:
-    """Runs a kernel once on each shape of small_shapes.costed(), judges it, and counts."""
+    """Runs a kernel once on each shape of shapes.costed(), judges it, and counts."""
 
     def __init__(
         self,
