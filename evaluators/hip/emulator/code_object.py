@@ -70,8 +70,11 @@ def read_descriptor(data: bytes, address: int) -> Descriptor:
         kernarg_bytes=kernarg,
         vectors=8 * ((rsrc1 & 0x3F) + 1),
         accumulators=4 * ((rsrc3 & 0x3F) + 1),
-        # Rounding, denormals, DX10_CLAMP, IEEE, as in the register MODE.
-        mode=(rsrc1 >> 12 & 0xFF) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9,
+        # Rounding, denormals, DX10_CLAMP, IEEE, FP16_OVFL, as in the register MODE.
+        mode=(rsrc1 >> 12 & 0xFF)
+        | (rsrc1 >> 21 & 1) << 8
+        | (rsrc1 >> 23 & 1) << 9
+        | (rsrc1 >> 26 & 1) << 23,
         user=user,
         user_scalars=rsrc2 >> 1 & 0x1F,
         workgroup_ids=rsrc2 >> 7 & 7,

@@ -2,7 +2,7 @@
 
 import bisect
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +15,7 @@ from evaluators.gpu.driver import Params
 from evaluators.gpu.resources import Resources, read_resources
 from evaluators.hip.emulator import launch as abi
 from evaluators.hip.emulator.code_object import CodeObject, Descriptor
+from evaluators.hip.emulator.counts import Executed
 from evaluators.hip.emulator.disassembly import disassemble
 from evaluators.hip.emulator.faults import Area, rejection
 from evaluators.hip.emulator.machine import DONE, FAILED, Run, Window, operations
@@ -38,9 +39,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
+    """A loaded code object. resources, executed: by kernel symbol; of launches that are done."""
+
     code: bytes
     object: CodeObject
     resources: dict[str, Resources]
+    executed: dict[str, Executed] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,14 @@ class Function:
     descriptor: Descriptor
     program: Program
     instructions: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A memset in the queue."""
+
+    there: np.ndarray[Any, Any]
+    byte: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,16 +83,14 @@ class EmulatorDriver:
     """All in order on one queue, which moves on while somebody waits for it.
 
     order: IN_ORDER, or where the random order in which wavefronts take turns starts from.
-    executed: how often each instruction of each kernel ran, by symbol; of finished launches.
     """
 
     order: int
     compute_units: int
-    executed: dict[str, "Executed"] = field(default_factory=dict)
     _arrays: dict[int, np.ndarray[Any, Any]] = field(default_factory=dict)
     _starts: list[int] = field(default_factory=list)
     _modules: list[Module] = field(default_factory=list)
-    _queue: deque[Pending | Event | Callable[[], None]] = field(default_factory=deque)
+    _queue: deque["Pending | Event | Fill"] = field(default_factory=deque)
     _fence: tuple[Area, ...] | None = None
     _launches: int = 0
 
@@ -145,7 +155,7 @@ class EmulatorDriver:
     def fill(self, address: int, byte: int, nbytes: int) -> None:
         there = self._bytes(address, nbytes)
         if self._queue:
-            self._queue.append(lambda: there.fill(byte))
+            self._queue.append(Fill(there, byte))
         else:
             there.fill(byte)
 
@@ -233,8 +243,8 @@ class EmulatorDriver:
             work = self._queue.popleft()
             if isinstance(work, Event):
                 work.done_s = time.perf_counter()
-            else:
-                work()
+            elif isinstance(work, Fill):
+                work.there.fill(work.byte)
 
     def _work(self) -> None:
         """A slice of the first launch. Raises Rejected, and forgets the rest."""
@@ -294,24 +304,9 @@ class EmulatorDriver:
 
     def _count(self, pending: Pending) -> None:
         assert pending.run is not None
-        symbol = pending.function.symbol
-        known = self.executed.setdefault(symbol, Executed(program=pending.function.program))
-        known.add(pending.run.hits, pending.step)
-
-
-@dataclass(slots=True)
-class Executed:
-    """How often each instruction of a program ran, by number; waves: wavefronts that began."""
-
-    program: Program
-    hits: Counter[int] = field(default_factory=Counter)
-    waves: int = 0
-
-    def add(self, hits: np.ndarray[Any, Any], step: LaunchStep) -> None:
-        for number in np.flatnonzero(hits):
-            self.hits[int(number)] += int(hits[number])
-        threads = step.block[0] * step.block[1] * step.block[2]
-        self.waves += -(-threads // 64) * step.grid[0] * step.grid[1] * step.grid[2]
+        function = pending.function
+        known = function.module.executed.setdefault(function.symbol, Executed(function.program))
+        known.add(pending.run.hits)
 
 
 def _window(area: Area, number: int = 0) -> Window:

@@ -91,8 +91,8 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
 
 def _outside(info: FaultInfo, areas: Sequence[Area], does: str) -> tuple[Status, str]:
     def distance(area: Area) -> int:
-        behind = info.address + info.bytes - (area.start + area.nbytes)
-        return max(behind, area.start - info.address)
+        behind = int(info.address) + int(info.bytes) - (area.start + area.nbytes)
+        return max(behind, area.start - int(info.address))
 
     nearest = min(areas, key=distance, default=None)
     if nearest is None or distance(nearest) > NEAR_BYTES:

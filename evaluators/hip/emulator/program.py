@@ -18,7 +18,10 @@ Line = tuple[int, int, str]
 _ENCODING = re.compile(r"_(e32|e64|dpp|sdwa|e64_dpp)$")
 _SIGNED_16 = re.compile(r"s_(movk|cmovk|addk|mulk|cmpk_\w+)_i32$")
 _BRANCH = re.compile(r"s_(c?branch\w*|call_b64)$")
-_UNREAD = re.compile(r"s_(waitcnt|nop|sleep|setprio|inst_prefetch|ttracedata|barrier|code_end)")
+_UNREAD = re.compile(
+    r"s_(waitcnt|nop|sleep|setprio|inst_prefetch|ttracedata|barrier|code_end|[id]cache_)"
+    r"|buffer_(wbl2|inv|wbinvl1)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

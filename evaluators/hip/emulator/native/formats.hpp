@@ -24,8 +24,7 @@ inline double decode(u32 x, const Format& f) {
     if (f.fnuz && minus && !body) return NAN;
     u32 e = body >> f.mantissa, m = body & ((1u << f.mantissa) - 1);
     if (!f.fnuz && e == (1u << f.exponent) - 1) {
-        double huge = m ? NAN : INFINITY;
-        return minus ? -huge : huge;
+        return real64(u64(minus) << 63 | u64(0x7ff) << 52 | u64(m) << (52 - f.mantissa));  // NaN: with its bits
     }
     double value = e ? std::ldexp(double(m + (1u << f.mantissa)), int(e) - f.bias - f.mantissa)
                      : std::ldexp(double(m), 1 - f.bias - f.mantissa);
@@ -37,7 +36,8 @@ inline u32 encode(double value, const Format& f, Round round = Round::nearest, u
     u64 b = bits_of(value);
     u32 width = f.exponent + f.mantissa, sign = u32(b >> 63) << width;
     int e = int(b >> 52 & 0x7ff) - 1023;
-    if (value != value) return f.fnuz ? f.nan : sign | f.nan;
+    if (value != value)
+        return f.fnuz ? f.nan : sign | f.nan | (u32(b >> (52 - f.mantissa)) & ((1u << f.mantissa) - 1));
     if (e == 1024) return f.fnuz ? f.nan : sign | f.infinity;
     if (value == 0) return f.fnuz ? 0 : sign;
     u64 m = (b & ((u64(1) << 52) - 1)) | u64(1) << 52;

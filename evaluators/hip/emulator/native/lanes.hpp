@@ -23,8 +23,45 @@ template <class T> constexpr bool real = std::is_same_v<T, f32> || std::is_same_
                                          std::is_same_v<T, F16> || std::is_same_v<T, Kept16>;
 template <class T> constexpr bool half_kept = std::is_same_v<T, Kept16> || std::is_same_v<T, KeptU16>;
 
-inline bool flushes32(const Wave& w) { return (w.mode >> 4 & 3) != 3; }
-inline f32 flushed(f32 x) { return std::fabs(x) < 1.17549435e-38f ? std::copysign(0.0f, x) : x; }
+// MODE's FP_DENORM: whether denormal sources, or results, become zeros. Of f64 also f16.
+inline bool flushes_sources32(const Wave& w) { return !(w.mode >> 4 & 1); }
+inline bool flushes_results32(const Wave& w) { return !(w.mode >> 5 & 1); }
+inline bool flushes_sources64(const Wave& w) { return !(w.mode >> 6 & 1); }
+inline bool flushes_results64(const Wave& w) { return !(w.mode >> 7 & 1); }
+inline bool ieee(const Wave& w) { return w.mode >> 9 & 1; }
+inline bool clamps_overflow(const Wave& w) { return w.mode >> 23 & 1; }  // FP16_OVFL
+inline f32 flushed(f32 x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
+inline f64 flushed(f64 x) { return std::fabs(x) < 0x1p-1022 ? std::copysign(0.0, x) : x; }
+inline f64 flushed_half(f64 x) { return std::fabs(x) < 0x1p-14 ? std::copysign(0.0, x) : x; }
+// The result's multiplier counts only without IEEE rules and denormals.
+inline u32 multiplier(const Wave& w, const Instruction& in, bool wide) {
+    bool denormals = wide ? !flushes_results64(w) : !flushes_results32(w);
+    return ieee(w) || denormals ? 0 : in.omod;
+}
+
+template <class T> bool signalling(T x) {
+    if constexpr (sizeof(T) == 4) return x != x && !(bits_of(x) & 0x400000);
+    else return x != x && !(bits_of(x) >> 51 & 1);
+}
+template <class T> T quiet(T x) {
+    if constexpr (sizeof(T) == 4) return real32(bits_of(x) | 0x400000);
+    else return real64(bits_of(x) | u64(1) << 51);
+}
+// minNum and maxNum of IEEE 754-2008: -0 is less than +0, a signalling NaN comes out quiet.
+template <class T> T least(T a, T b) {
+    if (signalling(a)) return quiet(a);
+    if (signalling(b)) return quiet(b);
+    if (a != a) return b;
+    if (b != b) return a;
+    return a < b || (a == b && std::signbit(a)) ? a : b;
+}
+template <class T> T most(T a, T b) {
+    if (signalling(a)) return quiet(a);
+    if (signalling(b)) return quiet(b);
+    if (a != a) return b;
+    if (b != b) return a;
+    return a > b || (a == b && !std::signbit(a)) ? a : b;
+}
 
 // Source o[k] as T, with its modifiers.
 template <class T> void fetch(Wave& w, const Instruction& in, u32 k, value_of<T>* out) {
@@ -43,6 +80,8 @@ template <class T> void fetch(Wave& w, const Instruction& in, u32 k, value_of<T>
             u64 x = low[l] | u64(high[l]) << 32;
             memcpy(out + l, &x, 8);
         }
+        if constexpr (std::is_same_v<T, f64>)
+            if (flushes_sources64(w)) for (u32 l = 0; l < LANES; ++l) out[l] = flushed(out[l]);
     } else if constexpr (bits == 16) {
         bool high = in.op_sel >> (k - results_of(in)) & 1;
         for (u32 l = 0; l < LANES; ++l) {
@@ -51,6 +90,7 @@ template <class T> void fetch(Wave& w, const Instruction& in, u32 k, value_of<T>
                 if (o.abs) x &= 0x7fff;
                 if (o.neg) x ^= 0x8000;
                 out[l] = half_value(x);
+                if (flushes_sources64(w)) out[l] = flushed_half(out[l]);
             } else if constexpr (std::is_signed_v<value_of<T>>) {
                 out[l] = i16(x);
             } else {
@@ -64,7 +104,7 @@ template <class T> void fetch(Wave& w, const Instruction& in, u32 k, value_of<T>
         }
         memcpy(out, low, sizeof low);
         if constexpr (std::is_same_v<T, f32>)
-            if (flushes32(w)) for (u32 l = 0; l < LANES; ++l) out[l] = flushed(out[l]);
+            if (flushes_sources32(w)) for (u32 l = 0; l < LANES; ++l) out[l] = flushed(out[l]);
     }
 }
 
@@ -83,16 +123,22 @@ template <class T> u64 saturated(i64 x) {
 // What an operation returned, as the bits of result type D.
 template <class D, class R> u64 result_bits(const Wave& w, const Instruction& in, R x) {
     if constexpr (std::is_same_v<D, f32>) {
-        f32 y = scaled(f32(x), in.omod);
+        f32 y = scaled(f32(x), multiplier(w, in, false));
         if (in.flags & CLAMPED) y = clamped(y);
-        if (flushes32(w)) y = flushed(y);
+        if (flushes_results32(w)) y = flushed(y);
         return bits_of(y);
     } else if constexpr (std::is_same_v<D, f64>) {
-        f64 y = scaled(f64(x), in.omod);
-        return bits_of(in.flags & CLAMPED ? clamped(y) : y);
+        f64 y = scaled(f64(x), multiplier(w, in, true));
+        if (in.flags & CLAMPED) y = clamped(y);
+        return bits_of(flushes_results64(w) ? flushed(y) : y);
     } else if constexpr (std::is_same_v<D, F16> || std::is_same_v<D, Kept16>) {
-        f64 y = in.omod ? scaled(half_value(half_bits(x)), in.omod) : x;
-        return half_bits(in.flags & CLAMPED ? clamped(y) : y);
+        u32 omod = multiplier(w, in, true);
+        f64 y = omod ? scaled(half_value(half_bits(x)), omod) : f64(x);
+        if (in.flags & CLAMPED) y = clamped(y);
+        u32 bits = half_bits(y);
+        if (flushes_results64(w) && !(bits & 0x7c00)) bits &= 0x8000;
+        if (clamps_overflow(w) && (bits & 0x7fff) == HALF.infinity && !std::isinf(y)) --bits;
+        return bits;
     } else if constexpr (std::is_same_v<R, i64> && !std::is_same_v<D, i64> && !std::is_same_v<D, u64>) {
         if (in.flags & CLAMPED) x = i64(saturated<D>(x));
         return As<D>::bits == 16 ? u64(x) & 0xffff : u64(u32(x));
@@ -188,11 +234,25 @@ template <class F, class Rule, class D, class... S> struct Lanewise {
         constexpr u32 n = sizeof...(S);
         std::tuple<value_of<S>[LANES]...> x;
         (fetch<S>(w, in, 1 + I, std::get<I>(x)), ...);
-        alignas(64) u64 made[LANES];
         F f{};
-        for (u32 l = 0; l < LANES; ++l) made[l] = result_bits<D>(w, in, f(std::get<I>(x)[l]...));
         u64 holes = 0;
         ((holes |= holes_of(w, in, 1 + I, As<S>::words)), ...);
+        // Most instructions are of 32 bits, without modifiers: a loop that becomes vector code.
+        constexpr bool direct = As<D>::bits == 32;
+        if constexpr (direct) {
+            bool flushes = std::is_same_v<D, f32> && flushes_results32(w);
+            if (!(holes & w.exec) && !(in.flags & CLAMPED) && !in.omod && !flushes) {
+                alignas(64) u32 quick[LANES];
+                for (u32 l = 0; l < LANES; ++l) {
+                    auto y = f(std::get<I>(x)[l]...);
+                    if constexpr (std::is_same_v<D, f32>) quick[l] = bits_of(f32(y));
+                    else quick[l] = u32(y);
+                }
+                return store32(w, in, 0, quick, written_lanes(w, in));
+            }
+        }
+        alignas(64) u64 made[LANES];
+        for (u32 l = 0; l < LANES; ++l) made[l] = result_bits<D>(w, in, f(std::get<I>(x)[l]...));
         if (!(holes & w.exec)) return store<D>(w, in, made, nullptr);
         u64 missing[n ? n : 1][LANES], gone[LANES];
         (shadow<S>(w, in, 1 + I, missing[I]), ...);

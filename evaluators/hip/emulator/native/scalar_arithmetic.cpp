@@ -152,8 +152,8 @@ void scalar_arithmetic(Table& t) {
         so<i32, sets, i32, i32>("s_sub_i32", [](i32 a, i32 b, u32& c) { i32 r; c = __builtin_sub_overflow(a, b, &r); return r; }),
         so<i32, sets, i32, i32>("s_min_i32", [](i32 a, i32 b, u32& c) { c = a < b; return c ? a : b; }),
         so<u32, sets, u32, u32>("s_min_u32", [](u32 a, u32 b, u32& c) { c = a < b; return c ? a : b; }),
-        so<i32, sets, i32, i32>("s_max_i32", [](i32 a, i32 b, u32& c) { c = a > b; return c ? a : b; }),
-        so<u32, sets, u32, u32>("s_max_u32", [](u32 a, u32 b, u32& c) { c = a > b; return c ? a : b; }),
+        so<i32, sets, i32, i32>("s_max_i32", [](i32 a, i32 b, u32& c) { c = a >= b; return c ? a : b; }),
+        so<u32, sets, u32, u32>("s_max_u32", [](u32 a, u32 b, u32& c) { c = a >= b; return c ? a : b; }),
         so<u32, keeps, u32, u32>("s_mul_i32", [](u32 a, u32 b, u32&) { return a * b; }),
         so<u32, keeps, u32, u32>("s_mul_hi_u32", [](u32 a, u32 b, u32&) { return u32(u64(a) * b >> 32); }),
         so<i32, keeps, i32, i32>("s_mul_hi_i32", [](i32 a, i32 b, u32&) { return i32(i64(a) * b >> 32); }),
@@ -163,7 +163,7 @@ void scalar_arithmetic(Table& t) {
         so<u32, sets, u32, u32>("s_lshl4_add_u32", [](u32 a, u32 b, u32& c) { u64 r = (u64(a) << 4) + b; c = r >> 32 != 0; return u32(r); }),
         so<u32, reads, u32, u32>("s_cselect_b32", [](u32 a, u32 b, u32& c) { return c ? a : b; }),
         so<u64, reads, u64, u64>("s_cselect_b64", [](u64 a, u64 b, u32& c) { return c ? a : b; }),
-        so<i32, sets, i32, i32>("s_absdiff_i32", [](i32 a, i32 b, u32& c) { u32 r = a > b ? u32(a) - u32(b) : u32(b) - u32(a); c = r != 0; return i32(r); }),
+        so<i32, sets, i32, i32>("s_absdiff_i32", [](i32 a, i32 b, u32& c) { i32 r = i32(u32(a) - u32(b)); if (r < 0) r = i32(0u - u32(r)); c = r != 0; return r; }),
         so<i32, sets, i32>("s_abs_i32", [](i32 a, u32& c) { i32 r = a < 0 ? i32(0u - u32(a)) : a; c = r != 0; return r; }),
     });
 #define LOGIC(NAME, RULE, BODY) \

@@ -22,6 +22,12 @@ u32 norm(f64 x, f64 scale, f64 least) {
 }
 u32 toward_zero(f32 a) { return encode(a, HALF, Round::zero); }
 
+// FP16_OVFL: what is finite but too large becomes the largest.
+template <const Format& F> u32 byte(const Wave& w, f32 x, Round round = Round::nearest, u32 chance = 0) {
+    u32 made = encode(x, F, round, chance);
+    if (made == F.nan && std::isfinite(x) && clamps_overflow(w)) return (std::signbit(x) ? 0x80 : 0) | F.most;
+    return made;
+}
 // Two f32 become two bytes in one half of the result, by op_sel[3].
 template <const Format& F> void pack_bytes(Wave& w, const Instruction& in) {
     f32 a[LANES], b[LANES];
@@ -31,7 +37,7 @@ template <const Format& F> void pack_bytes(Wave& w, const Instruction& in) {
     u64 holes = (holes_of(w, in, 1) | holes_of(w, in, 2)) & w.exec;
     u32 made[LANES], gone[LANES];
     for (u32 l = 0; l < LANES; ++l) {
-        u32 two = encode(a[l], F) | encode(b[l], F) << 8;
+        u32 two = byte<F>(w, a[l]) | byte<F>(w, b[l]) << 8;
         made[l] = (w.v[r * LANES + l] & keep) | two << shift;
         u32 was = w.holes[r] >> l & 1 ? w.undefined[r * LANES + l] & keep : 0;
         gone[l] = was | (holes >> l & 1 ? 0xffffu << shift : 0);
@@ -47,7 +53,7 @@ template <const Format& F> void stochastic_byte(Wave& w, const Instruction& in) 
     u32 r = register_of(w, in, 0, 0), shift = 8 * (in.op_sel >> 2 & 3), keep = ~(0xffu << shift);
     u64 holes = (holes_of(w, in, 1) | holes_of(w, in, 2)) & w.exec;
     for (u32 l = 0; l < LANES; ++l) {
-        made[l] = (w.v[r * LANES + l] & keep) | encode(a[l], F, Round::stochastic, b[l]) << shift;
+        made[l] = (w.v[r * LANES + l] & keep) | byte<F>(w, a[l], Round::stochastic, b[l]) << shift;
         u32 was = w.holes[r] >> l & 1 ? w.undefined[r * LANES + l] & keep : 0;
         gone[l] = was | (holes >> l & 1 ? 0xffu << shift : 0);
     }

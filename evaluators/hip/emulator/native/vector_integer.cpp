@@ -200,8 +200,8 @@ template <bool Signed> void mad64(Wave& w, const Instruction& in) {
     for (u32 l = 0; l < LANES; ++l) {
         u64 product = Signed ? u64(i64(i32(a[l])) * i32(b[l])) : u64(a[l]) * b[l];
         u64 sum = product + c[l];
-        i64 whole;
-        bool over = Signed ? __builtin_add_overflow(i64(product), i64(c[l]), &whole) : sum < product;
+        __int128 whole = __int128(i64(product)) + i64(c[l]);  // of 65 bits
+        bool over = Signed ? whole < 0 : sum < product;
         if (over) out |= u64(1) << l;
         made[l] = sum;
     }

@@ -71,7 +71,7 @@ template <class F, u32 N> struct Pairs {
                 for (u32 i = 0; i < N; ++i) {
                     u32 word = (high ? in.op_sel_hi : in.op_sel) >> i & 1;
                     u32 b = x[i][word][l] ^ (negated(in, i, high) ? 0x80000000 : 0);
-                    v[i] = flushes32(w) ? flushed(real32(b)) : real32(b);
+                    v[i] = flushes_sources32(w) ? flushed(real32(b)) : real32(b);
                     if (holes && u[i][word][l]) gone[high][l] = ~0u;
                 }
                 made[high][l] = u32(result_bits<f32>(w, in, f(v[0], v[1], v[2])));
@@ -138,6 +138,22 @@ template <class T, u32 B> T dot(u32 a, u32 b) {
 f32 dot2(u32 a, u32 b, f32 c) {
     return f32(half_value(a) * half_value(b) + half_value(a >> 16) * half_value(b >> 16) + c);
 }
+void dot2_negated(Wave& w, const Instruction& in) {
+    u32 a[LANES], b[LANES], gone[LANES];
+    f32 c[LANES];
+    alignas(64) u32 made[LANES];
+    fetch32(w, in, 1, a);
+    fetch32(w, in, 2, b);
+    fetch<f32>(w, in, 3, c);
+    auto signs = [&](u32 i) { return (negated(in, i, 0) ? 0x8000u : 0) | (negated(in, i, 1) ? 0x80000000u : 0); };
+    u64 holes = (holes_of(w, in, 1) | holes_of(w, in, 2) | holes_of(w, in, 3)) & w.exec;
+    for (u32 l = 0; l < LANES; ++l) {
+        f32 addend = negated(in, 2, 0) ? -c[l] : c[l];
+        made[l] = u32(result_bits<f32>(w, in, dot2(a[l] ^ signs(0), b[l] ^ signs(1), addend)));
+        gone[l] = holes >> l & 1 ? ~0u : 0;
+    }
+    put32(w, register_of(w, in, 0, 0), made, w.exec, holes ? gone : nullptr);
+}
 // The addend is the result itself.
 template <class F, class T> struct Onto {
     static void run(Wave& w, const Instruction& in) {
@@ -149,8 +165,6 @@ template <class F, class T> struct Onto {
     }
 };
 template <class T, class F> Entry onto(const char* name, F) { return {name, &Onto<F, T>::run, 1}; }
-template <class T> T low(T a, T b) { return a != a ? b : b != b ? a : a < b || (a == b && std::signbit(f64(a))) ? a : b; }
-template <class T> T top(T a, T b) { return a != a ? b : b != b ? a : a > b || (a == b && !std::signbit(f64(a))) ? a : b; }
 }  // namespace
 
 void vector_packed(Table& t) {
@@ -158,8 +172,8 @@ void vector_packed(Table& t) {
     add({
         halves<F16, 2>("v_pk_add_f16", [](f64 a, f64 b) { return a + b; }),
         halves<F16, 2>("v_pk_mul_f16", [](f64 a, f64 b) { return a * b; }),
-        halves<F16, 2>("v_pk_min_f16", [](f64 a, f64 b) { return low(a, b); }),
-        halves<F16, 2>("v_pk_max_f16", [](f64 a, f64 b) { return top(a, b); }),
+        halves<F16, 2>("v_pk_min_f16", [](f64 a, f64 b) { return least(a, b); }),
+        halves<F16, 2>("v_pk_max_f16", [](f64 a, f64 b) { return most(a, b); }),
         halves<F16, 3>("v_pk_fma_f16", [](f64 a, f64 b, f64 c) { return std::fma(a, b, c); }),
         halves<u16, 2>("v_pk_add_u16", [](u32 a, u32 b) { return i64(a) + b; }),
         halves<u16, 2>("v_pk_sub_u16", [](u32 a, u32 b) { return i64(a) - b; }),
@@ -180,7 +194,7 @@ void vector_packed(Table& t) {
         pairs<3>("v_pk_fma_f32", [](f32 a, f32 b, f32 c) { return std::fma(a, b, c); }),
         plain("v_pk_mov_b32", pk_mov, 1),
         plain("v_fma_mix_f32", mix<0>, 1), plain("v_fma_mixlo_f16", mix<1>, 1), plain("v_fma_mixhi_f16", mix<2>, 1),
-        op<f32, u32, u32, f32>("v_dot2_f32_f16", [](u32 a, u32 b, f32 c) { return dot2(a, b, c); }),
+        plain("v_dot2_f32_f16", dot2_negated, 1),
         op<i32, u32, u32, i32>("v_dot2_i32_i16", [](u32 a, u32 b, i32 c) { return i64(dot<i32, 16>(a, b)) + c; }),
         op<u32, u32, u32, u32>("v_dot2_u32_u16", [](u32 a, u32 b, u32 c) { return i64(dot<u32, 16>(a, b)) + c; }),
         op<i32, u32, u32, i32>("v_dot4_i32_i8", [](u32 a, u32 b, i32 c) { return i64(dot<i32, 8>(a, b)) + c; }),

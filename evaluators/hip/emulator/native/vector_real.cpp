@@ -3,17 +3,6 @@
 
 namespace {
 template <class T> bool nan(T x) { return x != x; }
-// minNum and maxNum of IEEE 754-2008; -0 is less than +0.
-template <class T> T least(T a, T b) {
-    if (nan(a)) return b;
-    if (nan(b)) return a;
-    return a < b || (a == b && std::signbit(a)) ? a : b;
-}
-template <class T> T most(T a, T b) {
-    if (nan(a)) return b;
-    if (nan(b)) return a;
-    return a > b || (a == b && !std::signbit(a)) ? a : b;
-}
 template <class T> T middle(T a, T b, T c) {
     if (nan(a) || nan(b) || nan(c)) return least(least(a, b), c);
     T top = most(most(a, b), c);
@@ -54,52 +43,67 @@ template <class T> int field(T x) {  // its exponent's bits
     else return int(bits_of(x) >> 52 & 0x7ff);
 }
 
+template <class T> constexpr bool wide = sizeof(T) == 8;
+template <class T> bool denormal(T x) { return std::fpclassify(x) == FP_SUBNORMAL; }
+
 // v_div_scale: result, VCC, the source to be scaled (0), denominator (1), numerator (2).
+template <class T> T scaled_part(T part, T den, T num, bool& flag) {
+    constexpr int far = wide<T> ? 768 : 96, tiny = wide<T> ? 53 : 23, up = wide<T> ? 128 : 64;
+    bool of_den = raw(part) == raw(den), of_num = raw(part) == raw(num);
+    flag = false;
+    if (den == 0 || num == 0) return T(NAN);
+    if (field(num) - field(den) >= far) {
+        flag = true;
+        return of_den ? std::ldexp(part, up) : part;
+    }
+    if (denormal(den)) return std::ldexp(part, up);
+    bool small_inverse = denormal(T(1) / den), small_quotient = denormal(num / den);
+    if (small_inverse && small_quotient) {
+        flag = true;
+        return of_den ? std::ldexp(part, -up) : part;
+    }
+    if (small_inverse) return std::ldexp(part, -up);
+    if (small_quotient) {
+        flag = true;
+        return of_num ? std::ldexp(part, up) : part;
+    }
+    return field(num) <= tiny ? std::ldexp(part, up) : part;
+}
 template <class T> void div_scale(Wave& w, const Instruction& in) {
-    T s0[LANES], den[LANES], num[LANES];
-    fetch<T>(w, in, 2, s0);
+    T part[LANES], den[LANES], num[LANES];
+    fetch<T>(w, in, 2, part);
     fetch<T>(w, in, 3, den);
     fetch<T>(w, in, 4, num);
-    constexpr bool wide = sizeof(T) == 8;
-    constexpr int far = wide ? 768 : 96, tiny = wide ? 53 : 23, up = wide ? 128 : 64;
-    u64 scaled_lanes = 0;
-    alignas(64) u64 made[LANES];
-    for (u32 l = 0; l < LANES; ++l) {
-        bool flag = false;
-        T d = s0[l], b = den[l], a = num[l];
-        bool of_den = raw(d) == raw(b);
-        if (b == 0 || a == 0) d = T(NAN);
-        else if (field(a) - field(b) >= far) {
-            flag = true;
-            if (of_den) d = std::ldexp(d, up);
-        } else if (field(b) == 0 && b != 0) d = std::ldexp(d, up);
-        else if (!wide && std::fpclassify(1 / f64(b)) != FP_ZERO && std::fabs(1 / f64(b)) < 1.17549435e-38 &&
-                 std::fabs(f64(a) / f64(b)) < 1.17549435e-38) {
-            flag = true;
-            if (of_den) d = std::ldexp(d, up);
-        } else if (wide && std::fpclassify(T(1) / b) == FP_SUBNORMAL && std::fpclassify(a / b) == FP_SUBNORMAL) {
-            flag = true;
-            if (of_den) d = std::ldexp(d, up);
-        } else if (!wide ? std::fabs(1 / f64(b)) < 1.17549435e-38 : std::fpclassify(T(1) / b) == FP_SUBNORMAL) {
-            d = std::ldexp(d, -up);
-        } else if (!wide ? std::fabs(f64(a) / f64(b)) < 1.17549435e-38 : std::fpclassify(a / b) == FP_SUBNORMAL || a / b == 0) {
-            flag = true;
-            if (!of_den) d = std::ldexp(d, up);
-        } else if (field(a) <= tiny) {
-            if (!of_den) d = std::ldexp(d, up);
-        }
-        if (flag) scaled_lanes |= u64(1) << l;
-        made[l] = result_bits<T>(w, in, d);
-    }
+    u64 flags = 0;
+    alignas(64) u64 made[LANES], gone[LANES];
     constexpr u32 words = sizeof(T) / 4;
     u64 holes = (holes_of(w, in, 2, words) | holes_of(w, in, 3, words) | holes_of(w, in, 4, words)) & w.exec;
-    u64 gone[LANES];
-    for (u32 l = 0; l < LANES; ++l) gone[l] = holes >> l & 1 ? ~u64(0) : 0;
-    u64 lanes = w.exec;
+    for (u32 l = 0; l < LANES; ++l) {
+        bool flag;
+        made[l] = result_bits<T>(w, in, scaled_part(part[l], den[l], num[l], flag));
+        flags |= u64(flag) << l;
+        gone[l] = holes >> l & 1 ? ~u64(0) : 0;
+    }
     store<T>(w, in, made, holes ? gone : nullptr);
-    store_mask(w, in.o[1], scaled_lanes & lanes, holes);
+    store_mask(w, in.o[1], flags & w.exec, holes);
 }
 
+// a * b + c, times 2^by, rounded once.
+f32 fma_scaled(f32 a, f32 b, f32 c, int by) {
+    f64 product = f64(a) * b, sum = product + c;
+    // What the sum lost decides its last bit, so that the second rounding is right.
+    f64 back = sum - product, lost = (product - (sum - back)) + (f64(c) - back);
+    if (std::isfinite(sum) && lost != 0 && !(bits_of(sum) & 1))
+        sum = real64(bits_of(sum) + ((lost > 0) == (sum > 0) ? 1 : -1));
+    return f32(std::ldexp(sum, by));
+}
+f64 fma_scaled(f64 a, f64 b, f64 c, int by) {
+#ifdef __SIZEOF_FLOAT128__
+    __float128 factor = by > 0 ? 0x1p128 : 0x1p-128;
+    if (by) return f64((__float128(a) * b + c) * factor);
+#endif
+    return std::ldexp(std::fma(a, b, c), by);
+}
 template <class T> void div_fmas(Wave& w, const Instruction& in) {
     T a[LANES], b[LANES], c[LANES];
     fetch<T>(w, in, 1, a);
@@ -107,12 +111,14 @@ template <class T> void div_fmas(Wave& w, const Instruction& in) {
     fetch<T>(w, in, 3, c);
     u64 mask = w.s[VCC] | u64(w.s[VCC + 1]) << 32;
     constexpr u32 words = sizeof(T) / 4;
+    constexpr int middle = wide<T> ? 1023 : 127, by = wide<T> ? 128 : 64;
     alignas(64) u64 made[LANES], gone[LANES];
-    u64 holes = (holes_of(w, in, 1, words) | holes_of(w, in, 2, words) | holes_of(w, in, 3, words)) & w.exec;
-    if (w.s_undefined[VCC] | w.s_undefined[VCC + 1]) holes = w.exec;
+    u64 holes = holes_of(w, in, 1, words) | holes_of(w, in, 2, words) | holes_of(w, in, 3, words);
+    holes |= w.s_undefined[VCC] | u64(w.s_undefined[VCC + 1]) << 32;
+    holes &= w.exec;
     for (u32 l = 0; l < LANES; ++l) {
-        T x = std::fma(a[l], b[l], c[l]);
-        if (mask >> l & 1) x = std::ldexp(x, sizeof(T) == 8 ? 64 : 32);
+        int scale = mask >> l & 1 ? (field(c[l]) > middle ? by : -by) : 0;
+        T x = scale ? fma_scaled(a[l], b[l], c[l], scale) : std::fma(a[l], b[l], c[l]);
         made[l] = result_bits<T>(w, in, x);
         gone[l] = holes >> l & 1 ? ~u64(0) : 0;
     }
@@ -121,16 +127,14 @@ template <class T> void div_fmas(Wave& w, const Instruction& in) {
 
 template <class T> T div_fixup(T q, T den, T num) {
     bool minus = std::signbit(den) != std::signbit(num);
-    if (nan(num)) return num;
-    if (nan(den)) return den;
+    if (nan(num)) return quiet(num);
+    if (nan(den)) return quiet(den);
     if ((num == 0 && den == 0) || (std::isinf(num) && std::isinf(den))) return -T(NAN);
     if (den == 0 || std::isinf(num)) return minus ? -T(INFINITY) : T(INFINITY);
     if (std::isinf(den) || num == 0) return minus ? -T(0) : T(0);
-    constexpr bool wide = sizeof(T) == 8;
-    if (field(num) - field(den) < (wide ? -1075 : -150)) return minus ? -T(0) : T(0);
-    if (field(den) == (wide ? 2047 : 255)) return minus ? -T(INFINITY) : T(INFINITY);
-    T x = nan(q) ? T(INFINITY) : q;  // an overflow on the way
-    return minus ? -std::fabs(x) : std::fabs(x);
+    if (field(num) - field(den) < (wide<T> ? -1075 : -150)) return minus ? -T(0) : T(0);
+    T x = nan(q) ? T(INFINITY) : std::fabs(q);
+    return minus ? -x : x;
 }
 
 // 2/pi in 1200 bits, for v_trig_preop_f64.
