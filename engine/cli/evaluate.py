@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from engine.cli.untimed import untimed_json, untimed_lines
+from engine.cli.untimed import NOTHING_TIMED, untimed_json, untimed_lines
 from evaluators.cpu import device as cpu
 from evaluators.device import Compiled, backend, times
 from evaluators.device_info import emulating
@@ -49,7 +49,8 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
         values |= {"timed": True} if timed else untimed_json(evaluation)
         print(json.dumps(values, indent=2), file=stream)
     else:
-        for line in filter(None, (*verdict_lines(evaluation), note)):
+        where = "" if timed or evaluation.passed else f"on {evaluation.device}: {NOTHING_TIMED}"
+        for line in filter(None, (*verdict_lines(evaluation), where, note)):
             print(line, file=stream)
     return evaluation.passed
 
