@@ -6,7 +6,7 @@ namespace {
 const Table& table() {
     static const Table all = [] {
         Table t;
-        vector_integer(t), vector_real(t), vector_convert(t), vector_packed(t), vector_compare(t);
+        vector_integer(t), vector_bits(t), vector_real(t), vector_convert(t), vector_packed(t), vector_compare(t);
         vector_across(t), scalar_arithmetic(t), scalar_control(t), global_memory(t), lds_memory(t), matrix(t);
         return t;
     }();
