@@ -8,8 +8,8 @@ from evaluators.evaluation import Evaluation
 
 NOTHING_TIMED = "nothing is timed on an emulated device"
 COST = (
-    "costs are estimated issue cycles a SIMD, from what was executed on small versions of the "
-    "benchmark shapes and from static resources: they order kernels, and are no times"
+    "costs are estimated issue cycles a SIMD, from what was executed on small shapes and from "
+    "static resources: they order kernels, and are no times"
 )
 HELD_OUT = (
     "held-out shapes are checked within the same limits of bytes and arithmetic; what they are is "
