@@ -23,6 +23,13 @@ def shapes_run(evaluation: Evaluation) -> list[str]:
     return list(dict.fromkeys((*labels, *evaluation.costs)))
 
 
+def turns_taken(order: int) -> str:
+    """order: see EMULATED_ORDER."""
+    if order == 0:
+        return "wavefronts ran in order, each up to its next barrier"
+    return f"wavefronts took turns at random; --order {order} repeats them"
+
+
 def untimed_json(evaluation: Evaluation) -> dict[str, Any]:
     """What --json has besides, where nothing is timed."""
     return {
