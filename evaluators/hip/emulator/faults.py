@@ -45,7 +45,7 @@ def rejection(info: FaultInfo, program: Program, areas: Sequence[Area], order: s
 
 _WHOLE_WAVE = (
     *("undefined_branch", "undefined_exec", "trap", "bad_jump"),
-    *("register_range", "undefined_scalar"),
+    *("register_range", "undefined_scalar", "unwaited"),
 )
 
 
@@ -73,6 +73,10 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
         "undefined_branch": "the kernel branches on a register that was never written",
         "undefined_exec": "which lanes are active depends on a register that was never written",
         "undefined_scalar": "the kernel uses a register that was never written as an index",
+        "unwaited": (
+            f"the kernel uses {info.what.decode()}{info.address} before its load is through: "
+            "an s_waitcnt is missing"
+        ),
         "race": (
             f"{does} at {info.address} of LDS that wavefront {info.other_wave} "
             f"{'reads or writes' if info.writes else 'wrote'}, with no barrier between the two"
