@@ -224,10 +224,10 @@ class Devices(Section):
     """What measures, and what compiles. In a word: `devices: emulated` is `{emulated: true}`."""
 
     emulated: bool = False
-    """With `backend: hip`: an MI300X that the processor emulates checks kernels on small shapes, and
+    """With `backend: hip`: an MI300X that the processor emulates checks kernels on small shapes and
     times nothing. Estimated costs order them, and only what needs no times is done."""
     ids: tuple[int, ...] | None = None
-    """Devices that measure, by number from 0. null: all GPUs; `cpu`, emulated: half of the cores."""
+    """Devices that measure, by number from 0. null: all GPUs; `cpu`, emulated: half the cores."""
     compile_workers: int | None = Field(default=None, ge=1)
     """Kernels compiled at once. null: one a core that measures nothing (with GPUs one less)."""
     patience_s: float = Field(default=1800, gt=0)
