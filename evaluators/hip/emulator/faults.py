@@ -70,6 +70,7 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
             f"the kernel reads {info.bytes} bytes at {info.address} of LDS that no thread wrote"
         ),
         "undefined_address": "the kernel uses a register that was never written as an address",
+        "undefined_store": "the kernel stores a register that was never written",
         "undefined_branch": "the kernel branches on a register that was never written",
         "undefined_exec": "which lanes are active depends on a register that was never written",
         "undefined_scalar": "the kernel uses a register that was never written as an index",

@@ -150,6 +150,12 @@ void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape
         u32 l = __builtin_ctzll(left);
         Place place;
         if (!place_of(w, space, at[l], shape.bytes, true, l, place)) return;
+        // Parts that are undefined may be padding that nobody reads; a whole one is a mistake.
+        if (any && !place.undefined) {
+            u32 all = shape.bytes == 1 ? 0xff : shape.bytes == 2 ? 0xffff : ~0u, known = 0;
+            for (u32 i = 0; i < words; ++i) known |= ~(gone[i][l] >> shift) & all;
+            if (!known) return fail(w, Fault::undefined_store, l, at[l], shape.bytes, 1);
+        }
         for (u32 i = 0; i < words; ++i) {
             u32 n = shape.bytes < 4 ? shape.bytes : 4;
             Place part{place.bytes + 4 * i, place.undefined ? place.undefined + 4 * i : nullptr, place.global + 4 * i};

@@ -60,7 +60,7 @@ struct Instruction {
 enum class Fault : u32 {
     none, outside, read_only, outside_lds, outside_scratch, unwritten_lds, undefined_address,
     undefined_branch, undefined_exec, trap, unsupported, bad_jump, misaligned, race, register_range,
-    undefined_scalar, unwaited
+    undefined_scalar, unwaited, undefined_store
 };
 
 struct FaultInfo {
