@@ -172,6 +172,7 @@ def _twins() -> Mapping[str, Twin]:
         _fp8(),
         _buffered("double_buffer"),
         _buffered("single_buffer"),
+        _one_block("broadcast", wide, wide - wide[0]),
         _one_block("dynamic_lds", fours, fours.sum(1), lds_bytes=1024),
         _one_block("unwritten_lds", x[:50], most, 50),
         _one_block("unwritten_register", x, np.where(np.arange(64) < 40, x, -1), 40),
@@ -191,10 +192,14 @@ def _twins() -> Mapping[str, Twin]:
 
 TWINS = _twins()
 
-_NO_BARRIER = r"LDS that (no thread wrote|wavefront \d reads or writes|wavefront \d wrote)"
+_NO_BARRIER = (
+    r"LDS that (no thread wrote|wavefront \d (reads or writes|wrote), with no barrier between the two"
+    r"|several wavefronts read, with no barrier between them), in lane "
+)
 
 FAULTS = (
     Fault(name="no barrier", of="transpose_tile", said=_NO_BARRIER),
+    Fault(name="no barrier behind a broadcast", of="broadcast", said=_NO_BARRIER),
     Fault(name="half a wavefront", of="block_sum", said="sums: 4 of 4 are wrong"),
     Fault(name="a 32-wide shuffle", of="block_sum", planted=2, said="sums: 4 of 4 are wrong"),
     Fault(
