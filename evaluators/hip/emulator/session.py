@@ -14,6 +14,8 @@ from evaluators.kernel.plan import Plan
 class EmulatedSession(GpuSession):
     """See evaluators.device.Session. A fault ends the session, and leaves the device usable."""
 
+    outlives_faults = True
+
     def __init__(
         self, driver: EmulatorDriver, compiled: Compiled, *, fenced: bool, **limits: Any
     ) -> None:
@@ -29,7 +31,7 @@ class EmulatedSession(GpuSession):
             return super().run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
 
     def close(self) -> None:
-        if self._dead:
+        if self._dead and not self._closed:
             self._emulator.abandon()
         super().close()
 

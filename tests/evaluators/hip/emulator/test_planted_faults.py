@@ -70,3 +70,12 @@ def test_a_deadline_is_met_and_the_device_lives_on(
     assert found == (Status.TIMEOUT, "the launches took longer than 0.3 s")
     made = compiled(gfx942, "block_sum", 0)
     assert outcome(device(order), made, TWINS["block_sum"]) == (Status.PASSED, "")
+
+
+def test_nothing_is_kept_of_sessions_that_ended_with_a_fault(gfx942: HiprtcChild) -> None:
+    """Or their memory stays, and kernels that come later may access it."""
+    alone = open_emulated(0, order=IN_ORDER)
+    for planted in (1, 0, 1):
+        outcome(alone, compiled(gfx942, "transpose_tile", planted), TWINS["transpose_tile"])
+        assert not alone._emulator._arrays
+        assert not alone._emulator._modules
