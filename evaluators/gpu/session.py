@@ -48,7 +48,12 @@ def _kernels(code: bytes) -> Mapping[str, Resources]:
 
 
 class GpuSession:
-    """One compiled kernel on one GPU; see evaluators.device.Session."""
+    """One compiled kernel on one GPU; see evaluators.device.Session.
+
+    outlives_faults: whether the device does, and its memory can be given back.
+    """
+
+    outlives_faults = False
 
     def __init__(
         self,
@@ -76,7 +81,7 @@ class GpuSession:
         self._offered = list(beside._places) if beside is not None else []
         self._graphs: dict[tuple[Any, ...], tuple[Plan, Any]] = {}
         self._events = (driver.event(), driver.event())
-        self._dead = False
+        self._dead = self._closed = False
         self._prepared = False  # prepare steps were run
 
     def alloc(self, nbytes: int) -> Buffer:
@@ -183,9 +188,10 @@ class GpuSession:
 
     def close(self) -> None:
         """Give everything back. After a fault nothing can be: the process must be replaced."""
-        if self._dead or self._driver in _LOST:
+        lost = self._dead and not self.outlives_faults
+        if self._closed or lost or self._driver in _LOST:
             return
-        self._dead = True
+        self._dead = self._closed = True
         for _, graph in self._graphs.values():
             self._driver.release_graph(graph)
         for event in self._events:
@@ -215,7 +221,7 @@ class GpuSession:
             yield
         except (Rejected, DeviceFault) as error:
             self._dead = getattr(error, "status", None) is not Status.LAUNCH_ERROR
-            if self._dead:
+            if self._dead and not self.outlives_faults:
                 _LOST.add(self._driver)
             raise
 

@@ -9,22 +9,28 @@ import pytest
 from evaluators.acceptance.contract import CONTRACT, Check
 from evaluators.acceptance.trial import Broken, Skipped, expect, expect_rejected
 from evaluators.device import Backend, Compiler, Device, backend, register
-from evaluators.device_info import FURTHER_BACKENDS
+from evaluators.device_info import FURTHER_BACKENDS, emulating
 from evaluators.evaluation import Rejected, Status
 from tests.evaluators import again
 from tests.hip_double.twins import with_twins
 
 
-@pytest.fixture(
-    scope="module", params=os.environ.get("KERNEL_SCIENTIST_CONTRACT", "cpu cuda hip again").split()
-)
+EMULATED = "emulated"
+ORDER = 5
+"""Of emulated wavefronts: a seed of their random turns."""
+CHOSEN = os.environ.get("KERNEL_SCIENTIST_CONTRACT", f"cpu cuda hip {EMULATED} again").split()
+
+
+@pytest.fixture(scope="module", params=CHOSEN)
 def module(request: pytest.FixtureRequest) -> Iterator[Backend]:
     before = os.environ.get(FURTHER_BACKENDS, "")
     register(again.NAME, again.MODULE)
-    found = backend(request.param)
-    if found.device_count() == 0:
-        pytest.skip(f"no {request.param} device here")
-    yield found
+    is_emulated = request.param == EMULATED
+    found = backend("hip" if is_emulated else request.param)
+    with emulating(is_emulated, "hip", asked_by=EMULATED, order=ORDER):
+        if found.device_count() == 0:
+            pytest.skip(f"no {request.param} device here")
+        yield found
     os.environ[FURTHER_BACKENDS] = before
 
 

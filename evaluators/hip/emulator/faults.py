@@ -9,6 +9,8 @@ from evaluators.hip.emulator.program import Program
 
 NEAR_BYTES = 64 << 10
 """An access no farther from a buffer is taken for an overshoot: WRONG, not CRASHED."""
+SEVERAL = 0xFFFF
+"""FaultInfo.other_wave where it is not one (native/memory.hpp)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +80,7 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
             f"the kernel uses {info.what.decode()}{info.address} before its load is through: "
             "an s_waitcnt is missing"
         ),
-        "race": (
-            f"{does} at {info.address} of LDS that wavefront {info.other_wave} "
-            f"{'reads or writes' if info.writes else 'wrote'}, with no barrier between the two"
-        ),
+        "race": f"{does} at {info.address} of LDS that {_others(info)}",
     }
     if kind in plain:
         return Status.WRONG, plain[kind]
@@ -92,6 +91,13 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
         "register_range": f"the kernel indexes register {info.address}, which it does not have",
     }
     return Status.CRASHED, broken[kind]
+
+
+def _others(info: FaultInfo) -> str:
+    if info.other_wave == SEVERAL:
+        return "several wavefronts read, with no barrier between them"
+    used = "reads or writes" if info.writes else "wrote"
+    return f"wavefront {info.other_wave} {used}, with no barrier between the two"
 
 
 def _outside(info: FaultInfo, areas: Sequence[Area], does: str) -> tuple[Status, str]:
@@ -106,5 +112,6 @@ def _outside(info: FaultInfo, areas: Sequence[Area], does: str) -> tuple[Status,
     far = info.address - end if info.address >= start else start - info.address
     side = "before" if info.address < start else "behind"
     at = f"{far} bytes {side}" if far > 0 else "across the end of"
+    at = "right behind" if info.address == end else at
     status = Status.WRONG if nearest.name else Status.CRASHED
     return status, f"{does} {at} {nearest.shown}"

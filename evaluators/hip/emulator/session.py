@@ -15,6 +15,8 @@ from evaluators.kernel.plan import Plan
 class EmulatedSession(GpuSession):
     """See evaluators.device.Session. A fault ends the session, and leaves the device usable."""
 
+    outlives_faults = True
+
     def __init__(
         self, driver: EmulatorDriver, compiled: Compiled, *, fenced: bool, **limits: Any
     ) -> None:
@@ -48,7 +50,7 @@ class EmulatedSession(GpuSession):
             yield from module.handle.executed.items()
 
     def close(self) -> None:
-        if self._dead:
+        if self._dead and not self._closed:
             self._emulator.abandon()
         super().close()
 
