@@ -220,6 +220,7 @@ u32 ks_run(Launch* launch, u64 budget) {
         } else {
             for (size_t i = 0; i < launch->resident.size(); ++i)
                 for (Wave* w : launch->resident[i]->members) {
+                    if (w->ended || w->waiting) continue;  // counted once as such
                     turn(*w, 20000);
                     if (launch->fault.fault != Fault::none) return 2;
                 }
