@@ -120,12 +120,12 @@ u64 turn(Wave& w, u64 most) {
         if (failed(w)) break;
         launch.handlers[in.operation](w, in);
         ++done;
+        ++launch.executed;  // which the clock is
         if (failed(w)) break;
         if (access != Access::none) note_access(w, in, access);
         ++w.pc;
     }
     w.yields = false;
-    launch.executed += done;
     if (w.ended) ++w.block->ended;
     if (w.waiting) ++w.block->waiting;
     if (w.ended || w.waiting) release_barrier(*w.block);
