@@ -88,7 +88,7 @@ struct Entry {
     u32 results;  // leading operands that are written
 };
 
-struct LdsWord {
+struct LdsHalf {
     u32 epoch;
     u16 writer, reader;  // waves plus one; 0: none, 0xffff: several
 };
@@ -102,7 +102,7 @@ struct Block {
     u32 waves, ended, waiting;
     u32 epoch;  // how many barriers all have passed
     std::vector<u8> lds, lds_undefined, lds_written;
-    std::vector<LdsWord> words;
+    std::vector<LdsHalf> halves;
     std::vector<Wave*> members;
 };
 
