@@ -88,29 +88,26 @@ inline bool lds_halves(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
         u16 other = writes ? half.reader : half.writer;
         if (other && other != me && bytes >= 2) {
             w.launch->fault.other_wave = other == 0xffff ? 0xffff : u32(other - 1);
-            fail(w, Fault::race, lane, i * 4, bytes, writes);
+            fail(w, Fault::race, lane, offset, bytes, writes);
             return false;
         }
-        if (writes) word.writer = me;
-        else word.reader = word.reader && word.reader != me ? 0xffff : me;
+        if (writes) half.writer = me;
+        else half.reader = half.reader && half.reader != me ? 0xffff : me;
     }
     return true;
 }
 
-// Whether somebody wrote these bytes of the block's LDS; fails the launch when not.
-inline bool lds_written(Wave& w, u32 offset, u32 bytes, u32 lane) {
+// Whether somebody wrote these bytes of the block's LDS.
+inline bool lds_written(const Wave& w, u32 offset, u32 bytes) {
     if (!w.launch->undefined_checks) return true;
     const u8* written = w.block->lds_written.data() + offset;
     u32 i = 0, word;
     for (; i + 4 <= bytes; i += 4) {
         memcpy(&word, written + i, 4);
-        if (word != 0x01010101) break;
+        if (word != 0x01010101) return false;
     }
     for (; i < bytes; ++i)
-        if (!written[i]) {
-            fail(w, Fault::unwritten_lds, lane, offset, bytes);
-            return false;
-        }
+        if (!written[i]) return false;
     return true;
 }
 
