@@ -11,6 +11,7 @@ from evaluators.hip.emulator import instruction
 from evaluators.hip.emulator.instruction import INSTRUCTION, KIND, MOST_OPERANDS
 from evaluators.hip.emulator.modifiers import hardware_register, read_modifiers, register_indexing
 from evaluators.hip.emulator.operand import Unknown, constant, read_operand
+from evaluators.hip.emulator.polling import mark_polls
 
 Line = tuple[int, int, str]
 """Address, bytes, text."""
@@ -73,7 +74,9 @@ def read_program(lines: Sequence[Line], operations: Operations, accumulators: in
         if int(one["target"]) >= 0:
             place = (int(one["address"]) + 4 * _simm16(text) + 4 - start) // 4
             one["target"] = at[place] if 0 <= place < len(at) else -1
-    return Program(code=code, texts=[text for *_, text in lines], at=at, start=start, end=end)
+    texts = [text for *_, text in lines]
+    mark_polls(code, texts)
+    return Program(code=code, texts=texts, at=at, start=start, end=end)
 
 
 def _simm16(text: str) -> int:

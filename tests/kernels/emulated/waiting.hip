@@ -114,3 +114,60 @@ __global__ void lock_in_lds(int *y) {
     __syncthreads();
     if (t == 0) y[0] = sum;
 }
+
+// One wavefront fills, another waits for its flag; no barrier.
+__global__ void volatile_flag(const int *x, int *y) {
+    __shared__ int tile[64];
+    __shared__ volatile int full;
+    const int t = threadIdx.x;
+    if (t == 0) full = 0;
+    __syncthreads();
+    if (t < 64) {
+        tile[t] = x[t];
+        __threadfence_block();
+        if (t == 0) full = 1;
+    } else {
+        while (full == 0) {}
+        __threadfence_block();
+        y[t - 64] = tile[127 - t];
+    }
+}
+
+__global__ void released_flag(const int *x, int *y) {
+    __shared__ int tile[64];
+    __shared__ int full;
+    const int t = threadIdx.x;
+    if (t == 0) full = 0;
+    __syncthreads();
+    if (t < 64) {
+        tile[t] = x[t];
+        __hip_atomic_store(&full, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+    } else {
+        while (!__hip_atomic_load(&full, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP)) {}
+        y[t - 64] = tile[127 - t];
+    }
+}
+
+__device__ int seen(int *counter) {
+    return __hip_atomic_load(counter, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_WORKGROUP);
+}
+
+// A ring of four tiles between one wavefront that fills and another that empties.
+__global__ void ring(const int *x, int *y) {
+    __shared__ int tiles[4][64];
+    __shared__ int filled, emptied;
+    const int t = threadIdx.x, lane = t & 63;
+    if (t == 0) filled = emptied = 0;
+    __syncthreads();
+    for (int round = 0; round < 16; ++round) {
+        if (t < 64) {
+            while (round - seen(&emptied) >= 4) {}
+            tiles[round & 3][lane] = x[round * 64 + lane];
+        } else {
+            while (seen(&filled) <= round) {}
+            y[round * 64 + lane] = tiles[round & 3][63 - lane];
+        }
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+        if (lane == 0) atomicAdd(t < 64 ? &filled : &emptied, 1);
+    }
+}

@@ -79,6 +79,7 @@ struct Place {
 
 inline bool lds_halves(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
     Block& block = *w.block;
+    if (w.launch->code[w.pc].flags & POLLS) w.synchronised = true;
     if (!w.launch->undefined_checks || block.waves == 1 || w.synchronised) return true;
     u16 me = u16(w.index + 1);
     for (u32 i = offset / 2; i <= (offset + bytes - 1) / 2; ++i) {

@@ -38,7 +38,7 @@ struct Operand {
 };
 
 enum Flag : u32 { RETURNS = 1, TO_LDS = 2, OFFEN = 4, IDXEN = 8, CLAMPED = 16, DPP = 32, SDWA = 64,
-                  BOUND_ZERO = 128, GDS = 256, LITERAL = 512 };
+                  BOUND_ZERO = 128, GDS = 256, LITERAL = 512, POLLS = 1024 };
 
 struct Instruction {
     u32 operation;

@@ -1,57 +1,17 @@
-"""Kernels as people write them: what each is launched with, and what it makes of that."""
+"""Kernels as people write them: lanes that talk, blocks that wait, memory of every kind."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import ml_dtypes
 import numpy as np
 
-from evaluators.acceptance.launching import launch
-from evaluators.kernel.plan import Dim3, LaunchStep
-
-Array = np.ndarray[Any, Any]
-Wanted = Mapping[str, Any]
-
-DRAWN = np.random.default_rng(20)
-INTS = DRAWN.integers(-1000, 1000, 4096).astype(np.int32)
-SMALL = DRAWN.integers(-8, 9, 4096)
-LONG = DRAWN.integers(0, 2**63, 64).astype(np.uint64) * 2 + 1
-LANES = np.arange(64)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Real:
-    """file: of tests/kernels/emulated. arrays: by name, in the arguments' order.
-
-    wanted: arrays afterwards, exactly. more: arguments behind the arrays.
-    """
-
-    name: str
-    file: str
-    entry: str
-    arrays: Mapping[str, Array]
-    wanted: Wanted
-    block: Dim3 = (64, 1, 1)
-    grid: Dim3 = (1, 1, 1)
-    more: Sequence[int] = ()
-
-    @property
-    def step(self) -> LaunchStep:
-        return launch(self.entry, [*self.arrays, *self.more], block=self.block, grid=self.grid)
-
-
-def zeros(count: int, dtype: Any = np.int32) -> Array:
-    return np.zeros(count, dtype)
-
-
-def waves(of: Array) -> Array:
-    return of.reshape(-1, 64)
-
-
-def one(file: str, entry: str, arrays: Mapping[str, Array], wanted: Wanted, **more: Any) -> Real:
-    name = more.pop("name", entry)
-    return Real(name=name, file=file, entry=entry, arrays=arrays, wanted=wanted, **more)
+from tests.evaluators.hip.emulator.real_case import (
+    INTS,
+    LANES,
+    SMALL,
+    Array,
+    Real,
+    one,
+    waves,
+    zeros,
+)
 
 
 def shuffled(x: Array, width: int) -> Array:
@@ -157,6 +117,21 @@ WAITING = (
         {"y": FLOATS.sum(), "done": 0},
         **(FOUR | SIXTEEN),
     ),
+    *(
+        one(
+            *("waiting", entry),
+            {"x": INTS[:64], "y": zeros(64)},
+            {"y": INTS[:64][::-1]},
+            block=(128, 1, 1),
+        )
+        for entry in ("volatile_flag", "released_flag")
+    ),
+    one(
+        *("waiting", "ring"),
+        {"x": INTS[:1024], "y": zeros(1024)},
+        {"y": waves(INTS[:1024])[:, ::-1]},
+        block=(128, 1, 1),
+    ),
     one("waiting", "lock_in_lds", {"y": zeros(1)}, {"y": 64 * 28 + 8}, block=(512, 1, 1)),
 )
 
@@ -230,65 +205,3 @@ MEMORY = (
     one("memory", "clocks", {"y": zeros(64)}, {"y": np.ones(64)}),
     *(_unaligned(), _low_halves(), _atomics()),
 )
-
-FIBONACCI = np.array([0, 1, 1, 2, 3, 5, 8, 13])
-CALLED = np.choose(LANES % 3, [INTS[:64] + 1, INTS[:64] * 3, INTS[:64] - 7])
-POINTED = np.where(LANES % 3 == 1, (LANES & 3) + 1, INTS[:64])
-
-
-def _divisions() -> Real:
-    rows = []
-    for t in range(64):
-        a, b = int(LONG[t]), int(LONG[63 - t]) >> t % 60
-        rows.append((a // b, a % b, (a & 0xFFFFFFFF) // (b >> 32 | 1), a * b >> 64))
-    wanted = {"y": np.array(rows, np.uint64)}
-    return one("functions", "divisions", {"x": LONG, "y": zeros(256, np.uint64)}, wanted)
-
-
-FUNCTIONS = (
-    one("functions", "recursion", {"y": zeros(64)}, {"y": FIBONACCI[LANES & 7]}),
-    one("functions", "function_pointers", {"x": INTS[:64], "y": zeros(64)}, {"y": CALLED}),
-    one("functions", "large_stack", {"y": zeros(64, np.int64)}, {"y": LANES * 124750}),
-    one(
-        *("functions", "generic_pointers"),
-        {"x": INTS[:64], "y": zeros(128)},
-        {"y": np.append(POINTED, LANES)},
-    ),
-    _divisions(),
-)
-
-ROWS, COLUMNS, DEPTH = 40, 33, 128
-OF_A, OF_B = (DRAWN.integers(-8, 9, (rows, DEPTH)) for rows in (ROWS, COLUMNS))
-
-
-def _gemm(kind: str, dtype: Any, sums: Any = np.float32) -> Real:
-    arrays = {
-        "a": OF_A.astype(dtype),
-        "b": OF_B.astype(dtype),
-        "c": np.zeros((ROWS, COLUMNS), sums),
-    }
-    name = {np.float32: "float", np.int32: "int"}[sums]
-    return one(
-        *("gemm", f"gemm<{kind}, {name}>", arrays, {"c": OF_A @ OF_B.T}),
-        block=(256, 1, 1),
-        grid=(2, 2, 1),
-        more=(ROWS, COLUMNS, DEPTH),
-    )
-
-
-def _gemm_doubles() -> Real:
-    a, b = OF_A[:13, :32], OF_B[:16, :32]
-    arrays = {"a": a.astype(np.float64), "b": b.astype(np.float64), "c": np.zeros((13, 16))}
-    return one("gemm", "gemm_doubles", arrays, {"c": a @ b.T}, more=(13,))
-
-
-PRODUCTS = (
-    _gemm("F32", np.float32),
-    _gemm("F16", np.float16),
-    _gemm("BF16", ml_dtypes.bfloat16),
-    _gemm("FP8", ml_dtypes.float8_e4m3fnuz),
-    _gemm("I8", np.int8, np.int32),
-    _gemm_doubles(),
-)
-
-RIGHT = (*ACROSS, *WAITING, *MEMORY, *FUNCTIONS, *PRODUCTS)

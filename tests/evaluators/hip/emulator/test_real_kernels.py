@@ -12,9 +12,12 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.hip.device import compiler
 from evaluators.hip.emulator.device import open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
-from tests.evaluators.hip.emulator.real_kernels import INTS, RIGHT, Array, Real, zeros
+from tests.evaluators.hip.emulator.real_case import INTS, Array, Real, zeros
+from tests.evaluators.hip.emulator.real_functions import FUNCTIONS, PRODUCTS
+from tests.evaluators.hip.emulator.real_kernels import ACROSS, MEMORY, WAITING
 
 FOLDER = Path(__file__).parents[3] / "kernels" / "emulated"
+RIGHT = (*ACROSS, *WAITING, *MEMORY, *FUNCTIONS, *PRODUCTS)
 ORDERS = (0, 7, 11)
 """In order, and two seeds."""
 
