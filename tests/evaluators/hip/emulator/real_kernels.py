@@ -1,5 +1,7 @@
 """Kernels as people write them: lanes that talk, blocks that wait, memory of every kind."""
 
+from typing import Any
+
 import numpy as np
 
 from tests.evaluators.hip.emulator.real_case import (
@@ -55,7 +57,7 @@ def _block_sum(threads: int) -> Real:
 KEYS = waves(INTS[:256]) & 7
 SAME = KEYS[:, :, None] == KEYS[:, None, :]
 MASKS = (SAME.astype(np.uint64) << LANES.astype(np.uint64)).sum(2, dtype=np.uint64)
-FOUR = {"block": (256, 1, 1)}
+FOUR: dict[str, Any] = {"block": (256, 1, 1)}
 
 ACROSS = (
     *_shuffles(),
@@ -85,7 +87,7 @@ def _neighbours(x: Array) -> Array:
 
 FLOATS = SMALL.astype(np.float32)
 FIRST = np.cumsum(INTS[:40]) - INTS[:40]
-SIXTEEN = {"grid": (16, 1, 1)}
+SIXTEEN: dict[str, Any] = {"grid": (16, 1, 1)}
 
 WAITING = (
     one(
