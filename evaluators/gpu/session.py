@@ -21,7 +21,7 @@ from evaluators.gpu.variables import Variables, set_values, values_of
 from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Step
 
 _GRAPHS_KEPT = 16
-_LOST: WeakSet[Driver] = WeakSet()
+LOST: WeakSet[Driver] = WeakSet()
 """Drivers of which a session met a fault: a call that waits for the device may never return."""
 
 
@@ -48,12 +48,7 @@ def _kernels(code: bytes) -> Mapping[str, Resources]:
 
 
 class GpuSession:
-    """One compiled kernel on one GPU; see evaluators.device.Session.
-
-    outlives_faults: whether the device does, and its memory can be given back.
-    """
-
-    outlives_faults = False
+    """One compiled kernel on one GPU; see evaluators.device.Session."""
 
     def __init__(
         self,
@@ -81,7 +76,7 @@ class GpuSession:
         self._offered = list(beside._places) if beside is not None else []
         self._graphs: dict[tuple[Any, ...], tuple[Plan, Any]] = {}
         self._events = (driver.event(), driver.event())
-        self._dead = self._closed = False
+        self._dead = False
         self._prepared = False  # prepare steps were run
 
     def alloc(self, nbytes: int) -> Buffer:
@@ -188,10 +183,9 @@ class GpuSession:
 
     def close(self) -> None:
         """Give everything back. After a fault nothing can be: the process must be replaced."""
-        lost = self._dead and not self.outlives_faults
-        if self._closed or lost or self._driver in _LOST:
+        if self._dead or self._driver in LOST:
             return
-        self._dead = self._closed = True
+        self._dead = True
         for _, graph in self._graphs.values():
             self._driver.release_graph(graph)
         for event in self._events:
@@ -221,8 +215,8 @@ class GpuSession:
             yield
         except (Rejected, DeviceFault) as error:
             self._dead = getattr(error, "status", None) is not Status.LAUNCH_ERROR
-            if self._dead and not self.outlives_faults:
-                _LOST.add(self._driver)
+            if self._dead:
+                LOST.add(self._driver)
             raise
 
     def _module(self, defines: Defines) -> Module:

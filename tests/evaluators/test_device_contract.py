@@ -14,7 +14,6 @@ from evaluators.evaluation import Rejected, Status
 from tests.evaluators import again
 from tests.hip_double.twins import with_twins
 
-
 EMULATED = "emulated"
 ORDER = 5
 """Of emulated wavefronts: a seed of their random turns."""

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from evaluators.device import Buffer, Compiled
-from evaluators.gpu.session import GpuSession
+from evaluators.gpu.session import LOST, GpuSession
 from evaluators.hip.emulator.counts import Executed
 from evaluators.hip.emulator.driver import EmulatorDriver
 from evaluators.hip.emulator.faults import Area
@@ -15,8 +15,6 @@ from evaluators.kernel.plan import Plan
 class EmulatedSession(GpuSession):
     """See evaluators.device.Session. A fault ends the session, and leaves the device usable."""
 
-    outlives_faults = True
-
     def __init__(
         self, driver: EmulatorDriver, compiled: Compiled, *, fenced: bool, **limits: Any
     ) -> None:
@@ -24,6 +22,7 @@ class EmulatedSession(GpuSession):
         super().__init__(driver, compiled, **limits)
         self._emulator = driver
         self._fenced = fenced
+        self._closed = False
 
     def run(
         self, plan: Plan, buffers: Mapping[str, Buffer], *, deadline_s: float, prepare: bool = False
@@ -50,9 +49,23 @@ class EmulatedSession(GpuSession):
             yield from module.handle.executed.items()
 
     def close(self) -> None:
-        if self._dead and not self._closed:
+        """Gives everything back, after a fault too."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._dead:
             self._emulator.abandon()
+        self._dead = False
         super().close()
+        self._dead = True
+
+    @contextmanager
+    def _until_fault(self) -> Iterator[None]:
+        try:
+            with super()._until_fault():
+                yield
+        finally:
+            LOST.discard(self._emulator)
 
     @contextmanager
     def _fence(self, buffers: Mapping[str, Buffer]) -> Iterator[None]:

@@ -180,6 +180,17 @@ struct Or {
     }
 };
 
+struct AndNot {  // a & ~b
+    static u64 of(u64, const u64* u, u32, const u64* x) {
+        return (u[0] & (~x[1] | u[1])) | (u[1] & (x[0] | u[0]));
+    }
+};
+struct OrNot {  // a | ~b
+    static u64 of(u64, const u64* u, u32, const u64* x) {
+        return (u[0] & (x[1] | u[1])) | (u[1] & (~x[0] | u[0]));
+    }
+};
+
 template <class T> void shadow(Wave& w, const Instruction& in, u32 k, u64* out) {
     u32 word[LANES];
     fetch32(w, in, k, word, true, 0);

@@ -115,12 +115,12 @@ u64 turn(Wave& w, u64 most) {
         const Instruction& in = launch.code[w.pc];
         launch.hits[w.pc] += 1;
         launch.lanes[w.pc] += __builtin_popcountll(w.exec);
-        if (under_way(w.waits)) check_waits(w, in);
+        Access access = Access(launch.classes[in.operation]);
+        if (under_way(w.waits)) check_waits(w, in, access);
         if (failed(w)) break;
         launch.handlers[in.operation](w, in);
         ++done;
         if (failed(w)) break;
-        Access access = Access(launch.classes[in.operation]);
         if (access != Access::none) note_access(w, in, access);
         ++w.pc;
     }
@@ -220,6 +220,7 @@ u32 ks_run(Launch* launch, u64 budget) {
         } else {
             for (size_t i = 0; i < launch->resident.size(); ++i)
                 for (Wave* w : launch->resident[i]->members) {
+                    if (w->ended || w->waiting) continue;  // counted once as such
                     turn(*w, 20000);
                     if (launch->fault.fault != Fault::none) return 2;
                 }

@@ -20,11 +20,19 @@ inline bool under_way(const Waits& waits) {
     return waits.vector_through < waits.vector_issued || waits.local_through < waits.local_issued;
 }
 
-// Fails the launch where an operand's register is one that is still to be loaded.
-inline void check_waits(Wave& w, const Instruction& in) {
+// Fails the launch where an operand's register is one that is still to be loaded. Loads of one
+// kind come in order, so that the result of one may be that of another which is under way.
+inline void check_waits(Wave& w, const Instruction& in, Access access) {
     const Waits& waits = w.waits;
     for (u32 k = 0; k < in.operands; ++k) {
         const Operand& o = in.o[k];
+        if (k < in.results && (access == Access::vector || access == Access::local)) {
+            const u32* until = access == Access::vector ? waits.local_until : waits.vector_until;
+            u32 through = access == Access::vector ? waits.local_through : waits.vector_through;
+            for (u32 i = o.index; i < o.index + o.registers && i < MOST_VECTORS; ++i)
+                if (until[i] > through) return fail(w, Fault::unwaited, 0, i, 0, 0, "v");
+            continue;
+        }
         for (u32 i = o.index; i < o.index + o.registers; ++i) {
             if (o.kind == Kind::vector && i < MOST_VECTORS) {
                 if (waits.vector_until[i] > waits.vector_through || waits.local_until[i] > waits.local_through)

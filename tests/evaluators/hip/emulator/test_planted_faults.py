@@ -38,9 +38,7 @@ def skip_without_masks(child: HiprtcChild, name: str) -> None:
 
 @pytest.mark.parametrize("order", [IN_ORDER, *SEEDS[:3]])
 @pytest.mark.parametrize("name", TWINS)
-def test_the_right_twin_passes(
-    device: Devices, gfx942: HiprtcChild, name: str, order: int
-) -> None:
+def test_the_right_twin_passes(device: Devices, gfx942: HiprtcChild, name: str, order: int) -> None:
     skip_without_masks(gfx942, name)
     made = compiled(gfx942, name, 0)
     assert outcome(device(order), made, TWINS[name]) == (Status.PASSED, "")

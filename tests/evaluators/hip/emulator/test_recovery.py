@@ -13,7 +13,7 @@ from evaluators.hip.hiprtc import HiprtcChild
 
 SAID = {
     "illegal address": r"CRASHED \(the kernel writes 4 bytes at 0x\w+, where it has no memory, in ",
-    "trap": r"CRASHED \(the kernel trapped \(s_trap 2\): an assertion or abort\(\), in wavefront 0 ",
+    "trap": r"CRASHED \(the kernel trapped \(s_trap 2\): an assertion or abort\(\), in ",
     "spinning beyond a deadline of 1 s": r"TIMEOUT \(the launches took longer than 1 s",
 }
 

@@ -1,4 +1,4 @@
-"""Every shipped kernel is right in emulation on a ragged shape: as hiprtc compiles it for gfx942."""
+"""Every shipped kernel is right in emulation, on a ragged shape and as hiprtc compiles it."""
 
 from collections.abc import Iterator
 

@@ -41,6 +41,13 @@ TWO = (
 )
 
 
+AGAIN = (
+    'asm volatile("global_load_dword %0, %1, %2 offset:4\\nglobal_load_dword %0, %1, %2\\n'
+    '{wait}\\nv_add_u32 %0, 1, %0" : "=&v"(made) : "v"(at), "s"(x) : "memory");'
+)
+"""Loads of one kind come in order."""
+
+
 def run(gfx942: HiprtcChild, assembly: str) -> Array:
     step = launch("k", ["x", "y"], block=(64, 1, 1))
     made = gfx942.compile(SOURCE.format(assembly=assembly), arch="gfx942", names=("k",))
@@ -66,6 +73,7 @@ def run(gfx942: HiprtcChild, assembly: str) -> Array:
         (GLOBAL, "s_waitcnt vmcnt(0)"),
         (LDS, "s_waitcnt lgkmcnt(0)"),
         (TWO, "s_waitcnt vmcnt(1)"),
+        (AGAIN, "s_waitcnt vmcnt(0)"),
         (SCALAR, "s_waitcnt lgkmcnt(0)"),
     ],
 )
@@ -82,6 +90,7 @@ def test_who_waits_is_right(gfx942: HiprtcChild, assembly: str, wait: str) -> No
         (GLOBAL, "s_waitcnt lgkmcnt(0)", "v"),
         (LDS, "s_waitcnt vmcnt(0)", "v"),
         (TWO, "s_waitcnt vmcnt(2)", "v"),
+        (AGAIN, "s_waitcnt vmcnt(1)", "v"),
         (SCALAR, "", "s20"),
     ],
 )
