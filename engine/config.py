@@ -117,7 +117,8 @@ class CampaignConfig(Section):
     def asks_probes(self, island: int) -> bool:
         """Whether its designers may ask for probes."""
         mix = self.operators_of(island)
-        return self.probes.most > 0 and not self.devices.emulated and mix.kind == "llm" and mix.evolves
+        asks = self.probes.most > 0 and not self.devices.emulated
+        return asks and mix.kind == "llm" and mix.evolves
 
     def takers(self, what: Contribution) -> list[int]:
         """Islands that can take what a person brings: for an idea a model has to write."""

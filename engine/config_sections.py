@@ -224,27 +224,21 @@ class Devices(Section):
     """What measures, and what compiles. In a word: `devices: emulated` is `{emulated: true}`."""
 
     emulated: bool = False
-    """With `backend: hip`: an MI300X that the processor emulates checks kernels on small shapes.
-    Nothing is timed: kernels are ordered by what they would cost, and there are no contests, no
-    final measurement, no profiles, no probes and no findings."""
+    """With `backend: hip`: an MI300X that the processor emulates checks kernels on small shapes and
+    times nothing. Estimated costs order them, and only what needs no times is done."""
     ids: tuple[int, ...] | None = None
-    """Devices that measure, by number from 0. null: all GPUs, or on `cpu` the last half of the
-    cores."""
+    """Devices that measure, by number from 0. null: all GPUs; `cpu`, emulated: half the cores."""
     compile_workers: int | None = Field(default=None, ge=1)
-    """Kernels that are compiled at once. null: one for each core that measures nothing (with GPUs
-    one less)."""
+    """Kernels compiled at once. null: one a core that measures nothing (with GPUs one less)."""
     patience_s: float = Field(default=1800, gt=0)
-    """Seconds that all devices may be left alone after faults; then the campaign ends, and
-    `resume` goes on."""
+    """Seconds that all devices may be left alone after faults; then it ends; `resume` goes on."""
 
     @model_validator(mode="before")
     @classmethod
     def _bare_word(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            if value != "emulated":
-                raise ValueError("write emulated, or keys such as ids")
-            return {"emulated": True}
-        return value
+        if isinstance(value, str) and value != "emulated":
+            raise ValueError("write emulated, or keys such as ids")
+        return {"emulated": True} if value == "emulated" else value
 
 
 class Profiles(Section):

@@ -96,8 +96,8 @@ class DeviceInfo:
     compute_units, partition: of a GPU that can be divided, and what it is divided into (SPX: the
     whole); 0 and "" elsewhere. pci_address: such as 0000:c1:00.0; "" on cpu. notes: further
     sentences for whoever writes kernels. timed: False of an emulated device: kernels are checked
-    there, and ordered by estimated costs (see Evaluation.costs); its sessions are Counting ones, and the
-    host judges.
+    there on the host, and ordered by estimated costs (see Evaluation.costs); its sessions are
+    Counting ones.
     """
 
     backend: str

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluators.checks.disclosure import on
-from evaluators.checks.shapes import shapes_for
-from evaluators.checks.small_shapes import costed
+from evaluators.checks.shapes import costed, shapes_for
 from evaluators.device import Compiled, Compiler, backend, times
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan

@@ -1,13 +1,14 @@
 """One kernel file, for a person or a script: checked and timed, or only compiled."""
 
 import json
+import secrets
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from engine.cli.untimed import untimed_json, untimed_lines
+from engine.cli.untimed import NOTHING_TIMED, turns_taken, untimed_json, untimed_lines
 from evaluators.cpu import device as cpu
 from evaluators.device import Compiled, backend, times
 from evaluators.device_info import emulating
@@ -36,9 +37,8 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     """
     read_kernel(arguments.file)
     task = load_task(arguments.task)
-    with emulating(
-        arguments.emulate, arguments.backend, asked_by="--emulate", order=arguments.order
-    ):
+    order = _order_of(arguments)
+    with emulating(arguments.emulate, arguments.backend, asked_by="--emulate", order=order):
         evaluation = evaluate_file(
             arguments.file, task, arguments.backend, seconds=arguments.seconds
         )
@@ -46,12 +46,21 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     note = DERIVED if task.derives_held_out else ""
     if arguments.json:
         values = {**verdict_json(evaluation), "note": note}
-        values |= {"timed": True} if timed else untimed_json(evaluation)
+        values |= {"timed": True} if timed else {**untimed_json(evaluation), "order": order}
         print(json.dumps(values, indent=2), file=stream)
     else:
-        for line in filter(None, (*verdict_lines(evaluation), note)):
+        where = "" if timed or evaluation.passed else f"on {evaluation.device}: {NOTHING_TIMED}"
+        turns = "" if order is None else turns_taken(order)
+        for line in filter(None, (*verdict_lines(evaluation), where, turns, note)):
             print(line, file=stream)
     return evaluation.passed
+
+
+def _order_of(arguments: Namespace) -> int | None:
+    """The seed of wavefronts' turns, drawn here so that it can be told; None: not emulated."""
+    if not arguments.emulate:
+        return None
+    return 1 + secrets.randbelow(1 << 20) if arguments.order is None else int(arguments.order)
 
 
 def compile_file(arguments: Namespace, stream: IO[str]) -> bool:

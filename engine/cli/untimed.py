@@ -8,8 +8,8 @@ from evaluators.evaluation import Evaluation
 
 NOTHING_TIMED = "nothing is timed on an emulated device"
 COST = (
-    "costs are estimated issue cycles a SIMD, from what was executed on small versions of the "
-    "benchmark shapes and from static resources: they order kernels, and are no times"
+    "costs are estimated issue cycles a SIMD, from what was executed on small shapes and from "
+    "static resources: they order kernels, and are no times"
 )
 HELD_OUT = (
     "held-out shapes are checked within the same limits of bytes and arithmetic; what they are is "
@@ -21,6 +21,13 @@ def shapes_run(evaluation: Evaluation) -> list[str]:
     """Labels of the shapes on which it was checked, of those that its author may know."""
     labels = (key.rpartition("/")[0] for key in evaluation.errors)
     return list(dict.fromkeys((*labels, *evaluation.costs)))
+
+
+def turns_taken(order: int) -> str:
+    """order: see EMULATED_ORDER."""
+    if order == 0:
+        return "wavefronts ran in order, each up to its next barrier"
+    return f"wavefronts took turns at random; --order {order} repeats them"
 
 
 def untimed_json(evaluation: Evaluation) -> dict[str, Any]:

@@ -152,11 +152,13 @@ def _best(replay: Replay) -> BestFound | None:
 
 
 def _to_measure(replay: Replay) -> Iterator[str]:
-    """The best, and those that cost least after it."""
+    """The best, and those that cost least after it, and less than the naive seed."""
     best, seed_id = replay.scores.best, replay.campaign.baseline_id
     if best is not None and best.kernel_id != seed_id:
         yield best.kernel_id
-        yield from replay.scores.ranked(MOST_TO_MEASURE - 1)
+        for one in replay.scores.ranked(MOST_TO_MEASURE - 1):
+            if (replay.scores.evaluations[one].over_seed or 0.0) > 1:
+                yield one
 
 
 def meaning_of(best: Best) -> str:

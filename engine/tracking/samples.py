@@ -47,6 +47,7 @@ METRICS: Mapping[str, str] = {
 
 SHAPE_METRICS: Mapping[str, str] = {
     "time_us": "microseconds of the best so far",
+    "cost": "estimated, of the best so far, where nothing was timed",
     "speed_of_light": "its share of what memory and arithmetic allow; 1 is the roofline",
 }
 """Of a campaign's run, each for every shape: "time_us/N1024"; when the best changes."""

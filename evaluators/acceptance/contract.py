@@ -210,9 +210,6 @@ def sessions_are_fresh(device: Device, compiler: Compiler) -> None:
                 expect(found, [wanted], f"calls counted in session {number}")
 
 
-TIMING: tuple[Check, ...] = (time_runs_every_binding_once,)
-"""Those that take times."""
-
 CONTRACT: tuple[Check, ...] = (
     device_describes_itself,
     indices_cover_grid_and_block,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from evaluators.acceptance import faults, mfma, noise, rates, seeds, together
-from evaluators.acceptance.contract import CONTRACT, TIMING, Check
+from evaluators.acceptance.contract import CONTRACT, Check
 from evaluators.acceptance.trial import Section, Setup, Trial
 from evaluators.device import backend
 
@@ -38,7 +38,6 @@ def _contract() -> Sequence[Trial]:
             run=run,
             todo="results from this device can't be trusted: try the pinned versions of driver "
             "and bindings, then send this report",
-            times=check in TIMING,
         )
 
     return tuple(map(trial, CONTRACT))

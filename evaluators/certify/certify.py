@@ -14,7 +14,7 @@ from evaluators.certify.certificate import (
     Comparison,
     Fingerprint,
 )
-from evaluators.device import backend
+from evaluators.device import backend, times
 from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.evaluation import Evaluation, Rejected
 from evaluators.kernel.source import kernel_id
@@ -38,6 +38,8 @@ def certify(path: Path, task: Task, backend_name: str, *, seconds: float = SECON
 
     Raises Refused, and what evaluate_file raises.
     """
+    if not times(backend_name):
+        raise Refused("nothing is timed on an emulated device: certify it on a real one")
     evaluation = evaluate_file(path, task, backend_name, seconds=seconds)
     if not evaluation.passed:
         raise Refused(f"{path}: {evaluation.status}: {evaluation.reason}")

@@ -2,6 +2,8 @@
 
 import functools
 import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +28,12 @@ WINDOW_BYTES = 1 << 25
 SWEPT, SWEPT_BYTES, SWEPT_FLOPS = 96, 1 << 20, 8e6
 """Random shapes of one evaluation, and what each is of at most."""
 SHOWN: tuple[Suite, ...] = ("tests", "benchmarks")
+EMULATED_BYTES = 1 << 20
+"""Of all arguments of an emulated shape."""
+EMULATED_FLOPS = 4e7
+"""Of its arithmetic, where the task tells it: the naive seed takes millions of instructions."""
+LEAST_SIZE = 64
+"""No size of a benchmark shape is halved below it."""
 FURTHER_BUILDS = 2
 """Derived shapes for which a kernel that has sizes compiled in is compiled once more."""
 
@@ -71,7 +79,7 @@ def _windows(text: str, content: TaskContent, backend: str) -> Windows:
     shown = [w for suite in SHOWN for w in task.workloads(suite, backend)]
 
     def admits(workload: Workload) -> bool:
-        return related(workload, shown) and takes(task, workload, WINDOW_BYTES)
+        return related(workload, shown) and _takes(task, workload, WINDOW_BYTES)
 
     return find_windows(kernel, task, shown, _held_out(kernel, task, backend), admits)
 
@@ -117,10 +125,10 @@ def _shapes(kernel: KernelSource, task: Task, backend: str) -> list[Workload]:
 
 def _is_quick(task: Task, workload: Workload) -> bool:
     """Whether the task takes it, and takes little for it."""
-    return takes(task, workload, SWEPT_BYTES) and flops_of(task, workload) <= SWEPT_FLOPS
+    return _takes(task, workload, SWEPT_BYTES) and _flops(task, workload) <= SWEPT_FLOPS
 
 
-def flops_of(task: Task, workload: Workload) -> float:
+def _flops(task: Task, workload: Workload) -> float:
     """Zero where the task does not say."""
     return float(task.flops.evaluate(workload.dims)) if task.flops else 0.0
 
@@ -139,10 +147,10 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         return ()
 
     def small(workload: Workload) -> bool:
-        return takes(task, workload, SMALL_BYTES) and _has_reference(task, workload)
+        return _takes(task, workload, SMALL_BYTES) and _has_reference(task, workload)
 
     def large(workload: Workload) -> bool:
-        return takes(task, workload, LARGE_BYTES)
+        return _takes(task, workload, LARGE_BYTES)
 
     largest = max(benchmarks, key=task.nbytes)
 
@@ -150,8 +158,8 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         least_bytes = task.nbytes(largest)
         return (
             task.nbytes(workload) > least_bytes
-            and takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes))
-            and flops_of(task, workload) <= LARGER_TIMES * flops_of(task, largest)
+            and _takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes))
+            and _flops(task, workload) <= LARGER_TIMES * _flops(task, largest)
         )
 
     made = covering_shapes(stated, small)
@@ -163,7 +171,7 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     return (*made, *(w for w in further if w.label not in known))
 
 
-def takes(task: Task, workload: Workload, most_bytes: int) -> bool:
+def _takes(task: Task, workload: Workload, most_bytes: int) -> bool:
     """Whether the task's formulas hold, within so many bytes, and every seed can be planned."""
     try:
         if not task.holds(workload) or task.nbytes(workload) > most_bytes:
@@ -188,3 +196,58 @@ def _defines(kernel: KernelSource, workload: Workload) -> Defines:
         params = kernel.params_for(workload.dims)
     sizes = {name: workload.dims[name] for name in kernel.specialize if name in workload.dims}
     return tuple(sorted({**params, **sizes}.items()))
+
+
+class Split(NamedTuple):
+    """Shapes that are emulated, and those that are not."""
+
+    run: tuple[Workload, ...]
+    left_out: tuple[Workload, ...]
+
+
+def split(task: Task, workloads: Sequence[Workload]) -> Split:
+    """By bytes and by arithmetic."""
+    run = tuple(one for one in workloads if _is_small(task, one))
+    return Split(run, tuple(one for one in workloads if one not in run))
+
+
+def _is_small(task: Task, workload: Workload) -> bool:
+    return task.nbytes(workload) <= EMULATED_BYTES and _flops(task, workload) <= EMULATED_FLOPS
+
+
+def costed(task: Task, backend: str) -> tuple[Workload, ...]:
+    """Shapes on which instructions are counted: the benchmarks' with their sizes halved until they
+    are small; where the task takes no other shapes than it states, its small stated ones."""
+    return _costed(TaskContent(task), backend)
+
+
+@functools.lru_cache(maxsize=64)
+def _costed(content: TaskContent, backend: str) -> tuple[Workload, ...]:
+    task = content.task
+    benchmarks = task.workloads("benchmarks", backend)
+    found: dict[str, Workload] = {}
+    if derived_shapes(task, backend):
+        shown = [w for suite in SUITES for w in task.workloads(suite, backend)]
+        for one in (_halved(task, benchmark) for benchmark in benchmarks):
+            if one and _takes(task, one, EMULATED_BYTES) and related(one, shown):
+                found.setdefault(one.label, one)
+    if not found:
+        stated = (*benchmarks, *task.workloads("tests", backend))
+        found = {one.label: one for one in split(task, stated).run[-3:]}
+    return tuple(found.values())
+
+
+def _halved(task: Task, workload: Workload) -> Workload | None:
+    """None: it does not become small."""
+    while not _is_small(task, workload):
+        dims = _halves(workload.dims)
+        if dims == workload.dims:
+            return None
+        workload = Workload(dims=dims, suite="benchmarks")
+        if not task.holds(workload):
+            return None
+    return workload
+
+
+def _halves(dims: Mapping[str, int]) -> dict[str, int]:
+    return {name: size // 2 if size >= 2 * LEAST_SIZE else size for name, size in dims.items()}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +14,10 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
-from evaluators.checks.shapes import SMALL_BYTES, shapes_for, unmet_conditions
-from evaluators.checks.small_shapes import split
+from evaluators.checks.shapes import SMALL_BYTES, shapes_for, split, unmet_conditions
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.counting import Counter
 from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
@@ -26,6 +25,9 @@ from evaluators.measuring.trusted_kernels import Naive
 from evaluators.measuring.watch import Watch
 from evaluators.tasks.arguments import SUITES, Suite, Workload
 from evaluators.tasks.task import Task
+
+if TYPE_CHECKING:  # most devices are timed
+    from evaluators.measuring.counting import Counter
 
 ENDURANCE = 40
 """Launches of a kernel on its smallest shape, with nothing restored between them."""
@@ -67,7 +69,13 @@ class Correctness:
             task, device, pool, self._unusual, self._rounding, policy, rng, judge=judge
         )
         self._watch = Watch(task, device, pool, rng, self.check)
-        self.counter = Counter(task, device, pool, self._rounding, policy, rng, judge=judge)
+
+    def counter(self) -> "Counter":
+        """What counts instructions on these inputs, within these limits."""
+        from evaluators.measuring.counting import Counter
+
+        of = (self._task, self._device, self._pool, self._rounding, self._policy, self._rng)
+        return Counter(*of, judge=self._judge)
 
     def check(
         self,

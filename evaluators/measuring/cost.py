@@ -4,7 +4,8 @@ Estimated issue cycles a SIMD: what a kernel executed, each kind of instruction 
 CDNA3 needs to issue it (AMD's CDNA3 ISA guide and white paper: a SIMD of 16 lanes, a first-level
 cache of 64 bytes a clock and an LDS of 128 for the four SIMDs of a compute unit), spread over all
 SIMDs of the device as on a shape that fills it, and for accesses of memory some cycles more where
-few resident wavefronts hide them. Caches, bank conflicts, clocks and dependences are not modelled.
+few resident wavefronts hide them. Caches, coalescing, bank conflicts, clocks and dependences are
+not modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +18,27 @@ SIMDS = 4
 CYCLES: Mapping[str, float] = {
     "valu": 4,
     "valu.trans": 16,
-    "mfma": 32,
+    "mfma": 8,
     "salu": 1,
+    "wait": 1,
     "branch": 4,
     "barrier": 16,
     "memory.scalar": 4,
-    "memory.lds": 16,
+    "memory.lds": 8,
+    "memory.lds.atomic": 32,
     "memory.global": 16,
+    "memory.global.atomic": 64,
     "memory.scratch": 32,
 }
 """By kind, or by its first parts; what no row names takes a vector instruction's."""
-PER_BYTE: Mapping[str, float] = {"memory.lds": 2, "memory.global": 4, "memory.scratch": 8}
-"""Cycles for each byte of a lane, where a kind ends in its width, and that is more."""
+PER_UNIT: Mapping[str, float] = {
+    "mfma": 1,
+    "memory.lds": 2,
+    "memory.global": 4,
+    "memory.scratch": 8,
+}
+"""Where a kind ends in a number, cycles for each of it, where that is more: bytes of a lane, and
+of matrix instructions the cycles themselves."""
 EXPOSED: Mapping[str, float] = {"memory.lds": 16, "memory.global": 64, "memory.scratch": 64}
 """Further cycles with one resident wavefront a SIMD; with n of them an n-th."""
 
@@ -54,9 +64,9 @@ def cost(
 def _cycles(kind: str, resident: float) -> float:
     """Of one instruction of a wavefront."""
     name, _, last = kind.rpartition(".")
-    width = int(last) if last.isdecimal() else 0
-    whole = name if width else kind
-    issue = max(_of(CYCLES, whole, CYCLES["valu"]), width * _of(PER_BYTE, whole, 0.0))
+    number = int(last) if last.isdecimal() else 0
+    whole = name if number else kind
+    issue = max(_of(CYCLES, whole, CYCLES["valu"]), number * _of(PER_UNIT, whole, 0.0))
     return issue + _of(EXPOSED, whole, 0.0) / resident
 
 

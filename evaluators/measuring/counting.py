@@ -1,5 +1,6 @@
 """Counting: what a kernel executes on small shapes of a device that is not timed, and its cost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -11,7 +12,7 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
-from evaluators.checks.small_shapes import costed
+from evaluators.checks.shapes import costed
 from evaluators.device import Compiled, Counting, Device
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.cost import cost
@@ -19,6 +20,9 @@ from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
+
+Counts = Mapping[str, Mapping[str, float]]
+"""As device.Counting gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class Counted:
 
 
 class Counter:
-    """Runs a kernel once on each shape of small_shapes.costed(), judges it, and counts."""
+    """Runs a kernel once on each shape of shapes.costed(), judges it, and counts."""
 
     def __init__(
         self,
@@ -65,6 +69,7 @@ class Counter:
         arena = Arena(self._task, [shape], [plan])
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
             counting = cast(Counting, session)
+            before = counting.counts()
             (memory,) = arena.in_turn(session, [shape], [plan], self._rng)
             checked = check_workload(
                 memory,
@@ -73,6 +78,14 @@ class Counter:
                 deadline_s=self._policy.deadline_cap_s,
                 judge=self._judge,
             )
-            counts, advice = counting.counts(), tuple(counting.advice())
+            counts, advice = _less(counting.counts(), before), tuple(counting.advice())
         costs = {shape.label: cost(counts, compiled.resources, self._device.info)}
         return Counted(costs, dict(checked.errors), advice)
+
+
+def _less(counts: Counts, before: Counts) -> dict[str, dict[str, float]]:
+    """What was executed since then."""
+    return {
+        symbol: {kind: n - before.get(symbol, {}).get(kind, 0.0) for kind, n in kinds.items()}
+        for symbol, kinds in counts.items()
+    }

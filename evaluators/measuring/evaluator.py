@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,11 +25,11 @@ from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wante
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
-from evaluators.measuring.untimed import NOT_TIMED, Untimed
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 
-if TYPE_CHECKING:  # most who evaluate never probe
+if TYPE_CHECKING:  # most who evaluate never probe, and most devices are timed
+    from evaluators.measuring.untimed import Untimed
     from evaluators.probes.probe import Answer, BuiltProbe
 
 
@@ -61,17 +62,8 @@ class Evaluator:
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
-        self.correctness = Correctness(
-            task,
-            device,
-            self.pool,
-            self.policy,
-            self.rng,
-            judge=judge,
-            naive=naive,
-            reference=reference,
-        )
-        self._untimed = Untimed(task, device.info, self.correctness)
+        given = (task, device, self.pool, self.policy, self.rng)
+        self.correctness = Correctness(*given, judge=judge, naive=naive, reference=reference)
 
     def measure(
         self,
@@ -87,7 +79,7 @@ class Evaluator:
         Raises AnchorFailed and what broken infrastructure raises.
         """
         if not self.device.info.timed:
-            return self._untimed.measure(kernel, compiled, anchor)
+            return self._untimed.checked(kernel, compiled, anchor)
         seconds = {"compile": compiled.seconds}
         try:
             with _clock(seconds, "device"):
@@ -162,6 +154,12 @@ class Evaluator:
         untried = self.correctness.check_further(kernel, compiled) if further else ""
         return errors, race, untried
 
+    @cached_property
+    def _untimed(self) -> "Untimed":
+        from evaluators.measuring.untimed import Untimed
+
+        return Untimed(self.task, self.device.info, self.correctness)
+
     def watch(self, kernel: KernelSource) -> Verdict:
         """Whether the backend's oracle sees a race on any shape; its log: what was not tried."""
         return _told(lambda: self.correctness.watch(kernel))
@@ -177,7 +175,7 @@ class Evaluator:
 
         Raises Rejected when the kernel fails now, or nothing is timed; AnchorFailed."""
         if not self.device.info.timed:
-            raise NOT_TIMED
+            raise Rejected(Status.UNSUPPORTED, "nothing is timed on an emulated device")
         return despite_kills(lambda: self._link(kernel, compiled, anchor))
 
     def _link(

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from evaluators.checks.disclosure import on
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
-from evaluators.checks.shapes import shapes_for
-from evaluators.checks.small_shapes import costed
+from evaluators.checks.shapes import costed, shapes_for
 from evaluators.device import Compiled, Compiler, backend, times
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Rejected

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Mapping
 
-from evaluators.checks.small_shapes import split
+from evaluators.checks.shapes import split
 from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status, failed
@@ -16,17 +16,16 @@ from evaluators.measuring.policy import Anchor
 from evaluators.measuring.race import blaming_anchor
 from evaluators.tasks.task import Task
 
-NOT_TIMED = Rejected(Status.UNSUPPORTED, "nothing is timed on an emulated device")
-
 
 class Untimed:
     """Of an Evaluator whose device is not timed (see DeviceInfo.timed)."""
 
     def __init__(self, task: Task, info: DeviceInfo, correctness: Correctness) -> None:
         self._task, self._info, self._correctness = task, info, correctness
+        self._counter = correctness.counter()
         self._costs: dict[str, Mapping[str, float]] = {}  # by anchor id, then label
 
-    def measure(
+    def checked(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor | None
     ) -> Evaluation:
         """Check, and count beside the anchor, which is the naive seed; None: the kernel is.
@@ -69,14 +68,14 @@ class Untimed:
         small = split(self._task, shapes).run
         with self._correctness.telling_races(kernel):
             errors = self._correctness.check(kernel, compiled, small, {})[0] if small else {}
-            counted = self._correctness.counter.count(kernel, compiled)
+            counted = self._counter.count(kernel, compiled)
         return {**errors, **counted.errors}, counted
 
     def _costs_of(self, anchor: Anchor) -> Mapping[str, float]:
         """By label; counted once."""
         if anchor.kernel_id not in self._costs:
             with blaming_anchor():
-                counted = self._correctness.counter.count(anchor.kernel, anchor.compiled)
+                counted = self._counter.count(anchor.kernel, anchor.compiled)
             self._costs[anchor.kernel_id] = counted.costs
         return self._costs[anchor.kernel_id]
 

@@ -4,7 +4,9 @@ import os
 import sys
 from typing import Self
 
+from evaluators.cxx import CACHE_VARIABLE, cache_folder
 from evaluators.device import backend, shown_alone
+from evaluators.device_info import emulated
 from evaluators.processes.messages import Warm
 from evaluators.processes.process import MeasuringProcess
 from evaluators.sandbox.environment import device_variables, showing, visible_name
@@ -60,13 +62,18 @@ class StandBy:
 
 
 def environment_of(backend_name: str, index: int) -> dict[str, str]:
-    """No secrets; one device; one thread for numpy; memory that is kept."""
+    """No secrets; one device; one thread for numpy; memory that is kept.
+
+    Raises BackendMissing: an emulated device without a folder for what it builds.
+    """
     kept = device_variables()
     if backend(backend_name).private_process:
         if shown_alone(backend_name):
             kept |= showing([visible_name(backend_name, index)])
             kept.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
         kept |= _KEEPING
+    if emulated(backend_name):  # it builds the emulator, or finds it built
+        kept[CACHE_VARIABLE] = str(cache_folder())
     return {
         **kept,
         **dict.fromkeys(_THREADS, "1"),

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 
+from evaluators.cxx import COMPILER_VARIABLE
 from evaluators.device_info import EMULATE, EMULATED_ORDER, FURTHER_BACKENDS, BackendMissing
 
 _READ: Mapping[str, tuple[str, ...]] = {
@@ -50,6 +51,7 @@ def showing(names: Iterable[str]) -> dict[str, str]:
 
 _KEPT = (
     *("PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL", "KERNEL_SCIENTIST_ROCM"),
+    COMPILER_VARIABLE,
     FURTHER_BACKENDS,
     EMULATE,
     EMULATED_ORDER,

@@ -2,7 +2,7 @@
 
 import bisect
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,58 +12,20 @@ import numpy as np
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.driver import Params
-from evaluators.gpu.resources import Resources, read_resources
+from evaluators.gpu.resources import read_resources
 from evaluators.hip.emulator import launch as abi
-from evaluators.hip.emulator.code_object import CodeObject, Descriptor
+from evaluators.hip.emulator.code_object import CodeObject
+from evaluators.hip.emulator.counts import Executed
 from evaluators.hip.emulator.disassembly import disassemble
 from evaluators.hip.emulator.faults import Area, rejection
-from evaluators.hip.emulator.machine import DONE, FAILED, Run, Window, operations
+from evaluators.hip.emulator.machine import DONE, FAILED, operations
 from evaluators.hip.emulator.program import Program, read_program
+from evaluators.hip.emulator.work import IN_ORDER, Event, Fill, Function, Module, Pending, start
 from evaluators.kernel.plan import LaunchStep
 
 SLICE = 200_000
 """Wavefront-instructions between two looks at the clock: some 20 ms."""
-RESIDENT = 8
-"""Blocks that take turns. Where they wait for others, more come in, up to what the GPU holds."""
 ALIGNMENT = 256
-IN_ORDER = 0
-
-
-@dataclass(slots=True)
-class Event:
-    """done_s: when all before it was done, by time.perf_counter; None before."""
-
-    done_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Module:
-    code: bytes
-    object: CodeObject
-    resources: dict[str, Resources]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
-    """instructions: the program's, with the addresses at which they lie."""
-
-    module: Module
-    symbol: str
-    descriptor: Descriptor
-    program: Program
-    instructions: np.ndarray[Any, Any]
-
-
-@dataclass(slots=True, kw_only=True)
-class Pending:
-    """A launch in the queue. areas: what it may access."""
-
-    function: Function
-    step: LaunchStep
-    kernarg: np.ndarray[Any, Any]
-    areas: Sequence[Area]
-    order: int
-    run: Run | None = None
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
@@ -71,16 +33,14 @@ class EmulatorDriver:
     """All in order on one queue, which moves on while somebody waits for it.
 
     order: IN_ORDER, or where the random order in which wavefronts take turns starts from.
-    executed: how often each instruction of each kernel ran, by symbol; of finished launches.
     """
 
     order: int
     compute_units: int
-    executed: dict[str, "Executed"] = field(default_factory=dict)
     _arrays: dict[int, np.ndarray[Any, Any]] = field(default_factory=dict)
     _starts: list[int] = field(default_factory=list)
     _modules: list[Module] = field(default_factory=list)
-    _queue: deque[Pending | Event | Callable[[], None]] = field(default_factory=deque)
+    _queue: deque["Pending | Event | Fill"] = field(default_factory=deque)
     _fence: tuple[Area, ...] | None = None
     _launches: int = 0
 
@@ -145,7 +105,7 @@ class EmulatorDriver:
     def fill(self, address: int, byte: int, nbytes: int) -> None:
         there = self._bytes(address, nbytes)
         if self._queue:
-            self._queue.append(lambda: there.fill(byte))
+            self._queue.append(Fill(there, byte))
         else:
             there.fill(byte)
 
@@ -233,8 +193,8 @@ class EmulatorDriver:
             work = self._queue.popleft()
             if isinstance(work, Event):
                 work.done_s = time.perf_counter()
-            else:
-                work()
+            elif isinstance(work, Fill):
+                work.there.fill(work.byte)
 
     def _work(self) -> None:
         """A slice of the first launch. Raises Rejected, and forgets the rest."""
@@ -244,7 +204,8 @@ class EmulatorDriver:
         pending = self._queue[0]
         assert isinstance(pending, Pending)
         if pending.run is None:
-            pending.run = self._start(pending)
+            resident = self.resident_blocks(pending.function, pending.step)
+            pending.run = start(pending, self._modules, resident)
         state = pending.run.go_on(SLICE)
         if state == FAILED:
             order = f" (order {self.order})" if self.order else ""
@@ -258,64 +219,11 @@ class EmulatorDriver:
             pending.run.close()
             self._pass()
 
-    def _start(self, pending: Pending) -> Run:
-        function, step = pending.function, pending.step
-        dispatch = abi.packet(step, function.descriptor, int(pending.kernarg.ctypes.data))
-        kernel = function.module.object.kernels[function.symbol]
-        setup = abi.setup(
-            function.descriptor,
-            step,
-            kernarg=pending.kernarg,
-            dispatch=dispatch,
-            stack=bool(kernel.get(".uses_dynamic_stack")),
-        )
-        base = function.module.object.base
-        program = function.program
-        setup.code_start, setup.code_end = base + program.start, base + program.end
-        setup.entry = int(program.at[(function.descriptor.entry - program.start) // 4])
-        setup.seed = pending.order or 1
-        setup.shuffled = pending.order != IN_ORDER
-        setup.undefined_checks = 1
-        blocks = step.grid[0] * step.grid[1] * step.grid[2]
-        most = max(1, self.resident_blocks(function, step))
-        setup.room = blocks if step.cooperative else min(RESIDENT, blocks, most)
-        setup.most_room = max(setup.room, min(most, blocks))
-        own = [(dispatch, False), (pending.kernarg, False)]
-        windows = [
-            _window(Area(start=int(a.ctypes.data), nbytes=a.nbytes, writable=w)) for a, w in own
-        ]
-        for module in self._modules:
-            windows.append(_window(Area(start=module.object.base, nbytes=module.object.nbytes)))
-        windows += [_window(area, number) for number, area in enumerate(pending.areas)]
-        windows.sort(key=lambda window: int(window.start))
-        run = Run(setup, program, function.instructions, windows)
-        run.keep(dispatch, pending.kernarg)
-        return run
-
     def _count(self, pending: Pending) -> None:
         assert pending.run is not None
-        symbol = pending.function.symbol
-        known = self.executed.setdefault(symbol, Executed(program=pending.function.program))
-        known.add(pending.run.hits, pending.step)
-
-
-@dataclass(slots=True)
-class Executed:
-    """How often each instruction of a program ran, by number; waves: wavefronts that began."""
-
-    program: Program
-    hits: Counter[int] = field(default_factory=Counter)
-    waves: int = 0
-
-    def add(self, hits: np.ndarray[Any, Any], step: LaunchStep) -> None:
-        for number in np.flatnonzero(hits):
-            self.hits[int(number)] += int(hits[number])
-        threads = step.block[0] * step.block[1] * step.block[2]
-        self.waves += -(-threads // 64) * step.grid[0] * step.grid[1] * step.grid[2]
-
-
-def _window(area: Area, number: int = 0) -> Window:
-    return Window(start=area.start, end=area.start + area.nbytes, writable=area.writable, id=number)
+        function = pending.function
+        known = function.module.executed.setdefault(function.symbol, Executed(function.program))
+        known.add(pending.run.hits)
 
 
 @lru_cache(maxsize=64)

@@ -47,7 +47,7 @@ def rejection(info: FaultInfo, program: Program, areas: Sequence[Area], order: s
 
 _WHOLE_WAVE = (
     *("undefined_branch", "undefined_exec", "trap", "bad_jump"),
-    *("register_range", "undefined_scalar"),
+    *("register_range", "undefined_scalar", "unwaited"),
 )
 
 
@@ -72,9 +72,14 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
             f"the kernel reads {info.bytes} bytes at {info.address} of LDS that no thread wrote"
         ),
         "undefined_address": "the kernel uses a register that was never written as an address",
+        "undefined_store": "the kernel stores a register that was never written",
         "undefined_branch": "the kernel branches on a register that was never written",
         "undefined_exec": "which lanes are active depends on a register that was never written",
         "undefined_scalar": "the kernel uses a register that was never written as an index",
+        "unwaited": (
+            f"the kernel uses {info.what.decode()}{info.address} before its load is through: "
+            "an s_waitcnt is missing"
+        ),
         "race": f"{does} at {info.address} of LDS that {_others(info)}",
     }
     if kind in plain:
@@ -97,8 +102,8 @@ def _others(info: FaultInfo) -> str:
 
 def _outside(info: FaultInfo, areas: Sequence[Area], does: str) -> tuple[Status, str]:
     def distance(area: Area) -> int:
-        behind = info.address + info.bytes - (area.start + area.nbytes)
-        return max(behind, area.start - info.address)
+        behind = int(info.address) + int(info.bytes) - (area.start + area.nbytes)
+        return max(behind, area.start - int(info.address))
 
     nearest = min(areas, key=distance, default=None)
     if nearest is None or distance(nearest) > NEAR_BYTES:

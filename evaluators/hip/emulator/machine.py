@@ -14,7 +14,15 @@ from evaluators.hip.emulator.program import Operations, Program
 FAULTS = (
     *("none", "outside", "read_only", "outside_lds", "outside_scratch", "unwritten_lds"),
     *("undefined_address", "undefined_branch", "undefined_exec", "trap", "unsupported"),
-    *("bad_jump", "misaligned", "race", "register_range", "undefined_scalar"),
+    *(
+        "bad_jump",
+        "misaligned",
+        "race",
+        "register_range",
+        "undefined_scalar",
+        "unwaited",
+        "undefined_store",
+    ),
 )
 RUNNING, DONE, FAILED = range(3)
 USER_SCALARS = 32

@@ -113,6 +113,8 @@ def _read(one: Any, text: str, operations: Operations, accumulators: int) -> Non
         raise Unknown(mnemonic)
     number = operations.numbers[name]
     one["operation"], one["results"] = number, operations.results[number]
+    if name == "s_waitcnt":
+        one["offset"], one["offset1"] = _count(text, "vmcnt"), _count(text, "lgkmcnt")
     if _UNREAD.match(name):
         return
     if _BRANCH.fullmatch(name):
@@ -133,6 +135,12 @@ def _read(one: Any, text: str, operations: Operations, accumulators: int) -> Non
         part = parts.get(place - int(one["results"]))
         if part is not None:
             one["o"][place]["part"] = part
+
+
+def _count(text: str, counter: str) -> int:
+    """How many accesses an s_waitcnt lets be under way; any number where it doesn't say."""
+    found = re.search(rf"\b{counter}\((\d+)\)", text)
+    return int(found[1]) if found else 2**31 - 1
 
 
 def _selections(fields: dict[str, Any], name: str, sources: int) -> None:

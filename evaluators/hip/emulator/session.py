@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluators.device import Buffer, Compiled
 from evaluators.gpu.session import LOST, GpuSession
+from evaluators.hip.emulator.counts import Executed
 from evaluators.hip.emulator.driver import EmulatorDriver
 from evaluators.hip.emulator.faults import Area
 from evaluators.kernel.plan import Plan
@@ -28,6 +29,24 @@ class EmulatedSession(GpuSession):
     ) -> float:
         with self._fence(buffers):
             return super().run(plan, buffers, deadline_s=deadline_s, prepare=prepare)
+
+    def counts(self) -> Mapping[str, Mapping[str, float]]:
+        """Executed wavefront-instructions by kernel symbol and kind (see counts.kind_of)."""
+        found: dict[str, dict[str, float]] = {}
+        for symbol, executed in self._executed():
+            kinds = found.setdefault(symbol, {})
+            for kind, count in executed.by_kind().items():
+                kinds[kind] = kinds.get(kind, 0.0) + count
+        return found
+
+    def advice(self) -> tuple[str, ...]:
+        """Sentences on what was executed, each once."""
+        said = (line for _, executed in self._executed() for line in executed.advice())
+        return tuple(dict.fromkeys(said))
+
+    def _executed(self) -> Iterator[tuple[str, Executed]]:
+        for module in self._modules.values():
+            yield from module.handle.executed.items()
 
     def close(self) -> None:
         """Gives everything back, after a fault too."""

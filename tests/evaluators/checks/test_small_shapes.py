@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluators.checks.small_shapes import LEAST_SIZE, MOST_BYTES, MOST_FLOPS, costed, split
+from evaluators.checks.shapes import EMULATED_BYTES, EMULATED_FLOPS, LEAST_SIZE, costed, split
 from evaluators.tasks.task_file import load_task, shipped_tasks
 
 
@@ -12,8 +12,8 @@ def test_costs_are_taken_on_small_versions_of_the_benchmarks(name: str) -> None:
     found = costed(task, "hip")
     assert found
     for shape in found:
-        assert task.nbytes(shape) <= MOST_BYTES
-        assert task.flops is None or task.flops.evaluate(shape.dims) <= MOST_FLOPS
+        assert task.nbytes(shape) <= EMULATED_BYTES
+        assert task.flops is None or task.flops.evaluate(shape.dims) <= EMULATED_FLOPS
         assert max(shape.dims.values()) >= LEAST_SIZE
 
 

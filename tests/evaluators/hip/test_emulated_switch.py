@@ -1,7 +1,10 @@
 """What gives emulated devices, who inherits it, and what it leaves as it was."""
 
+from pathlib import Path
+
 import pytest
 
+from evaluators.cxx import CACHE_VARIABLE, COMPILER_VARIABLE
 from evaluators.device import shown_alone, times
 from evaluators.device_info import EMULATE, EMULATED_ORDER, BackendMissing, emulated, emulating
 from evaluators.processes.stand_by import environment_of
@@ -18,6 +21,19 @@ def test_it_holds_for_a_while_and_is_inherited(monkeypatch: pytest.MonkeyPatch) 
         assert "HIP_VISIBLE_DEVICES" not in inherited
     assert not emulated("hip")
     assert times("hip") and shown_alone("hip")
+
+
+def test_who_builds_the_emulator_inherits_the_compiler_and_the_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A measuring process has no HOME."""
+    monkeypatch.setenv(COMPILER_VARIABLE, "clang++")
+    monkeypatch.delenv(CACHE_VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with emulating(True, "hip", asked_by="--emulate"):
+        inherited = environment_of("hip", 0)
+    assert inherited[COMPILER_VARIABLE] == "clang++"
+    assert inherited[CACHE_VARIABLE] == str(tmp_path / "kernel-scientist")
 
 
 def test_what_was_set_before_stays(monkeypatch: pytest.MonkeyPatch) -> None:

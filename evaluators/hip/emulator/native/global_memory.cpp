@@ -86,7 +86,17 @@ bool buffer_addresses(Wave& w, const Instruction& in, u32 first, u32 bytes, u64*
 
 void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape, const u64* at, u64 outside) {
     u32 words = (shape.bytes + 3) / 4;
-    u32 x[4][LANES] = {}, gone[4][LANES] = {};
+    u32 x[4][LANES] = {};
+    if (space == Space::global && shape.bytes >= 4 && w.launch->undefined_memory.empty() &&
+        within_cached(w, at, w.exec & ~outside, shape.bytes, false)) {
+        for (u64 left = w.exec & ~outside; left; left &= left - 1) {
+            u32 l = __builtin_ctzll(left);
+            for (u32 i = 0; i < words; ++i) memcpy(&x[i][l], reinterpret_cast<u8*>(at[l]) + 4 * i, 4);
+        }
+        for (u32 i = 0; i < words; ++i) put32(w, register_of(w, in, 0, i), x[i], w.exec);
+        return;
+    }
+    u32 gone[4][LANES] = {};
     bool any = false;
     for (u64 left = w.exec & ~outside; left; left &= left - 1) {
         u32 l = __builtin_ctzll(left);
@@ -128,10 +138,24 @@ void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape
         if (any) fetch32(w, in, data, gone[i], true, i);
     }
     u32 shift = shape.half == 2 ? 16 : 0;
+    if (space == Space::global && shape.bytes >= 4 && !any && w.launch->undefined_memory.empty() &&
+        within_cached(w, at, w.exec & ~outside, shape.bytes, true)) {
+        for (u64 left = w.exec & ~outside; left; left &= left - 1) {
+            u32 l = __builtin_ctzll(left);
+            for (u32 i = 0; i < words; ++i) memcpy(reinterpret_cast<u8*>(at[l]) + 4 * i, &x[i][l], 4);
+        }
+        return;
+    }
     for (u64 left = w.exec & ~outside; left; left &= left - 1) {
         u32 l = __builtin_ctzll(left);
         Place place;
         if (!place_of(w, space, at[l], shape.bytes, true, l, place)) return;
+        // Parts that are undefined may be padding that nobody reads; a whole one is a mistake.
+        if (any && !place.undefined) {
+            u32 all = shape.bytes == 1 ? 0xff : shape.bytes == 2 ? 0xffff : ~0u, known = 0;
+            for (u32 i = 0; i < words; ++i) known |= ~(gone[i][l] >> shift) & all;
+            if (!known) return fail(w, Fault::undefined_store, l, at[l], shape.bytes, 1);
+        }
         for (u32 i = 0; i < words; ++i) {
             u32 n = shape.bytes < 4 ? shape.bytes : 4;
             Place part{place.bytes + 4 * i, place.undefined ? place.undefined + 4 * i : nullptr, place.global + 4 * i};

@@ -180,6 +180,17 @@ struct Or {
     }
 };
 
+struct AndNot {  // a & ~b
+    static u64 of(u64, const u64* u, u32, const u64* x) {
+        return (u[0] & (~x[1] | u[1])) | (u[1] & (x[0] | u[0]));
+    }
+};
+struct OrNot {  // a | ~b
+    static u64 of(u64, const u64* u, u32, const u64* x) {
+        return (u[0] & (x[1] | u[1])) | (u[1] & (~x[0] | u[0]));
+    }
+};
+
 template <class T> void shadow(Wave& w, const Instruction& in, u32 k, u64* out) {
     u32 word[LANES];
     fetch32(w, in, k, word, true, 0);
@@ -234,11 +245,25 @@ template <class F, class Rule, class D, class... S> struct Lanewise {
         constexpr u32 n = sizeof...(S);
         std::tuple<value_of<S>[LANES]...> x;
         (fetch<S>(w, in, 1 + I, std::get<I>(x)), ...);
-        alignas(64) u64 made[LANES];
         F f{};
-        for (u32 l = 0; l < LANES; ++l) made[l] = result_bits<D>(w, in, f(std::get<I>(x)[l]...));
         u64 holes = 0;
         ((holes |= holes_of(w, in, 1 + I, As<S>::words)), ...);
+        // Most instructions are of 32 bits, without modifiers: a loop that becomes vector code.
+        constexpr bool direct = As<D>::bits == 32;
+        if constexpr (direct) {
+            bool flushes = std::is_same_v<D, f32> && flushes_results32(w);
+            if (!(holes & w.exec) && !(in.flags & CLAMPED) && !in.omod && !flushes) {
+                alignas(64) u32 quick[LANES];
+                for (u32 l = 0; l < LANES; ++l) {
+                    auto y = f(std::get<I>(x)[l]...);
+                    if constexpr (std::is_same_v<D, f32>) quick[l] = bits_of(f32(y));
+                    else quick[l] = u32(y);
+                }
+                return store32(w, in, 0, quick, written_lanes(w, in));
+            }
+        }
+        alignas(64) u64 made[LANES];
+        for (u32 l = 0; l < LANES; ++l) made[l] = result_bits<D>(w, in, f(std::get<I>(x)[l]...));
         if (!(holes & w.exec)) return store<D>(w, in, made, nullptr);
         u64 missing[n ? n : 1][LANES], gone[LANES];
         (shadow<S>(w, in, 1 + I, missing[I]), ...);

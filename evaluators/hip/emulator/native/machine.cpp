@@ -1,12 +1,13 @@
 // Launches: blocks start, wavefronts take turns, and the first fault ends it. The interface is C.
 #include "memory.hpp"
 #include "tables.hpp"
+#include "waits.hpp"
 
 namespace {
 const Table& table() {
     static const Table all = [] {
         Table t;
-        vector_integer(t), vector_real(t), vector_convert(t), vector_packed(t), vector_compare(t);
+        vector_integer(t), vector_bits(t), vector_real(t), vector_convert(t), vector_packed(t), vector_compare(t);
         vector_across(t), scalar_arithmetic(t), scalar_control(t), global_memory(t), lds_memory(t), matrix(t);
         return t;
     }();
@@ -114,9 +115,13 @@ u64 turn(Wave& w, u64 most) {
         const Instruction& in = launch.code[w.pc];
         launch.hits[w.pc] += 1;
         launch.lanes[w.pc] += __builtin_popcountll(w.exec);
+        Access access = Access(launch.classes[in.operation]);
+        if (under_way(w.waits)) check_waits(w, in, access);
+        if (failed(w)) break;
         launch.handlers[in.operation](w, in);
         ++done;
         if (failed(w)) break;
+        if (access != Access::none) note_access(w, in, access);
         ++w.pc;
     }
     w.yields = false;
@@ -184,6 +189,12 @@ Launch* ks_launch(const Setup* s) {
         return all;
     }();
     launch->handlers = handlers.data();
+    static std::vector<u8> classes = [] {
+        std::vector<u8> all;
+        for (const Entry& one : table()) all.push_back(u8(access_of(one.name)));
+        return all;
+    }();
+    launch->classes = classes.data();
     return launch;
 }
 

@@ -30,6 +30,18 @@ inline bool reachable(Wave& w, u64 address, u32 bytes, bool writes, u32 lane) {
     return true;
 }
 
+// Whether all these lanes' accesses lie within the window that was used last.
+inline bool within_cached(const Wave& w, const u64* at, u64 lanes, u32 bytes, bool writes) {
+    if (writes && !w.cached.writable) return false;
+    u64 low = ~u64(0), high = 0;
+    for (u32 l = 0; l < LANES; ++l) {
+        bool on = lanes >> l & 1;
+        low = on && at[l] < low ? at[l] : low;
+        high = on && at[l] > high ? at[l] : high;
+    }
+    return low >= w.cached.start && high <= w.cached.end && w.cached.end - high >= bytes;
+}
+
 inline u32 memory_undefined(const Wave& w, u64 address) {
     const auto& map = w.launch->undefined_memory;
     if (map.empty()) return 0;
@@ -89,8 +101,14 @@ inline bool lds_words(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
 // Whether somebody wrote these bytes of the block's LDS; fails the launch when not.
 inline bool lds_written(Wave& w, u32 offset, u32 bytes, u32 lane) {
     if (!w.launch->undefined_checks) return true;
-    for (u32 i = 0; i < bytes; ++i)
-        if (!w.block->lds_written[offset + i]) {
+    const u8* written = w.block->lds_written.data() + offset;
+    u32 i = 0, word;
+    for (; i + 4 <= bytes; i += 4) {
+        memcpy(&word, written + i, 4);
+        if (word != 0x01010101) break;
+    }
+    for (; i < bytes; ++i)
+        if (!written[i]) {
             fail(w, Fault::unwritten_lds, lane, offset, bytes);
             return false;
         }

@@ -24,6 +24,7 @@ template <class F, class Rule, int S, class D, class... A> struct Scalars {
     template <size_t... I> static void go(Wave& w, const Instruction& in, std::index_sequence<I...>) {
         constexpr u32 first = std::is_void_v<D> ? 0 : 1;
         u32 scc = w.scc;
+        u64 made = 0, gone = 0;
         u64 u[] = {missing<A>(w, in.o[first + I])..., 0}, x[] = {u64(value<A>(w, in.o[first + I]))..., 0};
         bool spoilt = (S & reads) && w.scc_undefined;
         for (u64 one : u) spoilt |= one != 0;
@@ -31,12 +32,15 @@ template <class F, class Rule, int S, class D, class... A> struct Scalars {
         if constexpr (std::is_void_v<D>) {
             f(value<A>(w, in.o[first + I])..., scc);
         } else {
-            u64 made = u64(f(value<A>(w, in.o[first + I])..., scc)), gone = 0;
+            made = u64(f(value<A>(w, in.o[first + I])..., scc));
             if (sizeof(D) == 4) made = u32(made);
             if (spoilt) gone = (S & reads) && w.scc_undefined ? ~u64(0) : Rule::of(made, u, sizeof...(A), x);
             result<D>(w, in.o[0], made, gone);
         }
-        if (S & sets) w.scc = scc, w.scc_undefined = spoilt;
+        if (!(S & sets)) return;
+        w.scc = scc;
+        // Of bitwise operations: whether the result is 0, which one known bit that is set settles.
+        w.scc_undefined = std::is_same_v<Rule, Everything> ? spoilt : gone && !(made & ~gone);
     }
     static void run(Wave& w, const Instruction& in) { go(w, in, std::index_sequence_for<A...>{}); }
 };
@@ -169,8 +173,8 @@ void scalar_arithmetic(Table& t) {
 #define LOGIC(NAME, RULE, BODY) \
     soft<RULE, u32, sets, u32, u32>("s_" NAME "_b32", [](u32 a, u32 b, u32& c) { u32 r = BODY; c = r != 0; return r; }), \
     soft<RULE, u64, sets, u64, u64>("s_" NAME "_b64", [](u64 a, u64 b, u32& c) { u64 r = BODY; c = r != 0; return r; })
-    add({LOGIC("and", And, a & b), LOGIC("or", Or, a | b), LOGIC("xor", Bitwise, a ^ b), LOGIC("andn2", Bitwise, a & ~b),
-         LOGIC("orn2", Bitwise, a | ~b), LOGIC("nand", And, ~(a & b)), LOGIC("nor", Or, ~(a | b)), LOGIC("xnor", Bitwise, ~(a ^ b))});
+    add({LOGIC("and", And, a & b), LOGIC("or", Or, a | b), LOGIC("xor", Bitwise, a ^ b), LOGIC("andn2", AndNot, a & ~b),
+         LOGIC("orn2", OrNot, a | ~b), LOGIC("nand", And, ~(a & b)), LOGIC("nor", Or, ~(a | b)), LOGIC("xnor", Bitwise, ~(a ^ b))});
 #undef LOGIC
     add({
         so<u32, sets, u32, u32>("s_lshl_b32", [](u32 a, u32 b, u32& c) { u32 r = a << (b & 31); c = r != 0; return r; }),

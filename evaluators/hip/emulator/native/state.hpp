@@ -60,7 +60,7 @@ struct Instruction {
 enum class Fault : u32 {
     none, outside, read_only, outside_lds, outside_scratch, unwritten_lds, undefined_address,
     undefined_branch, undefined_exec, trap, unsupported, bad_jump, misaligned, race, register_range,
-    undefined_scalar
+    undefined_scalar, unwaited, undefined_store
 };
 
 struct FaultInfo {
@@ -106,6 +106,16 @@ struct Block {
     std::vector<Wave*> members;
 };
 
+// What is under way to a wavefront's registers: accesses are numbered as they are issued, and
+// s_waitcnt says up to which number they are through. Scalar loads come in any order.
+constexpr u32 MOST_VECTORS = 512;
+struct Waits {
+    u32 vector_issued, vector_through, local_issued, local_through;
+    bool scalar_under_way;
+    u32 vector_until[MOST_VECTORS], local_until[MOST_VECTORS];  // by vector register
+    u32 scalar_until[SCALARS];
+};
+
 struct Wave {
     Block* block;
     Launch* launch;
@@ -124,6 +134,7 @@ struct Wave {
     std::vector<u8> scratch, scratch_undefined;  // [LANES][bytes]
     bool ended, waiting, yields, synchronised;
     Window cached;
+    Waits waits;
 };
 
 struct Random {
@@ -144,6 +155,7 @@ struct Launch {
     u64 code_start, code_end;
     const i32* at;  // (address - code_start) / 4 -> instruction's number, or -1
     const Handler* handlers;
+    const u8* classes;  // see waits.hpp
     std::vector<Window> windows;
     u32 entry;
     u32 grid[3], size[3];

@@ -3,6 +3,7 @@
 #include "lanes.hpp"
 
 void vector_integer(Table&);
+void vector_bits(Table&);
 void vector_real(Table&);
 void vector_convert(Table&);
 void vector_packed(Table&);
