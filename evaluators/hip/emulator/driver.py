@@ -122,8 +122,7 @@ class EmulatorDriver:
         areas = self._fence
         if areas is None:
             areas = tuple(Area(start=a, nbytes=array.nbytes) for a, array in self._arrays.items())
-        self._launches += 1
-        order = (self.order and hash((self.order, self._launches)) & 0x7FFFFFFF) or IN_ORDER
+        order = self._order_of(function, step)
         self._queue.append(
             Pending(function=function, step=step, kernarg=kernarg, areas=areas, order=order)
         )
