@@ -43,9 +43,15 @@ template <Space S> bool addresses(Wave& w, const Instruction& in, u32 vector, u3
     return true;
 }
 
-// Buffer accesses: o[first] vector addresses, then descriptor and scalar offset. outside: lanes
-// whose access the descriptor's size cuts off (they read 0, and write nothing).
-bool buffer_addresses(Wave& w, const Instruction& in, u32 first, u32 bytes, u64* out, u64& outside) {
+// By word of an access: lanes for which the buffer's size cuts it off (they read 0, and write
+// nothing). Words are checked one by one, so that the first ones may be inside.
+struct Cut {
+    u64 word[4];
+};
+constexpr Cut NONE{};
+
+// Buffer accesses: o[first] vector addresses, then descriptor and scalar offset.
+bool buffer_addresses(Wave& w, const Instruction& in, u32 first, u32 bytes, u64* out, Cut& outside) {
     u64 index[LANES] = {}, offset[LANES] = {};
     const Operand& a = in.o[first];
     if (in.flags & IDXEN) {
@@ -71,25 +77,26 @@ bool buffer_addresses(Wave& w, const Instruction& in, u32 first, u32 bytes, u64*
         return false;
     }
     u32 soffset = uniform32(w, in.o[first + 2], 32, 0);
-    outside = 0;
+    outside = NONE;
     for (u32 l = 0; l < LANES; ++l) {
         u64 inner = offset[l] + u64(u32(in.offset));
         // Raw: the bytes are counted; structured: records, and bytes within one.
         bool structured = stride && in.flags & IDXEN;
-        bool cut = structured ? index[l] >= records || inner + bytes > stride
-                              : inner + bytes > (stride ? u64(stride) * records : u64(records));
-        if (cut) outside |= u64(1) << l;
+        u64 size = structured ? (index[l] < records ? stride : 0) : stride ? u64(stride) * records : records;
+        for (u32 i = 0; 4 * i < bytes; ++i)
+            if (inner + std::min(4 * i + 4, bytes) > size) outside.word[i] |= u64(1) << l;
         out[l] = base + soffset + inner + index[l] * stride;
     }
     return true;
 }
 
-void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape, const u64* at, u64 outside) {
+void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape, const u64* at, const Cut& outside) {
     u32 words = (shape.bytes + 3) / 4;
     u32 x[4][LANES] = {};
-    if (space == Space::global && shape.bytes >= 4 && w.launch->undefined_memory.empty() &&
-        within_cached(w, at, w.exec & ~outside, shape.bytes, false)) {
-        for (u64 left = w.exec & ~outside; left; left &= left - 1) {
+    u64 some = w.exec & ~outside.word[0], whole = w.exec & ~outside.word[words - 1];
+    if (space == Space::global && shape.bytes >= 4 && some == whole && w.launch->undefined_memory.empty() &&
+        within_cached(w, at, some, shape.bytes, false)) {
+        for (u64 left = some; left; left &= left - 1) {
             u32 l = __builtin_ctzll(left);
             for (u32 i = 0; i < words; ++i) memcpy(&x[i][l], reinterpret_cast<u8*>(at[l]) + 4 * i, 4);
         }
@@ -98,10 +105,11 @@ void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape,
     }
     u32 gone[4][LANES] = {};
     bool any = false;
-    for (u64 left = w.exec & ~outside; left; left &= left - 1) {
-        u32 l = __builtin_ctzll(left);
+    for (u64 left = some; left; left &= left - 1) {
+        u32 l = __builtin_ctzll(left), count = words;
+        while (outside.word[count - 1] >> l & 1) --count;
         Place place;
-        if (!place_of(w, space, at[l], shape.bytes, false, l, place)) return;
+        if (!place_of(w, space, at[l], std::min(4 * count, shape.bytes), false, l, place)) return;
         if (shape.bytes < 4) {
             u32 v = u32(read_bytes(place.bytes, shape.bytes));
             if (shape.sign) v = shape.bytes == 1 ? u32(i32(i8(v))) : u32(i32(i16(v)));
@@ -110,7 +118,7 @@ void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape,
             any |= gone[0][l] != 0;
             continue;
         }
-        for (u32 i = 0; i < words; ++i) {
+        for (u32 i = 0; i < count; ++i) {
             memcpy(&x[i][l], place.bytes + 4 * i, 4);
             Place part{place.bytes + 4 * i, place.undefined ? place.undefined + 4 * i : nullptr, place.global + 4 * i};
             gone[i][l] = u32(undefined_at(w, part, 4));
@@ -129,7 +137,7 @@ void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape,
     for (u32 i = 0; i < words; ++i) put32(w, register_of(w, in, 0, i), x[i], w.exec, any ? gone[i] : nullptr);
 }
 
-void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape, u32 data, const u64* at, u64 outside) {
+void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape, u32 data, const u64* at, const Cut& outside) {
     u32 words = (shape.bytes + 3) / 4;
     u32 x[4][LANES], gone[4][LANES];
     bool any = holes_of(w, in, data, words) & w.exec;
@@ -138,25 +146,27 @@ void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape
         if (any) fetch32(w, in, data, gone[i], true, i);
     }
     u32 shift = shape.half == 2 ? 16 : 0;
-    if (space == Space::global && shape.bytes >= 4 && !any && w.launch->undefined_memory.empty() &&
-        within_cached(w, at, w.exec & ~outside, shape.bytes, true)) {
-        for (u64 left = w.exec & ~outside; left; left &= left - 1) {
+    u64 some = w.exec & ~outside.word[0], whole = w.exec & ~outside.word[words - 1];
+    if (space == Space::global && shape.bytes >= 4 && some == whole && !any && w.launch->undefined_memory.empty() &&
+        within_cached(w, at, some, shape.bytes, true)) {
+        for (u64 left = some; left; left &= left - 1) {
             u32 l = __builtin_ctzll(left);
             for (u32 i = 0; i < words; ++i) memcpy(reinterpret_cast<u8*>(at[l]) + 4 * i, &x[i][l], 4);
         }
         return;
     }
-    for (u64 left = w.exec & ~outside; left; left &= left - 1) {
-        u32 l = __builtin_ctzll(left);
+    for (u64 left = some; left; left &= left - 1) {
+        u32 l = __builtin_ctzll(left), count = words;
+        while (outside.word[count - 1] >> l & 1) --count;
         Place place;
-        if (!place_of(w, space, at[l], shape.bytes, true, l, place)) return;
+        if (!place_of(w, space, at[l], std::min(4 * count, shape.bytes), true, l, place)) return;
         // Parts that are undefined may be padding that nobody reads; a whole one is a mistake.
         if (any && !place.undefined) {
             u32 all = shape.bytes == 1 ? 0xff : shape.bytes == 2 ? 0xffff : ~0u, known = 0;
-            for (u32 i = 0; i < words; ++i) known |= ~(gone[i][l] >> shift) & all;
+            for (u32 i = 0; i < count; ++i) known |= ~(gone[i][l] >> shift) & all;
             if (!known) return fail(w, Fault::undefined_store, l, at[l], shape.bytes, 1);
         }
-        for (u32 i = 0; i < words; ++i) {
+        for (u32 i = 0; i < count; ++i) {
             u32 n = shape.bytes < 4 ? shape.bytes : 4;
             Place part{place.bytes + 4 * i, place.undefined ? place.undefined + 4 * i : nullptr, place.global + 4 * i};
             write_place(w, part, x[i][l] >> shift, n, any ? gone[i][l] >> shift : 0);
@@ -166,11 +176,11 @@ void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape
 
 template <Space S, u32 I> void load(Wave& w, const Instruction& in) {
     u64 at[LANES];
-    if (addresses<S>(w, in, 1, 2, at)) load_lanes(w, in, S, LOADS[I], at, 0);
+    if (addresses<S>(w, in, 1, 2, at)) load_lanes(w, in, S, LOADS[I], at, NONE);
 }
 template <Space S, u32 I> void store(Wave& w, const Instruction& in) {
     u64 at[LANES];
-    if (addresses<S>(w, in, 0, 2, at)) store_lanes(w, in, S, STORES[I], 1, at, 0);
+    if (addresses<S>(w, in, 0, 2, at)) store_lanes(w, in, S, STORES[I], 1, at, NONE);
 }
 // From memory straight to LDS: at M0 plus the instruction's offset, a word a lane.
 void to_lds(Wave& w, const Instruction& in, const Shape& shape, const u64* at, u64 outside, u32 lds_offset) {
@@ -196,14 +206,16 @@ template <u32 I> void global_to_lds(Wave& w, const Instruction& in) {
     if (addresses<Space::global>(w, in, 0, 1, at)) to_lds(w, in, LOADS[I], at, 0, u32(in.offset));
 }
 template <u32 I> void buffer_load(Wave& w, const Instruction& in) {
-    u64 at[LANES], outside;
+    u64 at[LANES];
+    Cut outside;
     bool lds = in.flags & TO_LDS;
     if (!buffer_addresses(w, in, lds ? 0 : 1, LOADS[I].bytes, at, outside)) return;
-    if (lds) to_lds(w, in, LOADS[I], at, outside, u32(in.offset));
+    if (lds) to_lds(w, in, LOADS[I], at, outside.word[0], u32(in.offset));
     else load_lanes(w, in, Space::global, LOADS[I], at, outside);
 }
 template <u32 I> void buffer_store(Wave& w, const Instruction& in) {
-    u64 at[LANES], outside;
+    u64 at[LANES];
+    Cut outside;
     if (buffer_addresses(w, in, 1, STORES[I].bytes, at, outside)) store_lanes(w, in, Space::global, STORES[I], 0, at, outside);
 }
 
@@ -212,9 +224,10 @@ template <Space S, bool Buffer, u32 I> void atomic(Wave& w, const Instruction& i
     const Atomic& how = ATOMICS[I];
     bool returns = in.flags & RETURNS;
     u32 first = returns && !Buffer ? 1 : 0, data = Buffer ? 0 : first + 1;
-    u64 at[LANES], outside = 0;
+    u64 at[LANES];
+    Cut outside = NONE;
     if (Buffer ? !buffer_addresses(w, in, 1, how.bytes, at, outside) : !addresses<S>(w, in, first, first + 2, at)) return;
-    atomic_lanes(w, in, S, how, data, how.compares ? data : ~0u, at, w.exec & ~outside, returns, false);
+    atomic_lanes(w, in, S, how, data, how.compares ? data : ~0u, at, w.exec & ~outside.word[how.bytes / 4 - 1], returns, false);
 }
 
 std::vector<std::string>& names() {

@@ -93,7 +93,8 @@ template <u32 I, bool Returns> void atomic(Wave& w, const Instruction& in) {
     for (u64 left = w.exec; left; left &= left - 1) {
         u32 l = __builtin_ctzll(left);
         if (at[l] + how.bytes > w.block->lds.size()) continue;  // told by atomic_lanes
-        if (how.change != exchange && !lds_written(w, u32(at[l]), how.bytes, l)) return;
+        if (how.change != exchange && !lds_written(w, u32(at[l]), how.bytes))
+            return fail(w, Fault::unwritten_lds, l, at[l], how.bytes);
     }
     // ds_cmpst: what is expected, then what is stored.
     u32 data = how.compares ? first + 2 : first + 1;
@@ -160,7 +161,7 @@ template <int Sign> void append(Wave& w, const Instruction& in) {
     u64 address = (w.s[M0] >> 16) + u32(in.offset);
     Place place;
     bool inside = address + 4 <= w.block->lds.size();
-    if (inside && !lds_written(w, u32(address), 4, 0)) return;
+    if (inside && !lds_written(w, u32(address), 4)) return fail(w, Fault::unwritten_lds, 0, address, 4);
     if (!place_of(w, Space::lds, address, 4, true, 0, place)) return;
     u32 old, made[LANES];
     memcpy(&old, place.bytes, 4);

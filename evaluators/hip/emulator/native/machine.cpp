@@ -84,9 +84,9 @@ Block* new_block(Launch& launch, u64 number) {
     block->waves = (threads_of(launch) + LANES - 1) / LANES;
     block->lds.resize(launch.lds_bytes);
     for (size_t i = 0; i < block->lds.size(); ++i) block->lds[i] = u8(launch.random.next());
-    block->lds_undefined.assign(launch.lds_bytes, 0);
+    block->lds_undefined.assign(launch.lds_bytes, launch.undefined_checks ? 0xff : 0);
     block->lds_written.assign(launch.lds_bytes, 0);
-    block->words.assign(launch.lds_bytes / 4 + 2, LdsWord{0, 0, 0});
+    block->halves.assign(launch.lds_bytes / 2 + 2, LdsHalf{0, 0, 0});
     for (u32 i = 0; i < block->waves; ++i) block->members.push_back(new_wave(launch, *block, i));
     return block;
 }
@@ -120,12 +120,12 @@ u64 turn(Wave& w, u64 most) {
         if (failed(w)) break;
         launch.handlers[in.operation](w, in);
         ++done;
+        ++launch.executed;  // which the clock is
         if (failed(w)) break;
         if (access != Access::none) note_access(w, in, access);
         ++w.pc;
     }
     w.yields = false;
-    launch.executed += done;
     if (w.ended) ++w.block->ended;
     if (w.waiting) ++w.block->waiting;
     if (w.ended || w.waiting) release_barrier(*w.block);

@@ -94,10 +94,29 @@ template <Element A, Element B, u32 Side, u32 Depth, u32 Blocks> void mfma(Wave&
     // EXEC is ignored: all lanes are written.
     bool spoilt = holes_a || holes_b || holes_c;
     if (spoilt)
-        for (u32 i = 0; i < sums; ++i) {
-            fetch32(w, in, 3, gone[i], true, constant_c ? 0 : i);
-            if (holes_a || holes_b) for (u32 l = 0; l < LANES; ++l) gone[i][l] = ~0u;
+        for (u32 i = 0; i < sums; ++i) fetch32(w, in, 3, gone[i], true, constant_c ? 0 : i);
+    if (holes_a || holes_b) {
+        for (u32 i = 0; i < words; ++i) {
+            fetch32(w, in, 1, a[i], true, i);
+            fetch32(w, in, 2, b[i], true, i);
         }
+        constexpr u32 mask = bits == 32 ? ~0u : (1u << bits) - 1;
+        for (u32 n = 0; n < Blocks; ++n) {
+            u32 rows[Side] = {}, columns[Side] = {}, lane, at;
+            for (u32 i = 0; i < Side; ++i)
+                for (u32 k = 0; k < Depth; ++k) {
+                    grid.place(a_block(n, in.cbsz, in.abid), i, k, lane, at);
+                    rows[i] |= a[at * bits / 32][lane] >> at * bits % 32 & mask;
+                    grid.place(n, i, k, lane, at);
+                    columns[i] |= b[at * bits / 32][b_lane(lane, in.blgp)] >> at * bits % 32 & mask;
+                }
+            for (u32 i = 0; i < Side; ++i)
+                for (u32 j = 0; j < Side; ++j) {
+                    grid.sum(n, i, j, lane, at);
+                    if (rows[i] | columns[j]) gone[at][lane] = ~0u;
+                }
+        }
+    }
     for (u32 i = 0; i < sums; ++i) put32(w, register_of(w, in, 0, i), d[i], ALL, spoilt ? gone[i] : nullptr);
 }
 
@@ -108,7 +127,13 @@ template <u32 Side, u32 Depth, u32 Blocks> void mfma64(Wave& w, const Instructio
     u64 c[sums][LANES];
     fetch<u64>(w, in, 1, a);
     fetch<u64>(w, in, 2, b);
-    bool spoilt = holes_of(w, in, 1, 2) || holes_of(w, in, 2, 2) || holes_of(w, in, 3, 2 * sums);
+    u64 holes_a = holes_of(w, in, 1, 2), holes_b = holes_of(w, in, 2, 2), holes_c[sums];
+    for (u32 i = 0; i < sums; ++i) {
+        Instruction part = in;
+        bool vector = in.o[3].kind == Kind::vector;
+        if (vector) part.o[3].index += 2 * i;
+        holes_c[i] = holes_of(w, part, 3, 2);
+    }
     for (u32 i = 0; i < sums; ++i) {
         u32 low[LANES], high[LANES];
         bool vector = in.o[3].kind == Kind::vector;
@@ -117,9 +142,10 @@ template <u32 Side, u32 Depth, u32 Blocks> void mfma64(Wave& w, const Instructio
         for (u32 l = 0; l < LANES; ++l) c[i][l] = low[l] | u64(high[l]) << 32;
     }
     u32 gone[LANES], low[LANES], high[LANES];
-    memset(gone, 0xff, sizeof gone);
     for (u32 r = 0; r < sums; ++r) {
+        bool spoilt = holes_a || holes_b || holes_c[r];
         for (u32 l = 0; l < LANES; ++l) {
+            gone[l] = holes_c[r] >> l & 1 ? ~0u : 0;
             u32 n = Blocks > 1 ? l / Side % Blocks : 0, j = l % Side;
             u32 i = Side == 16 ? 4 * r + l / 16 : l / 16;
             double sum = real64(c[r][l]);
@@ -127,6 +153,7 @@ template <u32 Side, u32 Depth, u32 Blocks> void mfma64(Wave& w, const Instructio
             for (u32 k = 0; k < Depth; ++k) {
                 u32 from_a = Blocks > 1 ? 16 * k + Side * a_block(n, in.cbsz, in.abid) + i : 16 * k + i;
                 u32 from_b = Blocks > 1 ? 16 * k + Side * n + j : 16 * k + j;
+                if ((holes_a >> from_a | holes_b >> from_b) & 1) gone[l] = ~0u;
                 double x = real64(a[from_a]), y = real64(b[from_b]);
                 sum = std::fma(in.blgp & 1 ? -x : x, in.blgp & 2 ? -y : y, sum);
             }

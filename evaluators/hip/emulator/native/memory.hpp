@@ -77,41 +77,37 @@ struct Place {
     u64 global;  // its address there
 };
 
-inline bool lds_words(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
+inline bool lds_halves(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
     Block& block = *w.block;
     if (!w.launch->undefined_checks || block.waves == 1 || w.synchronised) return true;
     u16 me = u16(w.index + 1);
-    for (u32 i = offset / 4; i <= (offset + bytes - 1) / 4; ++i) {
-        LdsWord& word = block.words[i];
-        if (word.epoch != block.epoch) word = {block.epoch, 0, 0};
-        u16 other = word.writer && word.writer != me ? word.writer
-                    : writes && word.reader && word.reader != me ? word.reader : 0;
-        // Two writes may be of one value, and parts of a word of neighbours.
-        if (other && bytes >= 4 && (!writes || word.reader == other)) {
+    for (u32 i = offset / 2; i <= (offset + bytes - 1) / 2; ++i) {
+        LdsHalf& half = block.halves[i];
+        if (half.epoch != block.epoch) half = {block.epoch, 0, 0};
+        // Two writes may be of one value, and bytes of a half of neighbours.
+        u16 other = writes ? half.reader : half.writer;
+        if (other && other != me && bytes >= 2) {
             w.launch->fault.other_wave = other == 0xffff ? 0xffff : u32(other - 1);
-            fail(w, Fault::race, lane, i * 4, bytes, writes);
+            fail(w, Fault::race, lane, offset, bytes, writes);
             return false;
         }
-        if (writes) word.writer = me;
-        else word.reader = word.reader && word.reader != me ? 0xffff : me;
+        if (writes) half.writer = me;
+        else half.reader = half.reader && half.reader != me ? 0xffff : me;
     }
     return true;
 }
 
-// Whether somebody wrote these bytes of the block's LDS; fails the launch when not.
-inline bool lds_written(Wave& w, u32 offset, u32 bytes, u32 lane) {
+// Whether somebody wrote these bytes of the block's LDS.
+inline bool lds_written(const Wave& w, u32 offset, u32 bytes) {
     if (!w.launch->undefined_checks) return true;
     const u8* written = w.block->lds_written.data() + offset;
     u32 i = 0, word;
     for (; i + 4 <= bytes; i += 4) {
         memcpy(&word, written + i, 4);
-        if (word != 0x01010101) break;
+        if (word != 0x01010101) return false;
     }
     for (; i < bytes; ++i)
-        if (!written[i]) {
-            fail(w, Fault::unwritten_lds, lane, offset, bytes);
-            return false;
-        }
+        if (!written[i]) return false;
     return true;
 }
 
@@ -141,8 +137,10 @@ inline bool place_of(Wave& w, Space space, u64 address, u32 bytes, bool writes, 
         fail(w, Fault::outside_lds, lane, address, bytes, writes);
         return false;
     }
-    if (!writes && !lds_written(w, u32(address), bytes, lane)) return false;
-    if (!lds_words(w, u32(address), bytes, writes, lane)) return false;
+    // Compilers read more than counts, so do whole tiles: what matters is what becomes of it.
+    if (!writes && !w.unwritten.bytes && !lds_written(w, u32(address), bytes))
+        w.unwritten = {w.pc, lane, u32(address), bytes};
+    if (!lds_halves(w, u32(address), bytes, writes, lane)) return false;
     out = {block.lds.data() + address, block.lds_undefined.data() + address, 0};
     if (writes) memset(block.lds_written.data() + address, 1, bytes);
     return true;

@@ -74,6 +74,11 @@ struct FaultInfo {
     char what[128];
 };
 
+// A wavefront's first read of LDS that nobody had written; bytes: 0: none.
+struct Unwritten {
+    u32 instruction, lane, address, bytes;
+};
+
 struct Window {
     u64 start, end;
     u32 writable, id;
@@ -88,7 +93,7 @@ struct Entry {
     u32 results;  // leading operands that are written
 };
 
-struct LdsWord {
+struct LdsHalf {
     u32 epoch;
     u16 writer, reader;  // waves plus one; 0: none, 0xffff: several
 };
@@ -102,7 +107,7 @@ struct Block {
     u32 waves, ended, waiting;
     u32 epoch;  // how many barriers all have passed
     std::vector<u8> lds, lds_undefined, lds_written;
-    std::vector<LdsWord> words;
+    std::vector<LdsHalf> halves;
     std::vector<Wave*> members;
 };
 
@@ -134,6 +139,7 @@ struct Wave {
     std::vector<u8> scratch, scratch_undefined;  // [LANES][bytes]
     bool ended, waiting, yields, synchronised;
     Window cached;
+    Unwritten unwritten;
     Waits waits;
 };
 
@@ -191,6 +197,15 @@ inline void fail(Wave& w, Fault fault, u32 lane = 0, u64 address = 0, u32 bytes 
     info.address = address;
     info.writes = writes;
     strncpy(info.what, what, sizeof info.what - 1);
+    bool undefined = fault == Fault::undefined_address || fault == Fault::undefined_branch || fault == Fault::undefined_exec ||
+                     fault == Fault::undefined_scalar || fault == Fault::undefined_store;
+    if (!undefined || !w.unwritten.bytes) return;  // else: most likely from there
+    info.fault = Fault::unwritten_lds;
+    info.instruction = w.unwritten.instruction;
+    info.lane = w.unwritten.lane;
+    info.address = w.unwritten.address;
+    info.bytes = w.unwritten.bytes;
+    info.writes = 0;
 }
 
 inline void unsupported(Wave& w, const char* what) { fail(w, Fault::unsupported, 0, 0, 0, 0, what); }

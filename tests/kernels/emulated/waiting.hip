@@ -1,0 +1,116 @@
+// Blocks that wait for each other, through global memory.
+struct Scan {
+    static constexpr unsigned long long PART = 1ull << 32, WHOLE = 2ull << 32;
+};
+
+// Decoupled look-back: a block adds up what those before it have told so far.
+__global__ void look_back(const int *x, int *y, unsigned long long *told, int *ticket) {
+    __shared__ int sums[256];
+    __shared__ int number, before;
+    const int t = threadIdx.x;
+    if (t == 0) number = atomicAdd(ticket, 1);
+    __syncthreads();
+    const int block = number;
+    sums[t] = x[block * 256 + t];
+    __syncthreads();
+    for (int by = 1; by < 256; by <<= 1) {
+        const int other = t >= by ? sums[t - by] : 0;
+        __syncthreads();
+        sums[t] += other;
+        __syncthreads();
+    }
+    if (t == 0) {
+        const int mine = sums[255];
+        int sum = 0;
+        if (block > 0) atomicExch(&told[block], Scan::PART | (unsigned)mine);
+        for (int at = block - 1; at >= 0; --at) {
+            unsigned long long found;
+            do found = __hip_atomic_load(&told[at], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
+            while (found >> 32 == 0);
+            sum += (int)(unsigned)found;
+            if (found >= Scan::WHOLE) break;
+        }
+        atomicExch(&told[block], Scan::WHOLE | (unsigned)(sum + mine));
+        before = sum;
+    }
+    __syncthreads();
+    y[block * 256 + t] = sums[t] + before;
+}
+
+// The first blocks wait for the last ones, which must be let in.
+__global__ void chain_from_the_end(const int *x, int *y, volatile int *flag, volatile int *sum) {
+    __shared__ int before;
+    const int block = gridDim.x - 1 - blockIdx.x;
+    if (threadIdx.x == 0) {
+        int found = 0;
+        if (block > 0) {
+            while (flag[block - 1] == 0) {}
+            __threadfence();
+            found = sum[block - 1];
+        }
+        sum[block] = found + x[block];
+        __threadfence();
+        flag[block] = 1;
+        before = found;
+    }
+    __syncthreads();
+    y[block * blockDim.x + threadIdx.x] = before;
+}
+
+__device__ void all_blocks(int *arrived, int wanted) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(arrived, 1);
+        while (__hip_atomic_load(arrived, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) < wanted)
+            __builtin_amdgcn_s_sleep(1);
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+__global__ void neighbours_four_times(int *x, int *y, int *arrived) {
+    const int n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int round = 1; round <= 4; ++round) {
+        y[i] = x[(i + 1) % n] + x[i];
+        all_blocks(arrived, (2 * round - 1) * gridDim.x);
+        x[i] = y[(i + 1) % n];
+        all_blocks(arrived, 2 * round * gridDim.x);
+    }
+}
+
+__global__ void last_block_adds_up(const float *x, float *parts, float *y, unsigned *done) {
+    __shared__ float waves[4];
+    __shared__ bool last;
+    const int t = threadIdx.x;
+    float v = x[blockIdx.x * 256 + t];
+    for (int by = 32; by; by >>= 1) v += __shfl_down(v, by);
+    if (!(t & 63)) waves[t >> 6] = v;
+    __syncthreads();
+    if (t == 0) {
+        parts[blockIdx.x] = waves[0] + waves[1] + waves[2] + waves[3];
+        __threadfence();
+        last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last || t >= 64) return;
+    v = t < gridDim.x ? ((volatile float *)parts)[t] : 0;
+    for (int by = 32; by; by >>= 1) v += __shfl_down(v, by);
+    if (t == 0) *y = v;
+}
+
+__global__ void lock_in_lds(int *y) {
+    __shared__ int lock, sum;
+    const int t = threadIdx.x;
+    if (t == 0) lock = sum = 0;
+    __syncthreads();
+    if (t % 64 == 0) {
+        while (atomicCAS(&lock, 0, 1) != 0) {}
+        __threadfence_block();
+        sum = sum + t + 1;
+        __threadfence_block();
+        atomicExch(&lock, 0);
+    }
+    __syncthreads();
+    if (t == 0) y[0] = sum;
+}
