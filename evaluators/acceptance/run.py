@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluators.acceptance.child import DEVICE_LOST
@@ -22,6 +22,8 @@ CHILD = (sys.executable, "-m", "evaluators.acceptance.child")
 ROOT = Path(__file__).parents[2]
 PREFERRED: tuple[str, ...] = ("hip", "cuda", "cpu")
 _POLL_S = 0.1
+EMULATED_PATIENCE = 4.0
+"""How much longer sections may take where the processor does a GPU's work, and may be busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +67,13 @@ def accept(
     chosen = [one for one in sections() if not only or one.name in only]
     if unknown := set(only) - {one.name for one in chosen}:
         raise ValueError(f"no section {', '.join(sorted(unknown))}")
+    timed = times(backend_name)
+    patience = 1.0 if timed else EMULATED_PATIENCE
     started = time.monotonic()
     results: list[Result] = []
-    for section in chosen:
-        left_s = started + budget_s - time.monotonic()
+    for one in chosen:
+        section = replace(one, deadline_s=one.deadline_s * patience)
+        left_s = started + budget_s * patience - time.monotonic()
         run = _SectionRun(section, backend_name, child, tell)
         results += run.results(min(section.deadline_s, left_s))
     seconds = time.monotonic() - started
@@ -76,7 +81,7 @@ def accept(
         backend=backend_name,
         results=tuple(results),
         seconds=seconds,
-        timed=times(backend_name),
+        timed=timed,
     )
 
 

@@ -1,4 +1,5 @@
-// A gather. Planted: 1 its index, 2 its bound, 3 its direction are in a register never written.
+// A gather. Planted: 1 its index, 2 its bound, 3 its direction, 4 what it
+// stores are in a register never written.
 #ifndef PLANTED
 #define PLANTED 0
 #endif
@@ -29,5 +30,8 @@ extern "C" __global__ void unwritten_register(const float* x, float* y, int n) {
             asm volatile("" ::: "memory");
         }
     }
+#if PLANTED == 4
+    asm volatile("v_mov_b32 %0, v49" : "=v"(found) : : "v49");
+#endif
     y[threadIdx.x] = found;
 }

@@ -190,6 +190,7 @@ def _twins() -> Mapping[str, Twin]:
         _one_block("lds_overrun", wide, np.diff(wide, append=wide[-1:])),
         _one_block("scratch_overrun", bins, np.array(full, np.int32), 20),
         _one_block("read_only", x, x * x),
+        _one_block("wait_count", x, x + x),
         _one_block("unknown_instruction", x, x),
         Twin(
             name="endless_loop",
@@ -262,6 +263,13 @@ FAULTS = (
         planted=3,
         said="branches on a register that was never written",
     ),
+    Fault(
+        name="a register never written is stored",
+        of="unwritten_register",
+        planted=4,
+        said="stores a register that was never written",
+    ),
+    Fault(name="no s_waitcnt", of="wait_count", said=r"uses v\d+ before its load is through"),
     Fault(
         name="beyond LDS",
         of="lds_overrun",

@@ -49,7 +49,7 @@ def test_an_fp8_product_of_64(compiler: Compiler, tile: int, order: int) -> None
     task = load_task(GEMM)
     text = (GEMM / "seeds" / "fp8_mfma_gemm.hip").read_text()
     kernel = parse_kernel(text).with_params({"TILE": tile, "BM": 64, "BN": 64, "BK": 64})
-    shape = Workload(dims={"M": 64, "N": 64, "K": 64}, suite="held_out")
+    shape = Workload(dims={"M": 64, "N": 64, "K": 64}, suite="benchmarks")
     compiled = compiler.compile(kernel, [kernel.plan(task, shape.dims)])
     device = open_emulated(0, order=order)
     policy = TimingPolicy(deadline_cap_s=DEADLINE_S)
