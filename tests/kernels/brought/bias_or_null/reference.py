@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def reference(x, bias, **_):
+    return {"y": np.maximum(x if bias is None else x + bias, 0)}

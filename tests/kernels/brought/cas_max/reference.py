@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def reference(x, **_):
+    return {"most": np.abs(x).max(keepdims=True)}

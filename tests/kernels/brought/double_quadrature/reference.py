@@ -1,0 +1,6 @@
+import numpy as np
+
+
+def reference(w, N, **_):
+    t = (np.arange(N) + 0.5) / N
+    return {"total": np.array([(w * 4 / (1 + t * t)).sum() / (N * np.pi)])}

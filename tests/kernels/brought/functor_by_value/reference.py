@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def reference(x, **_):
+    return {"y": np.where(x > 0, x, 0.125 * x)}

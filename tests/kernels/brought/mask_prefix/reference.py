@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def reference(x, **_):
+    return {"y": np.cumsum(x, axis=1)}
