@@ -1,3 +1,5 @@
+"""One step of Adam with bias correction."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Add a bias, where there is one, and clamp below at zero."""
+
 import numpy as np
 
 

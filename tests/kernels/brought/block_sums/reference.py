@@ -1,3 +1,5 @@
+"""Sum of squares by blocks; the host adds the blocks' sums."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Exclusive or inclusive running count of set flags up to every element's block of 64."""
+
 import numpy as np
 
 

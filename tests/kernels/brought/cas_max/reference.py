@@ -1,3 +1,5 @@
+"""Largest magnitude of a vector, by atomics on bits."""
+
 import numpy as np
 
 

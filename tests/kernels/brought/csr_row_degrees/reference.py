@@ -1,3 +1,5 @@
+"""Weighted degree of every node of a CSR graph, a warp a node."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Sparse matrix times vector, CSR, one thread a row."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Block-scaled 8-bit floats to float32."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Midpoint rule for 4 / (1 + t^2) scaled by weights, summed in double precision."""
+
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-import numpy as np
+"""Neighbour differences inside of blocks of 64 on the lower block triangle."""
 
 
 def reference(x, y, B, **_):

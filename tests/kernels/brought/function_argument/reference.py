@@ -1,3 +1,5 @@
+"""Softsign, given to a kernel as a function."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Leaky rectifier with a slope that travels in a functor."""
+
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-import numpy as np
+"""Rows of a table by 64-bit indices."""
 
 
 def reference(table, ids, **_):

@@ -1,3 +1,5 @@
+"""Product of (1 + x / 64) along every row."""
+
 import numpy as np
 
 

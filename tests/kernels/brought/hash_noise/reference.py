@@ -1,3 +1,5 @@
+"""Uniform noise from a hash of the index, added to x."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Histogram of bytes in 256 bins."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Sliding minimum over three neighbours."""
+
 import numpy as np
 
 

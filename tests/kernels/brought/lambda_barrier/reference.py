@@ -1,3 +1,5 @@
+"""Largest magnitude of every row by a generic tree."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Gram matrix of rows, of which only the lower triangle is asked for."""
+
 import numpy as np
 
 

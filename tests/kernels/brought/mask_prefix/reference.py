@@ -1,3 +1,5 @@
+"""Running sum along every row."""
+
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-import numpy as np
+"""Largest element of every row; one block of 32 threads a row."""
 
 
 def reference(x, **_):

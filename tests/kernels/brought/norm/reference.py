@@ -1,3 +1,5 @@
+"""Euclidean norm of every row."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Mean of the first lengths[b] vectors of every sequence; zero of none."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""Luma of an interleaved RGB image, rounded down in integer arithmetic."""
+
 import numpy as np
 
 

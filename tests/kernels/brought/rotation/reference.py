@@ -1,3 +1,5 @@
+"""Eight points turned by a unit quaternion."""
+
 import numpy as np
 
 

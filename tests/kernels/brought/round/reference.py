@@ -1,3 +1,5 @@
+"""Quantise to bytes with a step of 1/32 around 128."""
+
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-import numpy as np
+"""Twice the elements of a matrix that lies in rows of LD elements."""
 
 
 def reference(a, **_):

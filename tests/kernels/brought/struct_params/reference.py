@@ -1,3 +1,5 @@
+"""Affine map with clamping, its numbers in a struct."""
+
 import numpy as np
 
 

@@ -1,3 +1,5 @@
+"""The k largest values of every row, in falling order, with their places; ties in any order."""
+
 import numpy as np
 
 
