@@ -29,9 +29,10 @@ class Node:
         free: frozenset[Node] = frozenset().union(*(a.free for a in args))
         self.level: int = max((a.level for a in args), default=0)
         if op == "var":
-            free |= {self}
+            free = frozenset({self})
         elif op == "reduce":
-            free -= {args[0]}
+            variable, body = args
+            free = (body.free - {variable}) | variable.args[0].free
             self.level += 1
         self.free = free
 

@@ -1,0 +1,364 @@
+"""Row kernels: outputs that need reductions along one axis, and then each element by itself."""
+
+from dataclasses import dataclass
+
+from evaluators.tasks.arguments import Argument
+from evaluators.tasks.task import Task
+from operators.catalog.formula.code import Statements, Unwritable
+from operators.catalog.formula.node import Graph, Node
+from operators.catalog.formula.signature import Signature, ctype, pointer, size_name, sized
+from operators.catalog.formula.trace import Formula, Output
+
+NEUTRAL = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
+JOINS = {
+    "sum": "a + b",
+    "prod": "a * b",
+    "max": "a > b ? a : b",
+    "min": "a < b ? a : b",
+    "any": "a != 0 || b != 0",
+    "all": "a != 0 && b != 0",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """An element that is read at each step along a row. contiguous: with neighbours beside it.
+
+    element: its text, at `c`. start: where contiguous ones of a row begin.
+    """
+
+    name: str
+    element: str
+    contiguous: bool
+    base: str = ""
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sum:
+    """One reduction: of what (value), how, and what its result is called."""
+
+    name: str
+    how: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """An element of an output at `c`. base: where LANES of them begin, at `c0`; empty where they
+    don't lie beside each other, or are no floating-point numbers."""
+
+    name: str
+    element: str
+    value: str  # among LANES of them
+    single: str  # alone, in the output's type
+    base: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """One loop along a row. before: statements once a row; streams: what it reads."""
+
+    before: tuple[str, ...]
+    extent: str
+    streams: tuple[Stream, ...]
+    lines: tuple[str, ...]
+    sums: tuple[Sum, ...] = ()
+    stores: tuple["Store", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowKernel:
+    """What the template needs."""
+
+    args: str
+    parameters: str
+    headers: list[str]
+    real: str
+    rows: str  # how many, for the front matter
+    rows_in_c: str
+    decode: tuple[str, ...]
+    passes: tuple[Pass, ...]
+    after: tuple[str, ...]
+    singles: tuple[tuple[str, str], ...]  # element of an output and its value, once a row
+    passed: str  # the arguments' names
+    streams: tuple[Stream, ...] = ()
+    aligned: tuple[str, ...] = ()
+
+    @property
+    def divides(self) -> bool:
+        """Whether elements are divided by a value of the row."""
+        return any("QUOTIENT" in line for step in self.passes for line in step.lines)
+
+    @property
+    def joins(self) -> dict[str, str]:
+        """Of the reductions that there are, by name."""
+        used = {one.how for step in self.passes for one in step.sums}
+        return {how: text for how, text in JOINS.items() if how in used}
+
+
+def row_kernel(task: Task, found: Formula) -> RowKernel:
+    """Raises Unwritable where the formula is of another kind."""
+    return _Rows(task, found).kernel()
+
+
+class _Rows:
+    def __init__(self, task: Task, found: Formula) -> None:
+        self.task, self.found = task, found
+        self.signature = Signature(task)
+        self.graph: Graph = found.graph
+        self.reductions = self._reductions()
+        self.inner = {o.name: self._inner(o) for o in found.outputs}
+        self.outer = self._outer()
+        self.row = Statements(self.signature.style, "v")
+        self._streams: dict[str, Stream] = {}
+        self._extents: set[str] = set()
+
+    def _reductions(self) -> list[Node]:
+        unique: dict[Node, None] = {}
+        for output in self.found.outputs:
+            unique.update(dict.fromkeys(output.element.reductions()))
+        if any(one.value not in NEUTRAL for one in unique):
+            raise Unwritable("places of extremes")
+        if not unique:
+            raise Unwritable("nothing is reduced")
+        return list(unique)
+
+    def _inner(self, output: Output) -> Node | None:
+        """The output's own axis along a row: its last, if no reduction depends on it."""
+        if not output.axes:
+            return None
+        last = output.axes[-1]
+        depends = any(last in one.free for one in output.element.reductions())
+        return None if depends or last not in output.element.free else last
+
+    def _outer(self) -> tuple[Node, ...]:
+        """The axes whose values a row stands for, the same for all outputs."""
+        found = {
+            tuple(a for a in output.axes if a is not self.inner[output.name])
+            for output in self.found.outputs
+        }
+        if len(found) != 1:
+            raise Unwritable("outputs of different rows")
+        (outer,) = found
+        for one in self.reductions:
+            if one.args[0].args[0].free or not one.free <= set(outer):
+                raise Unwritable("a reduction that is no row's")
+        return outer
+
+    def kernel(self) -> RowKernel:
+        decode = self._decode()
+        passes = [self._reducing(level) for level in self._levels()]
+        final = self._writing()
+        after_lines = self._taken()
+        singles = []
+        for output in self.found.outputs:
+            if self.inner[output.name] is None:
+                value = self.row.of(output.element)
+                singles.append((self._element(output), self._stored(output, value)))
+        after = (*after_lines, *self._taken())
+        if final is not None:
+            passes.append(final)
+        streams = self._kept(passes)
+        return RowKernel(
+            args=self.signature.args,
+            parameters=self.signature.parameters,
+            headers=self.signature.headers,
+            real=self.signature.real,
+            rows=self._rows_text(plan=True),
+            rows_in_c=self._rows_text(plan=False),
+            decode=decode,
+            passes=tuple(passes),
+            after=after,
+            singles=tuple(singles),
+            passed=self.signature.passed,
+            streams=streams,
+            aligned=tuple(sorted(self._extents)),
+        )
+
+    def _levels(self) -> list[list[Node]]:
+        """Reductions that one loop can do together: they need only earlier ones."""
+        groups: dict[tuple[int, str], list[Node]] = {}
+        for one in self.reductions:
+            groups.setdefault((one.level, self._extent(one.args[0])), []).append(one)
+        return [groups[key] for key in sorted(groups)]
+
+    def _extent(self, variable: Node) -> str:
+        return self.row.of(variable.args[0])
+
+    def _rows_text(self, *, plan: bool) -> str:
+        texts = []
+        for axis in self.outer:
+            node = axis.args[0]
+            texts.append(_size_text(node, plan))
+        return " * ".join(texts) or "1"
+
+    def _decode(self) -> tuple[str, ...]:
+        """The outer indices from the row's number, the last one fastest."""
+        lines, rest = [], "row"
+        for place, axis in reversed(list(enumerate(self.outer))):
+            name = f"i{place}"
+            self.row.names[axis] = name
+            size = _size_text(axis.args[0], plan=False)
+            if place == 0:
+                lines.append(f"const int {name} = {rest};")
+            else:
+                lines.append(f"const int {name} = {rest} % {size};")
+                lines.append(f"const int rest{place} = {rest} / {size};")
+                rest = f"rest{place}"
+        return tuple(lines)
+
+    def _taken(self) -> tuple[str, ...]:
+        """The row's statements since the last time."""
+        lines, self.row.lines = self.row.lines, []
+        return tuple(lines)
+
+    def _loop(self, variable: Node) -> Statements:
+        loop = Statements(self.signature.style, "e", outer=self.row, variable=variable)
+        loop.names[variable] = "c"
+        return loop
+
+    def _reducing(self, group: list[Node]) -> Pass:
+        extent = self._extent(group[0].args[0])
+        variable = group[0].args[0]
+        loop = self._loop(variable)
+        streams = []
+        for one in group:
+            streams += self._read(one.args[1], variable, loop)
+        sums = [
+            Sum(name=f"r{self.reductions.index(one)}", how=one.value, value=loop.of(one.args[1]))
+            for one in group
+        ]
+        before = self._taken()
+        for one, total in zip(group, sums, strict=True):
+            self.row.names[one] = total.name
+        return Pass(
+            before=before,
+            extent=extent,
+            streams=tuple(dict.fromkeys(streams)),
+            lines=tuple(loop.lines),
+            sums=tuple(sums),
+        )
+
+    def _writing(self) -> Pass | None:
+        full = [o for o in self.found.outputs if self.inner[o.name] is not None]
+        if not full:
+            return None
+        streams: list[Stream] = []
+        stores = []
+        first = self.inner[full[0].name]
+        assert first is not None
+        loop = self._loop(first)
+        extents = set()
+        for output in full:
+            variable = self.inner[output.name]
+            assert variable is not None
+            extents.add(self._extent(variable))
+            element = self.graph.replaced(output.element, {variable: first})
+            streams += self._read(element, first, loop)
+            value = loop.of(element)
+            stores.append(self._store(output, value))
+        if len(extents) != 1:
+            raise Unwritable("outputs whose rows differ in length")
+        return Pass(
+            before=self._taken(),
+            extent=extents.pop(),
+            streams=tuple(dict.fromkeys(streams)),
+            lines=tuple(loop.lines),
+            stores=tuple(stores),
+        )
+
+    def _read(self, body: Node, variable: Node, loop: Statements) -> list[Stream]:
+        """The loads along the row, read at the loop's start."""
+        found = []
+        for node in body.walk():
+            if node.op != "load" or variable not in node.free or node in loop.names:
+                continue
+            if any(variable in a.free and a.op != "var" for a in node.args):
+                gathers = [a for a in node.args if any(n.op == "load" for n in a.walk())]
+                if gathers:
+                    continue  # an index that is itself read: the statements do it
+            texts = tuple(loop.of(a) for a in node.args)
+            element = self.signature.load(node, texts)
+            argument = self.signature.argument(node.value)
+            stream = self._stream(element, node, argument, texts)
+            loop.names[node] = stream.name
+            found.append(stream)
+        return found
+
+    def _stream(
+        self, element: str, node: Node, argument: Argument, texts: tuple[str, ...]
+    ) -> Stream:
+        if element not in self._streams:
+            last = texts[-1]
+            alone = not any("c" == t or "e" in t for t in texts[:-1])
+            contiguous = last == "c" and alone
+            if contiguous:
+                self._extents.add(self._row_length(argument))
+            self._streams[element] = Stream(
+                name=f"x{len(self._streams)}",
+                element=element,
+                contiguous=contiguous and node.kind == "float",
+                base=pointer(argument.name)
+                + " + "
+                + self.signature.offset(argument, (*texts[:-1], "c0")),
+            )
+        return self._streams[element]
+
+    def _row_length(self, argument: Argument) -> str:
+        return sized(argument.dimensions[-1].text)
+
+    def _kept(self, passes: list[Pass]) -> tuple[Stream, ...]:
+        """Streams that several passes of the same length read."""
+        counts: dict[Stream, int] = {}
+        for one in passes:
+            if one.extent == passes[0].extent:
+                for stream in one.streams:
+                    counts[stream] = counts.get(stream, 0) + 1
+        first = passes[0].streams
+        return tuple(
+            s for s, count in counts.items() if count > 1 and s in first and s.contiguous
+        )
+
+    def _store(self, output: Output, value: str) -> Store:
+        argument = self.signature.argument(output.name)
+        base = ""
+        if argument.floating:
+            texts = [*(self.row.names[axis] for axis in output.axes[:-1]), "c0"]
+            base = f"{pointer(argument.name)} + {self.signature.offset(argument, tuple(texts))}"
+            self._extents.add(self._row_length(argument))
+        return Store(
+            name=f"y{self.task.outputs.index(argument)}",
+            element=self._element(output),
+            value=value,
+            single=self._stored(output, value),
+            base=base,
+        )
+
+    def _element(self, output: Output) -> str:
+        argument = self.signature.argument(output.name)
+        texts = [
+            "c" if axis is self.inner[output.name] else self.row.names[axis]
+            for axis in output.axes
+        ]
+        return f"{pointer(argument.name)}[{self.signature.offset(argument, tuple(texts))}]"
+
+    def _stored(self, output: Output, value: str) -> str:
+        kind = ctype(self.signature.argument(output.name))
+        return value if kind == self.signature.real else f"static_cast<{kind}>({value})"
+
+
+def _size_text(node: Node, plan: bool) -> str:
+    """A size for the front matter, or as C."""
+    match node.op:
+        case "const":
+            return str(node.value)
+        case "size":
+            return str(node.value) if plan else size_name(node.value)
+        case "add" | "subtract" | "multiply" | "floor_divide":
+            sign = {"add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//"}[node.op]
+            if not plan:
+                sign = sign.replace("//", "/")
+            a, b = (_size_text(one, plan) for one in node.args)
+            return f"({a} {sign} {b})"
+    raise Unwritable(f"the size {node}")
