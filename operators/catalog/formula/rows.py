@@ -6,7 +6,8 @@ from evaluators.tasks.arguments import Argument
 from evaluators.tasks.task import Task
 from operators.catalog.formula.code import Statements, Unwritable
 from operators.catalog.formula.node import Graph, Node
-from operators.catalog.formula.signature import Signature, ctype, pointer, size_name, sized
+from operators.catalog.formula.signature import Flat, Signature, ctype, pointer
+from operators.catalog.formula.sizes_text import size_text
 from operators.catalog.formula.trace import Formula, Output
 
 NEUTRAL = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
@@ -82,6 +83,7 @@ class RowKernel:
     after: tuple[str, ...]
     singles: tuple[tuple[str, str], ...]  # element of an output and its value, once a row
     passed: str  # the arguments' names
+    plan_extent: str  # of the last pass, for the front matter
     streams: tuple[Stream, ...] = ()
     aligned: tuple[str, ...] = ()
 
@@ -98,14 +100,59 @@ class RowKernel:
 
 
 def row_kernel(task: Task, found: Formula) -> RowKernel:
-    """Raises Unwritable where the formula is of another kind."""
-    return _Rows(task, found).kernel()
+    """Of outputs with reductions. Raises Unwritable where the formula is of another kind."""
+    kernel = _Rows(task, found, signature_of(task, found))
+    if not kernel.reductions:
+        raise Unwritable("nothing is reduced")
+    return kernel.kernel()
+
+
+def element_kernel(task: Task, found: Formula) -> RowKernel:
+    """Of outputs whose elements are each by themselves. Raises Unwritable."""
+    flat = _flat(task, found)
+    kernel = _Rows(task, flat or found, Flat(task) if flat else signature_of(task, found))
+    if kernel.reductions:
+        raise Unwritable("something is reduced")
+    made = kernel.kernel()
+    if made.singles or len(made.passes) != 1:
+        raise Unwritable("outputs of single elements")
+    return made
+
+
+def signature_of(task: Task, found: Formula) -> Signature:
+    guarded = any(n.op == "where" for o in found.outputs for n in o.element.walk())
+    return Signature(task, guarded)
+
+
+def _flat(task: Task, found: Formula) -> Formula | None:
+    """The same over one axis, where every argument that is read lies as the outputs do."""
+    shapes = {tuple(d.text for d in task_output.dimensions) for task_output in task.outputs}
+    if len(shapes) != 1:
+        return None
+    (shape,) = shapes
+    graph = found.graph
+    total = graph.const(1)
+    for axis in found.outputs[0].axes:
+        total = graph.call("multiply", total, axis.args[0])
+    all_of_them = graph.var("i0", total)
+    outputs = []
+    for output in found.outputs:
+        by: dict[Node, Node] = {}
+        for node in output.element.loads():
+            argument = next(a for a in task.arguments if a.name == node.value)
+            if node.args != output.axes or tuple(d.text for d in argument.dimensions) != shape:
+                return None
+            by[node] = graph.load(node.value, (all_of_them,), node.kind)
+        element = graph.replaced(output.element, by)
+        if element.free - {all_of_them}:
+            return None
+        outputs.append(Output(name=output.name, axes=(all_of_them,), element=element))
+    return Formula(graph=graph, outputs=tuple(outputs))
 
 
 class _Rows:
-    def __init__(self, task: Task, found: Formula) -> None:
-        self.task, self.found = task, found
-        self.signature = Signature(task)
+    def __init__(self, task: Task, found: Formula, signature: Signature) -> None:
+        self.task, self.found, self.signature = task, found, signature
         self.graph: Graph = found.graph
         self.reductions = self._reductions()
         self.inner = {o.name: self._inner(o) for o in found.outputs}
@@ -120,8 +167,6 @@ class _Rows:
             unique.update(dict.fromkeys(output.element.reductions()))
         if any(one.value not in NEUTRAL for one in unique):
             raise Unwritable("places of extremes")
-        if not unique:
-            raise Unwritable("nothing is reduced")
         return list(unique)
 
     def _inner(self, output: Output) -> Node | None:
@@ -172,9 +217,14 @@ class _Rows:
             after=after,
             singles=tuple(singles),
             passed=self.signature.passed,
+            plan_extent=self._plan_extent(),
             streams=streams,
             aligned=tuple(sorted(self._extents)),
         )
+
+    def _plan_extent(self) -> str:
+        inner = next((one for one in self.inner.values() if one is not None), None)
+        return size_text(inner.args[0], plan=True) if inner is not None else "1"
 
     def _levels(self) -> list[list[Node]]:
         """Reductions that one loop can do together: they need only earlier ones."""
@@ -184,13 +234,13 @@ class _Rows:
         return [groups[key] for key in sorted(groups)]
 
     def _extent(self, variable: Node) -> str:
-        return self.row.of(variable.args[0])
+        return size_text(variable.args[0], plan=False)
 
     def _rows_text(self, *, plan: bool) -> str:
         texts = []
         for axis in self.outer:
             node = axis.args[0]
-            texts.append(_size_text(node, plan))
+            texts.append(size_text(node, plan=plan))
         return " * ".join(texts) or "1"
 
     def _decode(self) -> tuple[str, ...]:
@@ -199,7 +249,7 @@ class _Rows:
         for place, axis in reversed(list(enumerate(self.outer))):
             name = f"i{place}"
             self.row.names[axis] = name
-            size = _size_text(axis.args[0], plan=False)
+            size = size_text(axis.args[0], plan=False)
             if place == 0:
                 lines.append(f"const int {name} = {rest};")
             else:
@@ -272,41 +322,55 @@ class _Rows:
         """The loads along the row, read at the loop's start."""
         found = []
         for node in body.walk():
-            if node.op != "load" or variable not in node.free or node in loop.names:
-                continue
-            if any(variable in a.free and a.op != "var" for a in node.args):
-                gathers = [a for a in node.args if any(n.op == "load" for n in a.walk())]
-                if gathers:
-                    continue  # an index that is itself read: the statements do it
-            texts = tuple(loop.of(a) for a in node.args)
-            element = self.signature.load(node, texts)
-            argument = self.signature.argument(node.value)
-            stream = self._stream(element, node, argument, texts)
-            loop.names[node] = stream.name
-            found.append(stream)
+            if node.op == "load" and variable in node.free and node not in loop.names:
+                stream = self._stream(node, variable)
+                if stream is not None:
+                    loop.names[node] = stream.name
+                    found.append(stream)
         return found
 
-    def _stream(
-        self, element: str, node: Node, argument: Argument, texts: tuple[str, ...]
-    ) -> Stream:
+    def _stream(self, node: Node, variable: Node) -> Stream | None:
+        """None where an index along the row is more than the variable and an offset."""
+        argument = self.signature.argument(node.value)
+        texts: list[str] = []
+        for index in node.args:
+            if variable not in index.free:
+                texts.append(self.row.of(index))
+            elif index is variable:
+                texts.append("c")
+            elif index.op == "add" and variable in index.args:
+                (offset,) = (one for one in index.args if one is not variable)
+                if variable in offset.free:
+                    return None
+                texts.append(f"c + {self.row.of(offset)}")
+            else:
+                return None
+        element = self.signature.load(node, tuple(texts))
         if element not in self._streams:
-            last = texts[-1]
-            alone = not any("c" == t or "e" in t for t in texts[:-1])
-            contiguous = last == "c" and alone
-            if contiguous:
-                self._extents.add(self._row_length(argument))
-            self._streams[element] = Stream(
-                name=f"x{len(self._streams)}",
-                element=element,
-                contiguous=contiguous and node.kind == "float",
-                base=pointer(argument.name)
-                + " + "
-                + self.signature.offset(argument, (*texts[:-1], "c0")),
-            )
+            self._streams[element] = self._new_stream(element, node, argument, texts)
         return self._streams[element]
 
-    def _row_length(self, argument: Argument) -> str:
-        return sized(argument.dimensions[-1].text)
+    def _new_stream(
+        self, element: str, node: Node, argument: Argument, texts: list[str]
+    ) -> Stream:
+        *others, last = texts
+        contiguous = (
+            node.kind == "float"
+            and last.startswith("c")
+            and not any(text.startswith("c") for text in others)
+            and "min(" not in element
+        )
+        if contiguous:
+            self._extents.add(self.signature.row_length(argument))
+            if offset := last.removeprefix("c").removeprefix(" + "):
+                self._extents.add(offset)
+        base = (*others, "c0" + last.removeprefix("c"))
+        return Stream(
+            name=f"x{len(self._streams)}",
+            element=element,
+            contiguous=contiguous,
+            base=f"{pointer(argument.name)} + {self.signature.offset(argument, base)}",
+        )
 
     def _kept(self, passes: list[Pass]) -> tuple[Stream, ...]:
         """Streams that several passes of the same length read."""
@@ -326,7 +390,7 @@ class _Rows:
         if argument.floating:
             texts = [*(self.row.names[axis] for axis in output.axes[:-1]), "c0"]
             base = f"{pointer(argument.name)} + {self.signature.offset(argument, tuple(texts))}"
-            self._extents.add(self._row_length(argument))
+            self._extents.add(self.signature.row_length(argument))
         return Store(
             name=f"y{self.task.outputs.index(argument)}",
             element=self._element(output),
@@ -346,19 +410,3 @@ class _Rows:
     def _stored(self, output: Output, value: str) -> str:
         kind = ctype(self.signature.argument(output.name))
         return value if kind == self.signature.real else f"static_cast<{kind}>({value})"
-
-
-def _size_text(node: Node, plan: bool) -> str:
-    """A size for the front matter, or as C."""
-    match node.op:
-        case "const":
-            return str(node.value)
-        case "size":
-            return str(node.value) if plan else size_name(node.value)
-        case "add" | "subtract" | "multiply" | "floor_divide":
-            sign = {"add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//"}[node.op]
-            if not plan:
-                sign = sign.replace("//", "/")
-            a, b = (_size_text(one, plan) for one in node.args)
-            return f"({a} {sign} {b})"
-    raise Unwritable(f"the size {node}")

@@ -3,8 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from evaluators.tasks.arguments import Argument
+from evaluators.expression import Expression
+from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
+from operators.catalog.formula.bounds import Unknown, interval
 from operators.catalog.formula.code import Style, Unwritable
 from operators.catalog.formula.node import Node
 
@@ -34,11 +36,24 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Signature:
-    """All of a task's arguments in order, then its dims."""
+    """All of a task's arguments in order, then its dims.
+
+    guarded: whether some elements are read under a condition.
+    """
 
     task: Task
+    guarded: bool = False
+
+    @property
+    def workloads(self) -> list[Workload]:
+        return [
+            one
+            for by_backend in self.task.suites.values()
+            for shapes in by_backend.values()
+            for one in shapes
+        ]
 
     @property
     def args(self) -> str:
@@ -79,11 +94,38 @@ class Signature:
         return next(a for a in self.task.arguments if a.name == name)
 
     def load(self, node: Node, indices: tuple[str, ...]) -> str:
+        """An element; indices that may lie outside, where nobody uses it, are moved inside."""
         argument = self.argument(node.value)
+        indices = tuple(
+            text if self.is_inside(index, dimension) else _clamped(text, sized(dimension.text))
+            for text, index, dimension in zip(
+                indices, node.args, argument.dimensions, strict=True
+            )
+        )
         element = f"{pointer(argument.name)}[{self.offset(argument, indices)}]"
+        return self.converted(element, node, argument)
+
+    def converted(self, element: str, node: Node, argument: Argument) -> str:
+        """As the type in which values are computed."""
         if node.kind == "float" and ctype(argument) != self.real:
             return f"static_cast<{self.real}>({element})"
         return f"(int){element}" if node.kind == "int" and ctype(argument) != "int" else element
+
+    def is_inside(self, index: Node, dimension: Expression) -> bool:
+        """Whether an index lies within a dimension on every shape that is stated. One that is
+        itself read does where no condition is around it, which nobody asks."""
+        for workload in self.workloads:
+            try:
+                low, high = interval(index, workload.dims)
+            except Unknown:
+                return not self.guarded
+            if low < 0 or high >= dimension.integer(workload.dims):
+                return False
+        return True
+
+    def row_length(self, argument: Argument) -> str:
+        """How many elements lie beside each other, as C."""
+        return sized(argument.dimensions[-1].text)
 
     def offset(self, argument: Argument, indices: tuple[str, ...]) -> str:
         """Row-major, in 64 bits where there is more than one index."""
@@ -94,6 +136,29 @@ class Signature:
             if text == index and len(indices) > 1:
                 text = f"(size_t)({index})"
         return text
+
+
+class Flat(Signature):
+    """Every argument as one long row."""
+
+    def is_inside(self, index: Node, dimension: Expression) -> bool:
+        return True
+
+    def load(self, node: Node, indices: tuple[str, ...]) -> str:
+        argument = self.argument(node.value)
+        element = f"{pointer(argument.name)}[{indices[0]}]"
+        return self.converted(element, node, argument)
+
+    def offset(self, argument: Argument, indices: tuple[str, ...]) -> str:
+        (index,) = indices
+        return index
+
+    def row_length(self, argument: Argument) -> str:
+        return " * ".join(sized(one.text) for one in argument.dimensions)
+
+
+def _clamped(text: str, size: str) -> str:
+    return f"min(max({text}, 0), (int)({size}) - 1)"
 
 
 def ctype(argument: Argument) -> str:
