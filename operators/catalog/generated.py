@@ -7,14 +7,16 @@ from evaluators.tasks.task import Task
 from operators.catalog.formula.code import Unwritable
 from operators.catalog.formula.products import product_kernel
 from operators.catalog.formula.rows import NEUTRAL, element_kernel, row_kernel
+from operators.catalog.formula.scans import scan_kernel
 from operators.catalog.formula.trace import Formula, formula
 
-WRITERS: Mapping[str, tuple[str, Callable[[Task, Formula], Any], tuple[str, ...]]] = {
-    # family: what kind of problem it is for, what its template is given, other families' writers
-    "product_tile": ("product", product_kernel, ()),
-    "product_lds": ("product", product_kernel, ()),
-    "rows": ("rows", row_kernel, ()),
-    "elements": ("elements", element_kernel, ()),
+WRITERS: Mapping[str, tuple[str, Callable[[Task, Formula], Any]]] = {
+    # by family: of which kind of problem it is, and what its template is given
+    "product_tile": ("product", product_kernel),
+    "product_lds": ("product", product_kernel),
+    "scan": ("scan", scan_kernel),
+    "rows": ("rows", row_kernel),
+    "elements": ("elements", element_kernel),
 }
 
 
@@ -28,7 +30,7 @@ def written_for(task: Task) -> tuple[str | None, dict[str, tuple[str, dict[str, 
         return None, {}
     kind = None
     made: dict[str, tuple[str, dict[str, Any]]] = {}
-    for family, (of, write, _) in WRITERS.items():
+    for family, (of, write) in WRITERS.items():
         if kind not in (None, of):
             continue
         try:

@@ -143,7 +143,7 @@ class _Product:
         scope = Statements(self.signature.style, "v")
         lines: list[str] = []
         for number, own in axes.items():
-            lines += _decoded(scope, number, own)
+            lines += decoded(scope, number, own)
         return scope, lines
 
     def _factor(self, factors: Sequence[Node], axes: Sequence[Node], number: str) -> Function:
@@ -182,7 +182,7 @@ def _factors(node: Node) -> Iterator[Node]:
         yield node
 
 
-def _decoded(scope: Statements, number: str, axes: Sequence[Node]) -> list[str]:
+def decoded(scope: Statements, number: str, axes: Sequence[Node]) -> list[str]:
     """Lines that take a number apart into axes, the last one fastest."""
     if len(axes) == 1:
         scope.names[axes[0]] = number

@@ -86,6 +86,11 @@ class Signature:
         wide = any(a.dtype == "float64" for a in self.task.arguments)
         return "double" if wide else "float"
 
+    def scanned(self, kind: str) -> str:
+        """The type in which values of a kind are added up."""
+        wide = any(a.np_dtype.itemsize == 8 and not a.floating for a in self.task.arguments)
+        return self.real if kind == "float" else "long long" if wide else "int"
+
     @property
     def style(self) -> Style:
         return Style(real=self.real, size=size_name, load=self.load)

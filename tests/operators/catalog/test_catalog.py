@@ -58,7 +58,7 @@ def cross(first: Individual, second: Individual, seed: int = 0) -> Draft:
 class TestTechniques:
     @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda t: f"{t.name}: {t.target}")
     def test_it_names_families_that_exist(self, technique: Technique) -> None:
-        names = {family.name for family in FAMILIES}
+        names = {*(family.name for family in FAMILIES), *WRITERS}
         assert technique.sources <= names
         assert technique.target is None or technique.target in names
         for low, high in (technique.cpu, technique.gpu):
@@ -71,7 +71,7 @@ class TestTechniques:
     ) -> None:
         rng = np.random.default_rng(1)
         fitted = 0
-        for task in map(load_task, shipped_tasks()):
+        for task in map(load_task, (*shipped_tasks(), *WRITTEN_FOR)):
             known = families(task)
             for family in sorted(technique.sources & set(known.sources)):
                 for _ in range(60):
