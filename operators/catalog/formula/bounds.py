@@ -21,7 +21,7 @@ def interval(node: Node, dims: Mapping[str, int]) -> Interval:
             return dims[node.value], dims[node.value]
         case "var":
             return 0, interval(node.args[0], dims)[1] - 1
-        case "add" | "subtract" | "multiply" | "floor_divide":
+        case "add" | "subtract" | "multiply" | "floor_divide" | "maximum" | "minimum":
             a, b = (interval(one, dims) for one in node.args)
             if node.op == "floor_divide" and b[0] < 1:
                 raise Unknown
@@ -40,4 +40,6 @@ _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "floor_divide": lambda a, b: a // b,
+    "maximum": max,
+    "minimum": min,
 }

@@ -15,6 +15,7 @@ ToSource = Callable[[Indices], Node]
 
 def taken(array: Traced, key: Any) -> Traced:
     """array[key]. Raises Untraceable."""
+    array = array.as_it_is()
     keys = _whole(array, key)
     if any(isinstance(one, Traced | np.ndarray) for one in keys):
         return _gathered(array, keys)
@@ -128,7 +129,7 @@ def put(array: Traced, key: Any, value: Any) -> None:
         raise Untraceable("an assignment to single elements")
     ranges = [_range(one, size) for one, size in zip(keys, array.shape, strict=True)]
     new = broadcast_to(traced(graph, value), [count for _, _, count in ranges])
-    old = Traced(graph, array.shape, array._at, array.kind)  # as it was, not as it will be
+    old = array.as_it_is()
 
     def at(indices: Indices) -> Node:
         inside: list[Node] = []

@@ -11,6 +11,8 @@ from operators.catalog.formula.sizes_text import size_text
 from operators.catalog.formula.trace import Formula, Output
 
 NEUTRAL = {"sum": "0", "prod": "1", "max": "-INFINITY", "min": "INFINITY", "any": "0", "all": "1"}
+NEUTRAL |= {"argmax": "-INFINITY", "argmin": "INFINITY"}
+PLACES = {"argmax": ">", "argmin": "<"}
 JOINS = {
     "sum": "a + b",
     "prod": "a * b",
@@ -42,6 +44,11 @@ class Sum:
     name: str
     how: str
     value: str
+
+    @property
+    def sign(self) -> str:
+        """Of the place of an extreme: what a better value is to another; else empty."""
+        return PLACES.get(self.how, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +104,12 @@ class RowKernel:
         """Of the reductions that there are, by name."""
         used = {one.how for step in self.passes for one in step.sums}
         return {how: text for how, text in JOINS.items() if how in used}
+
+    @property
+    def places(self) -> dict[str, str]:
+        """The same of places of extremes."""
+        used = {one.how for step in self.passes for one in step.sums}
+        return {how: sign for how, sign in PLACES.items() if how in used}
 
 
 def row_kernel(task: Task, found: Formula) -> RowKernel:

@@ -189,3 +189,64 @@ def rolled(graph: Graph, a: Any, shift: int, axis: int) -> Traced:
         return array.at(tuple(own))
 
     return Traced(graph, array.shape, at, array.kind)
+
+
+def padded(
+    graph: Graph, a: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0
+) -> Traced:
+    """np.pad with one value all around."""
+    array = traced(graph, a)
+    if mode == "edge":
+        return _edged(array, _widths(pad_width, array.ndim))
+    if mode != "constant" or not isinstance(constant_values, int | float):
+        raise Untraceable("np.pad of such a kind")
+    widths = _widths(pad_width, array.ndim)
+    outside = graph.const(float(constant_values) if array.kind == "float" else constant_values)
+
+    def at(indices: Indices) -> Node:
+        own: list[Node] = []
+        inside: Node | None = None
+        for index, (before, after), size in zip(indices, widths, array.shape, strict=True):
+            place = graph.call("subtract", index, size_node(before, graph))
+            own.append(place)
+            tests = []
+            if int(before):
+                tests.append(graph.call("greater_equal", place, graph.const(0)))
+            if int(after):
+                tests.append(graph.call("less", place, size_node(size, graph)))
+            for one in tests:
+                inside = one if inside is None else graph.call("logical_and", inside, one)
+        element = array.at(tuple(own))
+        return element if inside is None else graph.call("where", inside, element, outside)
+
+    shape = [
+        size + before + after for size, (before, after) in zip(array.shape, widths, strict=True)
+    ]
+    return Traced(graph, shape, at, array.kind)
+
+
+def _edged(array: Traced, widths: list[tuple[int, int]]) -> Traced:
+    graph = array.graph
+
+    def at(indices: Indices) -> Node:
+        own = []
+        for index, (before, _), size in zip(indices, widths, array.shape, strict=True):
+            place = graph.call("subtract", index, size_node(before, graph))
+            place = graph.call("maximum", place, graph.const(0))
+            last = graph.call("subtract", size_node(size, graph), graph.const(1))
+            own.append(graph.call("minimum", place, last))
+        return array.at(tuple(own))
+
+    shape = [
+        size + before + after for size, (before, after) in zip(array.shape, widths, strict=True)
+    ]
+    return Traced(graph, shape, at, array.kind)
+
+
+def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
+    if isinstance(pad_width, int):
+        return [(pad_width, pad_width)] * ndim
+    if all(isinstance(one, int) for one in pad_width):
+        before, after = (pad_width[0], pad_width[-1])
+        return [(before, after)] * ndim
+    return [(one[0], one[-1]) for one in pad_width]

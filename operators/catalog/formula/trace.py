@@ -8,9 +8,10 @@ import numpy as np
 
 from evaluators.expression import ExpressionError
 from evaluators.tasks.arguments import Argument, Workload
-from evaluators.tasks.task import Task, load_reference
+from evaluators.tasks.task import Task
 from operators.catalog.formula.node import Graph, Node
 from operators.catalog.formula.numeric import TooLarge, values
+from operators.catalog.formula.own_arrays import with_symbols
 from operators.catalog.formula.sizes import Size
 from operators.catalog.formula.traced import Traced, Untraceable, traced
 
@@ -93,7 +94,7 @@ def read(task: Task, workload: Workload) -> Formula:
         for argument in task.arguments
         if argument.role != "out"
     }
-    function = load_reference(task.folder / "reference.py")
+    function = with_symbols(task.folder / "reference.py", task.reference_text, graph)
     try:
         results = function(**inputs, **dims)
     except Untraceable:

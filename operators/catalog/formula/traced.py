@@ -42,6 +42,12 @@ class Traced(NDArrayOperatorsMixin):
         """From now on its elements are others."""
         self._at, self._known = at, {}
 
+    def as_it_is(self) -> "Traced":
+        """The same elements, whatever is assigned to it later."""
+        now = Traced(self.graph, self.shape, self._at, self.kind)
+        now._known = self._known
+        return now
+
     def sample(self, names: str = "s") -> Node:
         """The element at variables of its own."""
         return self.at(self.variables(names))
@@ -135,7 +141,7 @@ class Traced(NDArrayOperatorsMixin):
 def traced(graph: Graph, value: Any) -> Traced:
     """Any operand as a traced array. Raises Untraceable."""
     if isinstance(value, Traced):
-        return value
+        return value.as_it_is()
     if isinstance(value, Size | Scalar):
         node = value.node
         return Traced(graph, (), lambda _: node, node.kind)

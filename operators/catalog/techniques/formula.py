@@ -49,7 +49,7 @@ FORMULA = (
     Technique(
         name="threads of a row",
         sources=ROWS,
-        free=("THREADS", "ROWS"),
+        free=("THREADS", "BLOCK_ROWS"),
         avenue="Choose anew how many threads share a row, and how many rows a block has.",
         rubric="Few threads for short rows, whole wavefronts for long ones.",
         cpu=(-40, 200),
@@ -59,7 +59,7 @@ FORMULA = (
     Technique(
         name="a row for each thread",
         sources=ROWS,
-        sets={"THREADS": 1, "ROWS": 8, "KEEP": 0, "SHUFFLE": 0},
+        sets={"THREADS": 1, "BLOCK_ROWS": 8, "KEEP": 0, "SHUFFLE": 0},
         avenue="One thread a row: nothing to join, no barriers.",
         rubric="A thread walks along its row alone, in wide steps.",
         cpu=(0, 300),
