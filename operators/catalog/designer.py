@@ -24,7 +24,15 @@ from operators.finding import Finding
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 
-TECHNIQUES: tuple[Technique, ...] = (*GEMM_STARTS, *GEMM, *SOFTMAX, *SUM, *TRANSPOSE, *LDS, *FORMULA)
+TECHNIQUES: tuple[Technique, ...] = (
+    *GEMM_STARTS,
+    *GEMM,
+    *SOFTMAX,
+    *SUM,
+    *TRANSPOSE,
+    *LDS,
+    *FORMULA,
+)
 
 AVENUES = 10
 EXPERIMENTS = 5

@@ -94,9 +94,7 @@ def broadcast(graph: Graph, arrays: Sequence[Traced]) -> tuple[tuple[int, ...], 
     depth = max(one.ndim for one in arrays)
     shape: list[int] = []
     for axis in range(depth):
-        sizes = [
-            one.shape[axis - depth + one.ndim] for one in arrays if axis >= depth - one.ndim
-        ]
+        sizes = [one.shape[axis - depth + one.ndim] for one in arrays if axis >= depth - one.ndim]
         wide = [size for size in sizes if not _is_one(size)]
         if any(int(size) != int(wide[0]) for size in wide):
             raise Untraceable("shapes that don't fit together")

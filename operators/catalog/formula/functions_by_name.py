@@ -61,9 +61,7 @@ def _mean(
     graph: Graph, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False
 ) -> Traced:
     array = traced(graph, a)
-    return elementwise(
-        graph, "divide", reduced(array, "sum", axis, keepdims), _count(array, axis)
-    )
+    return elementwise(graph, "divide", reduced(array, "sum", axis, keepdims), _count(array, axis))
 
 
 def _var(
@@ -76,12 +74,13 @@ def _var(
     keepdims: bool = False,
 ) -> Traced:
     array = traced(graph, a)
-    centred = elementwise(
-        graph, "subtract", array, _mean(graph, array, axis, keepdims=True)
-    )
+    centred = elementwise(graph, "subtract", array, _mean(graph, array, axis, keepdims=True))
     total = reduced(elementwise(graph, "square", centred), "sum", axis, keepdims)
     return elementwise(
-        graph, "divide", total, elementwise(graph, "subtract", _count(array, axis), traced(graph, ddof))
+        graph,
+        "divide",
+        total,
+        elementwise(graph, "subtract", _count(array, axis), traced(graph, ddof)),
     )
 
 

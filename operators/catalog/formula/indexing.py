@@ -170,5 +170,3 @@ def _place(
     if int(step) > 1 and int(count) != -(-(int(size) - int(start)) // int(step)):
         raise Untraceable("an assignment to such a part")
     return place, within
-
-

@@ -143,9 +143,7 @@ class Graph:
             return None
         for whole, rest in (a.args, a.args[::-1]):
             if whole.op == "multiply" and b in whole.args and _below(rest, b):
-                return (
-                    whole.args[1 - whole.args.index(b)] if op == "floor_divide" else rest
-                )
+                return whole.args[1 - whole.args.index(b)] if op == "floor_divide" else rest
         return None
 
     def replaced(self, node: Node, by: Mapping[Node, Node]) -> Node:

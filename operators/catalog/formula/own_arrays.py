@@ -107,5 +107,3 @@ class _Numpy:
             raise Untraceable(f"an array of {np.dtype(dtype)}")
         node = traced(self._graph, plain(value)).at(())
         return Traced(self._graph, sizes, lambda _: node, node.kind)
-
-

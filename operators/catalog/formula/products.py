@@ -156,9 +156,7 @@ class _Product:
 
     def _put(self) -> tuple[str, Function]:
         """Where an element goes, and what it is once its sum is known."""
-        scope, lines = self._scope(
-            {"batch": self.batch, "row": self.rows, "column": self.columns}
-        )
+        scope, lines = self._scope({"batch": self.batch, "row": self.rows, "column": self.columns})
         scope.names[self.total] = "sum"
         argument = self.signature.argument(self.output.name)
         value = scope.of(self.output.element)

@@ -363,9 +363,7 @@ class _Rows:
             self._streams[element] = self._new_stream(element, node, argument, texts)
         return self._streams[element]
 
-    def _new_stream(
-        self, element: str, node: Node, argument: Argument, texts: list[str]
-    ) -> Stream:
+    def _new_stream(self, element: str, node: Node, argument: Argument, texts: list[str]) -> Stream:
         *others, last = texts
         contiguous = (
             node.kind == "float"
@@ -393,9 +391,7 @@ class _Rows:
                 for stream in one.streams:
                     counts[stream] = counts.get(stream, 0) + 1
         first = passes[0].streams
-        return tuple(
-            s for s, count in counts.items() if count > 1 and s in first and s.contiguous
-        )
+        return tuple(s for s, count in counts.items() if count > 1 and s in first and s.contiguous)
 
     def _store(self, output: Output, value: str) -> Store:
         argument = self.signature.argument(output.name)
@@ -415,8 +411,7 @@ class _Rows:
     def _element(self, output: Output) -> str:
         argument = self.signature.argument(output.name)
         texts = [
-            "c" if axis is self.inner[output.name] else self.row.names[axis]
-            for axis in output.axes
+            "c" if axis is self.inner[output.name] else self.row.names[axis] for axis in output.axes
         ]
         return f"{pointer(argument.name)}[{self.signature.offset(argument, tuple(texts))}]"
 

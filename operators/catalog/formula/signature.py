@@ -103,9 +103,7 @@ class Signature:
         argument = self.argument(node.value)
         indices = tuple(
             text if self.is_inside(index, dimension) else _clamped(text, sized(dimension.text))
-            for text, index, dimension in zip(
-                indices, node.args, argument.dimensions, strict=True
-            )
+            for text, index, dimension in zip(indices, node.args, argument.dimensions, strict=True)
         )
         element = f"{pointer(argument.name)}[{self.offset(argument, indices)}]"
         return self.converted(element, node, argument)

@@ -121,9 +121,7 @@ def read(task: Task, workload: Workload) -> Formula:
 def _input(graph: Graph, argument: Argument, dims: Mapping[str, Size]) -> Traced:
     kind: Any = "float" if argument.floating else "int"
     shape = [_size(graph, one.text, dims) for one in argument.dimensions]
-    return Traced(
-        graph, shape, lambda indices: graph.load(argument.name, indices, kind), kind
-    )
+    return Traced(graph, shape, lambda indices: graph.load(argument.name, indices, kind), kind)
 
 
 def _size(graph: Graph, text: str, dims: Mapping[str, Size]) -> int:
@@ -161,5 +159,3 @@ def _agrees(task: Task, found: Formula, workload: Workload) -> bool:
         if not same:
             return False
     return True
-
-

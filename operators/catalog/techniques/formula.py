@@ -8,6 +8,7 @@ ROWS = frozenset({"rows"})
 ELEMENTS = frozenset({"elements"})
 TILE = frozenset({"product_tile"})
 PRODUCT_LDS = frozenset({"product_lds"})
+SCAN = frozenset({"scan"})
 PRODUCTS = TILE | PRODUCT_LDS
 
 
@@ -178,6 +179,34 @@ FORMULA = (
         cpu=(-10, 15),
         gpu=(0, 40),
         innovation=60,
+    ),
+    Technique(
+        name="parts of a row",
+        sources=SCAN,
+        free=("PARTS",),
+        avenue="Choose anew in how many parts a row is scanned at the same time.",
+        rubric="Add up the parts first, then scan each from what lies before it.",
+        cpu=(-40, 100),
+        gpu=(-40, 300),
+        innovation=60,
+    ),
+    Technique(
+        name="elements a step of a scan",
+        sources=SCAN,
+        free=("THREADS", "ITEMS"),
+        avenue="Choose anew how many elements a block scans at once.",
+        rubric="More elements a thread, so that fewer are joined between threads.",
+        cpu=(-40, 150),
+        gpu=(-30, 100),
+        innovation=45,
+    ),
+    *_switch(
+        "scan by shuffles",
+        SCAN,
+        "SHUFFLE",
+        "Scan a wavefront by shuffles instead of through LDS.",
+        cpu=(-30, 20),
+        gpu=(0, 40),
     ),
     *_switch(
         "interleaved columns",
