@@ -6,7 +6,8 @@ from typing import Any
 from evaluators.tasks.task import Task
 from operators.catalog.formula.code import Unwritable
 from operators.catalog.formula.products import product_kernel
-from operators.catalog.formula.rows import NEUTRAL, element_kernel, row_kernel
+from operators.catalog.formula.row_kernel import NEUTRAL
+from operators.catalog.formula.rows import element_kernel, row_kernel
 from operators.catalog.formula.scans import scan_kernel
 from operators.catalog.formula.trace import Formula, formula
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from operators.catalog.formula.node import Graph, Node
-from operators.catalog.formula.sizes import Scalar, Size, size_node
+from operators.catalog.formula.sizes import Size, size_node
 from operators.catalog.formula.traced import Indices, Traced, Untraceable, traced
 
 UFUNCS: Mapping[str, str] = {
@@ -23,10 +23,54 @@ UFUNCS: Mapping[str, str] = {
 """Names that mean the same here; the bitwise ones of booleans only."""
 
 ELEMENTWISE = frozenset(
-    "add subtract multiply divide negative positive power maximum minimum absolute exp exp2 expm1 "
-    "log log2 log10 log1p sqrt cbrt square reciprocal sin cos tan tanh sinh cosh arctan erf expit "
-    "rint floor ceil trunc sign less less_equal greater greater_equal equal not_equal logical_and "
-    "logical_or logical_not floor_divide remainder".split()
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "negative",
+        "positive",
+        "power",
+        "maximum",
+        "minimum",
+        "absolute",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sqrt",
+        "cbrt",
+        "square",
+        "reciprocal",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "sinh",
+        "cosh",
+        "arctan",
+        "erf",
+        "expit",
+        "rint",
+        "floor",
+        "ceil",
+        "trunc",
+        "sign",
+        "less",
+        "less_equal",
+        "greater",
+        "greater_equal",
+        "equal",
+        "not_equal",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "floor_divide",
+        "remainder",
+    ]
 )
 
 Aligned = Callable[[Indices], Node]
@@ -63,7 +107,7 @@ def of_ufunc(
 
 
 def _name(ufunc: Any, arrays: Sequence[Traced]) -> str:
-    name = UFUNCS.get(ufunc.__name__, ufunc.__name__)
+    name = str(UFUNCS.get(ufunc.__name__, ufunc.__name__))
     bitwise = ufunc.__name__ in ("bitwise_and", "bitwise_or", "invert")
     if name not in ELEMENTWISE or (bitwise and any(one.kind != "bool" for one in arrays)):
         raise Untraceable(f"np.{ufunc.__name__}")
@@ -208,18 +252,3 @@ def taken_axis(array: Traced, axis: int) -> Traced:
     key: list[Any] = [slice(None)] * array.ndim
     key[axis] = 0
     return array[tuple(key)]
-
-
-def of_function(graph: Graph, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """np.name(*args, **kwargs), or the method of that name. Raises Untraceable."""
-    from operators.catalog.formula.functions_by_name import FUNCTIONS_BY_NAME
-
-    if name not in FUNCTIONS_BY_NAME:
-        raise Untraceable(f"np.{name}")
-    try:
-        return FUNCTIONS_BY_NAME[name](graph, *args, **kwargs)
-    except TypeError as error:  # an argument that is not known here
-        raise Untraceable(f"np.{name}: {error}") from None
-
-
-__all__ = ["Scalar", "broadcast", "broadcast_to", "elementwise", "of_function", "of_ufunc"]

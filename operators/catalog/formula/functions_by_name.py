@@ -269,3 +269,13 @@ FUNCTIONS_BY_NAME: Mapping[str, Callable[..., Any]] = {
     "roll": rolled,
     "flip": _flip,
 }
+
+
+def of_function(graph: Graph, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """np.name(*args, **kwargs), or the method of that name. Raises Untraceable."""
+    if name not in FUNCTIONS_BY_NAME:
+        raise Untraceable(f"np.{name}")
+    try:
+        return FUNCTIONS_BY_NAME[name](graph, *args, **kwargs)
+    except TypeError as error:  # an argument that is not known here
+        raise Untraceable(f"np.{name}: {error}") from None

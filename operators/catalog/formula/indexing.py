@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from operators.catalog.formula.functions import broadcast, broadcast_to
 from operators.catalog.formula.node import Graph, Node
 from operators.catalog.formula.sizes import size_node
 from operators.catalog.formula.traced import Indices, Traced, Untraceable, traced
@@ -54,8 +55,8 @@ def _plan(array: Traced, keys: Sequence[Any]) -> tuple[list[int], list[ToSource]
             sources.append(_along(graph, len(shape), start, step))
             shape.append(count)
         elif isinstance(one, int | np.integer):
-            where = size + int(one) if int(one) < 0 else one
-            node = size_node(where, graph)
+            place = one if isinstance(one, int) else int(one)
+            node = size_node(size + place if place < 0 else place, graph)
             sources.append(lambda _, node=node: node)  # type: ignore[misc]
         else:
             raise Untraceable(f"an index that is a {type(one).__name__}")
@@ -101,8 +102,6 @@ def _gathered(array: Traced, keys: Sequence[Any]) -> Traced:
     axes = sorted(arrays)
     if axes != list(range(axes[0], axes[-1] + 1)):
         raise Untraceable("indices that are arrays on axes that are apart")
-    from operators.catalog.formula.functions import broadcast
-
     shape, aligned = broadcast(graph, [arrays[axis] for axis in axes])
     before, depth = axes[0], len(shape)
     rest = [keys[axis] for axis in range(array.ndim) if axis not in arrays]
@@ -121,8 +120,6 @@ def _gathered(array: Traced, keys: Sequence[Any]) -> Traced:
 
 def put(array: Traced, key: Any, value: Any) -> None:
     """array[key] = value. Raises Untraceable."""
-    from operators.catalog.formula.functions import broadcast_to
-
     graph = array.graph
     keys = _whole(array, key)
     if not all(isinstance(one, slice) for one in keys):

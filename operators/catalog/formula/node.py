@@ -26,15 +26,14 @@ class Node:
 
     def __init__(self, op: str, args: tuple["Node", ...], value: Any, kind: Kind) -> None:
         self.op, self.args, self.value, self.kind = op, args, value, kind
-        free: frozenset[Node] = frozenset().union(*(a.free for a in args))
+        self.free: frozenset[Node] = frozenset().union(*(a.free for a in args))
         self.level: int = max((a.level for a in args), default=0)
         if op == "var":
-            free = frozenset({self})
+            self.free = frozenset({self})
         elif op == "reduce":
             variable, body = args
-            free = (body.free - {variable}) | variable.args[0].free
+            self.free = (body.free - {variable}) | variable.args[0].free
             self.level += 1
-        self.free = free
 
     def __repr__(self) -> str:
         if self.op in ("const", "size", "var"):
@@ -64,9 +63,13 @@ class Node:
 
 
 class Graph:
-    """Makes nodes, equal ones once, with the simplest arithmetic done."""
+    """Makes nodes, equal ones once, with the simplest arithmetic done.
 
-    def __init__(self) -> None:
+    numpy: what traced arrays of this graph do in numpy's place (operations.py).
+    """
+
+    def __init__(self, numpy: Any = None) -> None:
+        self.numpy = numpy
         self._known: dict[tuple[Any, ...], Node] = {}
 
     def _make(self, op: str, args: tuple[Node, ...], value: Any, kind: Kind) -> Node:

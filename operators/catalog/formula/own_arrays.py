@@ -56,7 +56,7 @@ class _Numpy:
     def arange(self, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
         first, end = (0, start) if stop is None else (start, stop)
         if not all(isinstance(one, int) for one in (first, end, step)) or int(step) != 1:
-            return np.arange(first, end, step, dtype)
+            raise Untraceable("np.arange of such steps")
         graph, begin = self._graph, size_node(first, self._graph)
 
         def at(indices: Indices) -> Node:

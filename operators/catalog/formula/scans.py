@@ -6,7 +6,8 @@ from evaluators.tasks.task import Task
 from operators.catalog.formula.code import Statements, Unwritable
 from operators.catalog.formula.node import Node
 from operators.catalog.formula.products import Extent, Function, decoded
-from operators.catalog.formula.rows import JOINS, NEUTRAL, signature_of
+from operators.catalog.formula.row_kernel import JOINS, NEUTRAL
+from operators.catalog.formula.rows import signature_of
 from operators.catalog.formula.signature import Signature, ctype, pointer
 from operators.catalog.formula.sizes_text import size_text
 from operators.catalog.formula.trace import Formula

@@ -58,7 +58,7 @@ class Size(int):
     def __rtruediv__(self, other: Any) -> Any:
         return _quotient(other, self, super().__rtruediv__(other))
 
-    def __pow__(self, other: Any, mod: None = None) -> Any:
+    def __pow__(self, other: Any, mod: None = None) -> Any:  # type: ignore[override]
         value = super().__pow__(other)
         return _named("power", (self, other), value)
 

@@ -1,16 +1,18 @@
 """Formula: what a task's outputs are, element by element, read off its reference."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evaluators.expression import ExpressionError
+from evaluators.expression import Expression, ExpressionError
 from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
 from operators.catalog.formula.node import Graph, Node
 from operators.catalog.formula.numeric import TooLarge, values
+from operators.catalog.formula.operations import OPERATIONS
 from operators.catalog.formula.own_arrays import with_symbols
 from operators.catalog.formula.sizes import Size
 from operators.catalog.formula.traced import Traced, Untraceable, traced
@@ -74,7 +76,7 @@ def _workloads(task: Task) -> list[Workload]:
     return [
         one
         for suite in ("tests", "benchmarks")
-        for shapes in task.suites[suite].values()  # type: ignore[index]
+        for shapes in task.suites[suite].values()
         for one in shapes
     ]
 
@@ -87,7 +89,7 @@ def _variety(task: Task, workload: Workload) -> tuple[int, int]:
 
 def read(task: Task, workload: Workload) -> Formula:
     """Runs the reference on symbols. Raises Untraceable."""
-    graph = Graph()
+    graph = Graph(OPERATIONS)
     dims = {name: Size(value, graph.size(name), graph) for name, value in workload.dims.items()}
     inputs = {
         argument.name: _input(graph, argument, dims)
@@ -99,7 +101,7 @@ def read(task: Task, workload: Workload) -> Formula:
         results = function(**inputs, **dims)
     except Untraceable:
         raise
-    except Exception as error:  # numpy may fail in any way on what is no array
+    except Exception as error:  # noqa: BLE001  # numpy may fail in any way on what is no array
         raise Untraceable(f"the reference raised {type(error).__name__}: {error}") from None
     if not isinstance(results, Mapping):
         raise Untraceable("no dict of outputs")
@@ -109,7 +111,7 @@ def read(task: Task, workload: Workload) -> Formula:
             raise Untraceable(f"no {argument.name}")
         array = traced(graph, results[argument.name])
         axes = tuple(
-            graph.var(f"i{place}", dimension_node(graph, dimension.text, dims))
+            graph.var(f"i{place}", dimension_node(graph, dimension, dims))
             for place, dimension in enumerate(argument.dimensions)
         )
         if tuple(map(int, array.shape)) != argument.shape(workload.dims):
@@ -120,21 +122,41 @@ def read(task: Task, workload: Workload) -> Formula:
 
 def _input(graph: Graph, argument: Argument, dims: Mapping[str, Size]) -> Traced:
     kind: Any = "float" if argument.floating else "int"
-    shape = [_size(graph, one.text, dims) for one in argument.dimensions]
+    shape = [_size(graph, one, dims) for one in argument.dimensions]
     return Traced(graph, shape, lambda indices: graph.load(argument.name, indices, kind), kind)
 
 
-def _size(graph: Graph, text: str, dims: Mapping[str, Size]) -> int:
+def _size(graph: Graph, dimension: Expression, dims: Mapping[str, Size]) -> int:
     """A dimension of an argument, with its name where that is simple."""
-    try:
-        value = eval(compile(text, "a dimension", "eval"), {"__builtins__": {}}, dict(dims))
-    except Exception:
-        raise Untraceable("a dimension of such a kind") from None
-    return value if isinstance(value, int) else int(value)
+    plain = dimension.integer({name: int(size) for name, size in dims.items()})
+    node = _node_of(graph, dimension.tree, dims)
+    return plain if node is None else Size(plain, node, graph)
 
 
-def dimension_node(graph: Graph, text: str, dims: Mapping[str, Size]) -> Node:
-    size = _size(graph, text, dims)
+def _node_of(graph: Graph, tree: ast.expr, dims: Mapping[str, Size]) -> Node | None:
+    """None where an expression is more than sums, products and whole quotients of dims."""
+    match tree:
+        case ast.Constant(value=int() as value):
+            return graph.const(value)
+        case ast.Name(id=name) if name in dims:
+            return dims[name].node
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in _OPERATIONS:
+            a, b = _node_of(graph, left, dims), _node_of(graph, right, dims)
+            return None if a is None or b is None else graph.call(_OPERATIONS[type(op)], a, b)
+    return None
+
+
+_OPERATIONS: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "subtract",
+    ast.Mult: "multiply",
+    ast.FloorDiv: "floor_divide",
+}
+
+
+def dimension_node(graph: Graph, dimension: Expression, dims: Mapping[str, Size]) -> Node:
+    """An argument's dimension as a node; a constant where it is no simple one."""
+    size = _size(graph, dimension, dims)
     return size.node if isinstance(size, Size) else graph.const(size)
 
 

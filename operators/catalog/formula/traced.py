@@ -77,11 +77,11 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def T(self) -> "Traced":
-        return self._call("transpose")
+        return self._call("transpose")  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> "Traced":
-        return self._call("swapaxes", -1, -2)
+        return self._call("swapaxes", -1, -2)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         raise Untraceable("len() of an array")
@@ -105,37 +105,25 @@ class Traced(NDArrayOperatorsMixin):
         raise Untraceable("a plain array of values")
 
     def __getitem__(self, key: Any) -> "Traced":
-        from operators.catalog.formula.indexing import taken
-
-        return taken(self, key)
+        return self.graph.numpy.taken(self, key)  # type: ignore[no-any-return]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        from operators.catalog.formula.indexing import put
-
-        put(self, key, value)
+        self.graph.numpy.put(self, key, value)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from operators.catalog.formula.functions import of_ufunc
-
-        return of_ufunc(self.graph, ufunc, method, inputs, kwargs)
+        return self.graph.numpy.ufunc(self.graph, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from operators.catalog.formula.functions import of_function
-
-        return of_function(self.graph, function.__name__, args, kwargs)
+        return self.graph.numpy.function(self.graph, function.__name__, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         """Methods are numpy's functions of the same names."""
-        from operators.catalog.formula.functions_by_name import FUNCTIONS_BY_NAME
-
-        if name not in FUNCTIONS_BY_NAME:
+        if not self.graph.numpy.has(name):
             raise Untraceable(f"the method {name}")
         return lambda *args, **kwargs: self._call(name, *args, **kwargs)
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        from operators.catalog.formula.functions import of_function
-
-        return of_function(self.graph, name, (self, *args), kwargs)
+        return self.graph.numpy.function(self.graph, name, (self, *args), kwargs)
 
 
 def traced(graph: Graph, value: Any) -> Traced:
@@ -165,25 +153,29 @@ def _of_array(graph: Graph, array: np.ndarray[Any, Any]) -> Traced:
     if (array == first).all():
         node = graph.const(first)
         return Traced(graph, array.shape, lambda _: node, node.kind)
-    for axis, size in enumerate(array.shape):
-        if size == array.size and array.dtype.kind in "iu":
-            line = array.reshape(-1)
-            step = int(line[1]) - int(line[0])
-            if (np.diff(line) == step).all():
-                return Traced(
-                    graph,
-                    array.shape,
-                    lambda at, axis=axis: graph.call(  # type: ignore[misc]
-                        "add",
-                        graph.const(int(first)),
-                        graph.call("multiply", at[axis], graph.const(step)),
-                    ),
-                    "int",
-                )
+    line = _of_line(graph, array)
+    if line is not None:
+        return line
     found = _of_triangle(graph, array)
     if found is None:
         raise Untraceable("an array of its own")
     return found
+
+
+def _of_line(graph: Graph, array: np.ndarray[Any, Any]) -> Traced | None:
+    """Integers in equal steps along the only axis that has more than one."""
+    long = [axis for axis, size in enumerate(array.shape) if size > 1]
+    if len(long) != 1 or array.dtype.kind not in "iu":
+        return None
+    line = array.reshape(-1)
+    first, step = graph.const(int(line[0])), graph.const(int(line[1]) - int(line[0]))
+    if not (np.diff(line) == step.value).all():
+        return None
+
+    def at(indices: Indices) -> Node:
+        return graph.call("add", first, graph.call("multiply", indices[long[0]], step))
+
+    return Traced(graph, array.shape, at, "int")
 
 
 def _of_triangle(graph: Graph, array: np.ndarray[Any, Any]) -> Traced | None:
@@ -192,25 +184,27 @@ def _of_triangle(graph: Graph, array: np.ndarray[Any, Any]) -> Traced | None:
         return None
     square = array.reshape(array.shape[-2:])
     rows, columns = square.shape
-    left = square[-1, 0]
-    on_left = square == left
+    on_left = square == square[-1, 0]
+    others = square[~on_left]
+    if others.size == 0 or not (others == others[0]).all():
+        return None
     for k in {int(on_left[0].sum()) - 1, -int((~on_left[:, 0]).sum())}:
         if np.array_equal(on_left, np.tri(rows, columns, k, dtype=bool)):
-            others = square[~on_left]
-            if others.size == 0 or not (others == others[0]).all():
-                return None
-            inside, outside = graph.const(left.item()), graph.const(others[0].item())
-            offset = graph.const(k)
-
-            def at(indices: Indices) -> Node:
-                edge = graph.call("add", indices[-2], offset)
-                below = graph.call("less_equal", indices[-1], edge)
-                if inside.value is True and outside.value is False:
-                    return below
-                return graph.call("where", below, inside, outside)
-
-            return Traced(graph, array.shape, at, at(_some(graph, array.ndim)).kind)
+            return _mask(graph, array.shape, k, square[-1, 0].item(), others[0].item())
     return None
+
+
+def _mask(graph: Graph, shape: tuple[int, ...], k: int, below: Any, above: Any) -> Traced:
+    """below up to the k-th diagonal, and above beyond it."""
+    inside, outside, offset = graph.const(below), graph.const(above), graph.const(k)
+
+    def at(indices: Indices) -> Node:
+        on_left = graph.call("less_equal", indices[-1], graph.call("add", indices[-2], offset))
+        if below is True and above is False:
+            return on_left
+        return graph.call("where", on_left, inside, outside)
+
+    return Traced(graph, shape, at, at(_some(graph, len(shape))).kind)
 
 
 def _some(graph: Graph, count: int) -> Indices:

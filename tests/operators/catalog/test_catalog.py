@@ -79,7 +79,8 @@ class TestTechniques:
     ) -> None:
         rng = np.random.default_rng(1)
         fitted = 0
-        for task in map(load_task, (*shipped_tasks(), *WRITTEN_FOR)):
+        tasks: list[str | Path] = [*shipped_tasks(), *WRITTEN_FOR]
+        for task in map(load_task, tasks):
             known = families(task)
             for family in sorted(technique.sources & set(known.sources)):
                 for _ in range(60):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from operators.catalog.formula.trace import Untraceable, formula, read
+from operators.catalog.formula.trace import formula, read
+from operators.catalog.formula.traced import Untraceable
 from tests.operators.catalog.formula.tasks import written
 
 X = {"x": "[R, C]"}
