@@ -249,17 +249,17 @@ def _build_of(text: str, plan: Plan) -> int:
 SETTINGS = """description: scales
 dims: [R, C]
 attributes: {eps: 1.0e-5, causal: true, k: 2}
-dtypes: {T: [float32, bfloat16]}
+dtypes: {T: [float32, float64]}
 arguments:
   - {name: x, dtype: T, shape: [R, C], role: in}
   - {name: bias, dtype: float32, shape: [C], role: in, optional: true}
   - {name: y, dtype: T, shape: [R, C], strides: ["C + 1", 1], role: out, rtol: 1e-2, atol: 1e-2}
-tests: [{R: 3, C: 5}, {R: 7, C: 9, k: 3, causal: false}, {R: 2, C: 2, T: bfloat16, bias: null}]
+tests: [{R: 3, C: 5}, {R: 7, C: 9, k: 3, causal: false}, {R: 2, C: 2, T: float64, bias: null}]
 benchmarks: [{R: 64, C: 64, eps: 0.5}]
 """
 SETTINGS_SEED = """/*---
 launches:
-  - {memset: {buffer: y, byte: 0}, when: "T == bfloat16 or k > 2"}
+  - {memset: {buffer: y, byte: 0}, when: "T == float64 or k > 2"}
   - kernel: scale<T, causal>
     grid: ["ceil_div(R, max(1, sizeof(T) - k))"]
     block: ["WAVEFRONT"]
@@ -278,7 +278,6 @@ launches:
 variants: [{when: "k > 2", params: {V: 4}}]
 params: {V: 2}
 ---*/
-#include <hip/hip_bf16.h>
 template <typename T, bool CAUSAL>
 __global__ void scale(const void*, const void*, void*, int, int, float, float, double, long long,
                       const void*, unsigned) {}
