@@ -29,6 +29,7 @@ from evaluators.cpu.toolchain import (
 from evaluators.device import Binary, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.explain import explaining
 from evaluators.kernel.front_matter import MAX_CHARACTERS
 from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines, Plan
@@ -83,6 +84,10 @@ class CpuCompiler:
         a parameter (elf.SIGNATURE), its lds_bytes are the static ones; its advice and facts are
         sentences about its loops, from the engine whose times count.
         """
+        with explaining(kernel, plans):
+            return self._compile(kernel, plans)
+
+    def _compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
         tools = toolchain()
         start = time.monotonic()
         headers = check_source(

@@ -10,6 +10,7 @@ from evaluators.gpu.compile_child import CodeObject, CompileChild
 from evaluators.gpu.driver import check_launch
 from evaluators.gpu.resources import Resources, read_resources
 from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.explain import explaining
 from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
 from evaluators.kernel.printing import refuse_printing
@@ -48,6 +49,10 @@ class GpuCompiler:
         Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
         can't fit the compiled kernel. Raises BackendMissing.
         """
+        with explaining(kernel, plans):
+            return self._compile(kernel, plans)
+
+    def _compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
         headers = check_source(
             kernel.code, first_line=kernel.code_line, kernels=kernel.kernel_names
         )
