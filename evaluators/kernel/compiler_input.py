@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evaluators.kernel.headers import cuda_names, without_includes
+from evaluators.kernel.library_names import set_apart
 from evaluators.kernel.plan import Defines
 from evaluators.kernel.printing import GUARDS
 from evaluators.kernel.source import KernelSource
@@ -17,7 +18,7 @@ def compiler_input(
     headers: those that the kernel needs; it includes nothing itself any more. guards: lines ahead
     of its own. Raises Rejected(INVALID) for text that can't be normalised.
     """
-    text = kernel.normalised
+    text = set_apart(kernel.normalised).text
     included = dict.fromkeys(("hip/hip_runtime.h", *headers))
     return "\n".join(
         [

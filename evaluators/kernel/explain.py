@@ -7,6 +7,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.front_matter import Launch
 from evaluators.kernel.functions import Declared, functions, parted
 from evaluators.kernel.host_code import host_code
+from evaluators.kernel.library_names import as_written
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.tokens import Token, tokens
@@ -34,6 +35,7 @@ def explained(rejected: Rejected, kernel: KernelSource, entries: Iterable[str]) 
 
     entries: the name expressions that are launched.
     """
+    rejected = _with_own_names(rejected)
     if rejected.status not in _FAILED or rejected.reason.find("#include of") >= 0:
         return rejected  # which tells of host code itself
     found = list(tokens(kernel.normalised, kernel.code_line))
@@ -48,6 +50,12 @@ def explained(rejected: Rejected, kernel: KernelSource, entries: Iterable[str]) 
             place = _line_of(entry, kernel)
             return Rejected(Status.COMPILE_ERROR, why, log=rejected.log, line=place)
     return rejected
+
+
+def _with_own_names(rejected: Rejected) -> Rejected:
+    said = rejected.saying(as_written(rejected.reason))
+    said.log = as_written(rejected.log)
+    return said
 
 
 def _line_of(entry: str, kernel: KernelSource) -> int | None:
