@@ -81,7 +81,7 @@ class Build:
             words = check_preprocessed(own)
             check_words(words)
             try:
-                data, advice = self.library(folder, engine, own, words)
+                data, advice, named = self.library(folder, engine, own, words)
             except RecursionError:  # emitters walk syntax trees, as deep as expressions are
                 raise Rejected(
                     Status.UNSUPPORTED,
@@ -96,7 +96,8 @@ class Build:
         ours = own_static_bytes(engine, waits=waits)
         count = len(self.entries)
         facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=count, ours=ours)
-        lds = static_lds([entry.kernel for entry in self.entries], facts, words)
+        kernels = [named.get(entry.kernel, entry.kernel) for entry in self.entries]
+        lds = static_lds(kernels, facts, words)
         symbols = {entry.key: ENTRY.format(i) for i, entry in enumerate(self.entries)}
         resources = [
             {
@@ -104,7 +105,7 @@ class Build:
                 "defines": dict(self.defines),
                 "signature": facts.signatures[i],
                 "lds_bytes": lds[i],
-                **advice.get(function_name(entry.kernel), {}),
+                **advice.get(function_name(kernels[i]), {}),
             }
             for i, entry in enumerate(self.entries)
         ]
@@ -113,8 +114,8 @@ class Build:
 
     def library(
         self, folder: Path, engine: str, own: str, words: Sequence[Token]
-    ) -> tuple[bytes, Mapping[str, Advice]]:
-        """The code, and what is said of each kernel's loops."""
+    ) -> tuple[bytes, Mapping[str, Advice], Mapping[str, str]]:
+        """The code, what is said of each kernel's loops, and kernels' names in the code."""
         cut: Translation | None = None
         headers, wavefront = self.includes(), self.wavefront
         if engine == ENGINE:
@@ -133,8 +134,10 @@ class Build:
             remarks=REMARKS if cut is not None else "",
         )
         self.child(command, folder, self.deadline_s)
-        advice = {} if cut is None else advise(cut, folder / REMARKS, self.tools.family)
-        return (folder / "unit.so").read_bytes(), advice
+        data = (folder / "unit.so").read_bytes()
+        if cut is None:
+            return data, {}, {}
+        return data, advise(cut, folder / REMARKS, self.tools.family), cut.named
 
     def check_as_written(self, folder: Path, own: str) -> None:
         """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""

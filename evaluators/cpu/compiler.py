@@ -12,7 +12,7 @@ from evaluators.cpu.build import Build, Built
 from evaluators.cpu.diagnosis.regions import Region, regions
 from evaluators.cpu.emit import ENGINE, Entry, check_words
 from evaluators.cpu.fibers import SWITCHING
-from evaluators.cpu.fission.translate import translate
+from evaluators.cpu.fission.translate import function_name, translate
 from evaluators.cpu.toolchain import cpu_flags, toolchain
 from evaluators.device import Compiled
 from evaluators.evaluation import Rejected, Status
@@ -132,7 +132,8 @@ class CpuCompiler:
             own = self._build(kernel, headers, plan.defines, ()).own(Path(name))
             check_words(check_preprocessed(own))
             cut = translate(own, sorted({entry(step.entry) for step in plan.launches}))
-        return tuple(replace(one, kernel=as_written(one.kernel)) for one in regions(cut))
+        written = {function_name(own): function_name(kernel) for kernel, own in cut.named.items()}
+        return tuple(replace(one, kernel=as_written(written[one.kernel])) for one in regions(cut))
 
 
 def arch() -> str:
