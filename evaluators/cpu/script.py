@@ -5,8 +5,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluators.cpu.compiler import entry_key
-from evaluators.cpu.emit import LDS_BYTES
+from evaluators.cpu.emit import LDS_BYTES, entry_key
 from evaluators.cpu.library import SIGNATURE
 from evaluators.device import Buffer, Compiled
 from evaluators.evaluation import Rejected, Status

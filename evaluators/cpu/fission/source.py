@@ -15,21 +15,28 @@ _CONTAINERS = ("namespace_definition", "linkage_specification", "declaration_lis
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """A function defined in the file."""
+    """A function defined in the file, or a copy of one, which stands nowhere in it."""
 
     name: str
-    node: Spanned
-    outer: Spanned  # with the template's head
+    node: Node
+    outer: Node  # with the template's head
     template: Node | None  # its parameter list
     params: list[Node]
     body: Node
     kernel: bool
     start: int  # in the text, with its markers
     linkage: bool = False  # in extern "C" { }
-    words: frozenset[str] = frozenset()
+    copied: bool = False
+    before: "list[Function]" = field(default_factory=list)  # copies that it calls
     collective: bool = False
     indexed: bool = False  # uses threadIdx or a relative, or calls what does
     atomic: bool = False
+
+    @property
+    def end(self) -> int:
+        """In the text."""
+        assert isinstance(self.outer, Spanned)
+        return self.outer.end
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +58,7 @@ class Unit:
     prototypes: list[Prototype] = field(default_factory=list)
     mutable: set[str] = field(default_factory=set)  # variables of the file that can change
     shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
+    late: list[Function] = field(default_factory=list)  # copies of kernels, to stand at the end
 
     def named(self, name: str) -> list[Function]:
         return [f for f in self.functions if f.name == name]
@@ -63,7 +71,7 @@ def read(text: str) -> Unit:
     """Parse a kernel file. Raises Rejected(UNSUPPORTED) for what can't be understood."""
     unit = Unit(Source(text))
     _collect(unit, unit.source.root, None, 0)
-    _close(unit)
+    close(unit)
     return unit
 
 
@@ -125,7 +133,6 @@ def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -
             body=body,
             kernel=kernel,
             start=_start(unit.source, start, (template or node).start),
-            words=frozenset(leaf.text for leaf in body.leaves()),
         )
     )
 
@@ -155,19 +162,20 @@ def _rename_indices(params: list[Node], node: Node) -> None:
             leaf.text += "_own"
 
 
-def _close(unit: Unit) -> None:
+def close(unit: Unit) -> None:
     """Carry what a function needs to all that call it."""
+    words = {id(f): frozenset(leaf.text for leaf in f.body.leaves()) for f in unit.functions}
     for f in unit.functions:
-        f.collective = bool(f.words & COLLECTIVES)
-        f.indexed = bool(f.words & BUILTINS)
-        f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in f.words)
+        f.collective = bool(words[id(f)] & COLLECTIVES)
+        f.indexed = bool(words[id(f)] & BUILTINS)
+        f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in words[id(f)])
     for attribute in ("collective", "indexed", "atomic"):
         names = unit.with_property(attribute)
         grown = True
         while grown:
             grown = False
             for f in unit.functions:
-                if not getattr(f, attribute) and f.words & names:
+                if not getattr(f, attribute) and words[id(f)] & names:
                     setattr(f, attribute, True)
                     names.add(f.name)
                     grown = True
@@ -178,14 +186,19 @@ def _start(source: Source, after: int, start: int) -> int:
     return min([at for at, _ in source.markers if after <= at < start], default=start)
 
 
-def check_names(unit: Unit, kernels: Sequence[str]) -> None:
-    """Raises Rejected(UNSUPPORTED): names of generated code, functions with barriers as values."""
+def check_own_names(unit: Unit) -> None:
+    """Raises Rejected(UNSUPPORTED): names of generated code."""
     for one in unit.source.root.walk():
         if one.kind.endswith("identifier") and _OURS.fullmatch(one.text):
             raise unsupported(f"{one.text}: names that begin with ks_ are its own", one.line)
+
+
+def check_names(unit: Unit, kernels: Sequence[str]) -> None:
+    """Raises Rejected(UNSUPPORTED): names of generated code, functions with barriers as values."""
+    check_own_names(unit)
     waiting = unit.with_property("collective") - {f.name for f in unit.functions if f.kernel}
     for f in unit.functions:
-        own = {str(one.get("declarator")) for one in f.node.walk() if one.get("declarator")}
+        own = declared_in(f)
         for given in _arguments(f):
             if given.text in waiting - own:
                 raise unsupported(f"{given.text}, {_WAITING}, as an argument", given.line)
@@ -195,6 +208,11 @@ def check_names(unit: Unit, kernels: Sequence[str]) -> None:
             line = next(f.node.line for f in unit.functions if f.name in found)
             what = f"{sorted(found)[0]}, {_WAITING}, as an argument of the template {name}"
             raise unsupported(what, line)
+
+
+def declared_in(function: Function) -> set[str]:
+    """The names of its parameters and variables."""
+    return {str(one.get("declarator")) for one in function.node.walk() if one.get("declarator")}
 
 
 def _arguments(function: Function) -> Iterator[Node]:
