@@ -274,5 +274,6 @@ template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>:
     ks_hook_memmove((unsigned char *)(to), (const unsigned char *)(from), size)
 #define __builtin_memset(to, value, size) ks_hook_memset((unsigned char *)(to), value, size)
 #endif
+#include "memory.h"
 
 #endif

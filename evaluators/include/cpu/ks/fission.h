@@ -4,6 +4,7 @@
 
 #include "entry.h"
 #include "masks.h"
+#include "memory.h"
 
 template <typename T> struct KsBareOf { using type = T; };
 template <typename T> struct KsBareOf<const T> { using type = T; };
