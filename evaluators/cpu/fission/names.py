@@ -27,6 +27,9 @@ COLLECTIVES = BARRIERS | WAVE_BARRIERS | WAVE | BLOCK_VOTES
 
 ATOMIC_PREFIXES = ("atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_")
 
+CHANGING = frozenset({"swap", "exchange"})
+"""Functions of std that change what they are given, without its address."""
+
 PURE_CALLS = frozenset(
     [
         "min",

@@ -3,11 +3,9 @@
  * e4m3 and e5m2 are OCP's formats, NVIDIA's and MI350's; those in fnuz are MI300's: the bias is one
  * more, there is one NaN (0x80), neither infinity nor -0. Conversion rounds to nearest even. Larger
  * numbers give the largest; where saturation is off NaN, or infinity in e5m2. Infinity and NaN stay
- * what they are, or NaN, as in AMD's header. */
+ * what they are, or NaN, as in AMD's header. Behind <type_traits> or ours. */
 #ifndef KS_FP8_H
 #define KS_FP8_H
-
-#include "traits.h"
 
 /* A format: mantissa bits, the exponent's bias, whether it is one of fnuz, its largest number. */
 template <int M, int BIAS, bool FNUZ, unsigned MOST> struct KsFp8 {

@@ -100,12 +100,10 @@
 #define INFINITY __builtin_bit_cast(float, 0x7F800000u)
 #define NAN __builtin_bit_cast(float, 0x7FC00000u)
 #define HUGE_VAL __builtin_bit_cast(double, 0x7FF0000000000000ull)
-#define KS_NAN __builtin_bit_cast(double, 0x7FF8000000000000ull)
 #else
 #define INFINITY __builtin_huge_valf()
 #define NAN __builtin_nanf("")
 #define HUGE_VAL __builtin_huge_val()
-#define KS_NAN __builtin_nan("")
 #endif
 #define HUGE_VALF INFINITY
 #endif
@@ -130,7 +128,7 @@
 #define HIP_INF_F INFINITY
 #define HIP_NAN_F NAN
 #define HIP_INF HUGE_VAL
-#define HIP_NAN KS_NAN
+#define HIP_NAN ((double)NAN)
 #define HIP_PI_F 3.14159265358979323846f
 #define HIP_PI 3.14159265358979323846
 #define HIP_L2E_F 1.44269504088896340736f

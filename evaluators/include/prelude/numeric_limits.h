@@ -60,7 +60,7 @@ template <typename T> struct ks_real_limits {
         static constexpr T signaling_NaN() { return none; }                                        \
     };
 KS_REAL_LIMITS(float, FLT, INFINITY, NAN)
-KS_REAL_LIMITS(double, DBL, HUGE_VAL, KS_NAN)
+KS_REAL_LIMITS(double, DBL, HUGE_VAL, (double)NAN)
 
 #undef KS_INTEGER_LIMITS
 #undef KS_REAL_LIMITS

@@ -67,7 +67,7 @@ template <typename T, typename = void> struct add_rvalue_reference : type_identi
 template <typename T> struct add_rvalue_reference<T, void_t<T &&>> : type_identity<T &&> {};
 template <typename T> struct add_pointer : type_identity<typename remove_reference<T>::type *> {};
 KS_TYPE_TRAIT(add_lvalue_reference) KS_TYPE_TRAIT(add_rvalue_reference) KS_TYPE_TRAIT(add_pointer)
-template <typename T> typename add_rvalue_reference<T>::type declval() noexcept;
+template <typename T> __device__ typename add_rvalue_reference<T>::type declval() noexcept;
 
 template <typename T, typename U> inline constexpr bool is_same_v = false;
 template <typename T> inline constexpr bool is_same_v<T, T> = true;
@@ -134,7 +134,7 @@ KS_TRAIT(is_copy_constructible, is_constructible_v<T, const T &>)
 template <typename T, typename U> inline constexpr bool is_assignable_v = __is_assignable(T, U);
 template <typename T, typename U> struct is_assignable : bool_constant<is_assignable_v<T, U>> {};
 
-template <typename To> void ks_take(To) noexcept;
+template <typename To> __device__ void ks_take(To) noexcept;
 template <typename From, typename To, typename = void>
 inline constexpr bool ks_converts = is_void_v<From> && is_void_v<To>;
 template <typename From, typename To>

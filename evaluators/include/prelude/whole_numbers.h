@@ -1,8 +1,7 @@
-/* sqrt(2) and the like: whole numbers are computed with as double, as <cmath> has it. */
+/* sqrt(2) and the like: whole numbers are computed with as double, as <cmath> has it.
+ * Behind <type_traits> or ours. */
 #ifndef KS_WHOLE_NUMBERS_H
 #define KS_WHOLE_NUMBERS_H
-
-#include "traits.h"
 
 #define KS_WHOLE1(name)                                                                            \
     template <typename T> KS_INLINE std::enable_if_t<std::is_integral_v<T>, double> name(T x) {    \

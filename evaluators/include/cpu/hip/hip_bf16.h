@@ -4,7 +4,6 @@
 
 #include "hip_runtime.h"
 #include "../ks/half_bits.h"
-#include "../../prelude/traits.h"
 
 struct __hip_bfloat16_raw { unsigned short x; };
 

@@ -33,7 +33,7 @@ KS_INLINE void sincospi(double x, double *s, double *c) { *s = sinpi(x), *c = co
 
 /* Winitzki's estimate (2008), then three steps of Newton's. */
 KS_INLINE double erfinv(double x) {
-    if (!(x > -1 && x < 1)) return x == 1 || x == -1 ? x * HUGE_VAL : KS_NAN;
+    if (!(x > -1 && x < 1)) return x == 1 || x == -1 ? x * HUGE_VAL : (double)NAN;
     const double tail = log((1 - x) * (1 + x)), sum = 4.330746750799873 + tail / 2;
     double y = copysign(sqrt(sqrt(sum * sum - tail / 0.147) - sum), x);
     for (int i = 0; i < 3; ++i) y -= (erf(y) - x) * exp(y * y) * 0.8862269254527580137;
