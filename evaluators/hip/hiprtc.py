@@ -11,6 +11,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain
+from evaluators.kernel.narrow_masks import narrow_mask
 
 # HIP's old names of the built-in variables, which hiprtc lacks.
 _OLD_NAMES = tuple(
@@ -111,6 +112,8 @@ class HiprtcChild(CompileChild):
         return errors[0] if errors else f"hiprtc says {status} and nothing more"
 
     def rejection(self, log: str, status: str, file: str) -> Rejected:
+        if narrow := narrow_mask(log):
+            return narrow
         for line, shown in pairwise([*log.splitlines(), ""]):
             if "error:" not in line:
                 continue

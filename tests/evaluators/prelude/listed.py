@@ -37,10 +37,7 @@ PARAMETERS = (
     "double *outs, const float *floats, const int *ints, const double *doubles, "
     "const void *halves, const void *brains, char *works"
 )
-HEAD = f"""#include <hip/hip_fp16.h>
-#include <hip/hip_bf16.h>
-#include <hip/hip_fp8.h>
-#define put(...) {{ double seen = (double)(__VA_ARGS__); \\
+HEAD = f"""#define put(...) {{ double seen = (double)(__VA_ARGS__); \\
     if (threadIdx.x == {SEEN}) out[at] = seen; ++at; }}
 """
 _LOCATED = (

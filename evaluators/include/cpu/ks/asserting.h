@@ -2,7 +2,7 @@
 #ifndef KS_ASSERTING_H
 #define KS_ASSERTING_H
 
-#define KS_ASSERTED 0x1D1A00000000ull
+#define KS_ASSERTED 0x1D2800000000ull
 static __attribute__((noinline, no_sanitize("thread"))) void __failed_assertion(int line) {
     (void)*(volatile char *)(KS_ASSERTED + (unsigned)line);
 }
