@@ -23,6 +23,9 @@ WAVE = frozenset(
 BLOCK_VOTES = frozenset({"__syncthreads_count", "__syncthreads_and", "__syncthreads_or"})
 """Barriers that also tell every thread what all threads answered."""
 
+GROUPS = "cooperative_groups"
+GROUPS_HEADER = "hip/hip_cooperative_groups.h"
+
 COLLECTIVES = BARRIERS | WAVE_BARRIERS | WAVE | BLOCK_VOTES
 
 ATOMIC_PREFIXES = ("atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_")

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
+from evaluators.cpu.fission import groups
 from evaluators.cpu.fission.declarations import recognise
 from evaluators.cpu.fission.emit import BLOCK_FILE, Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
-from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
 from evaluators.cpu.fission.lower import Lowering
+from evaluators.cpu.fission.names import GROUPS_HEADER
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
 from evaluators.cpu.fission.source import (
@@ -20,7 +21,15 @@ from evaluators.cpu.fission.source import (
     check_places,
     read,
 )
-from evaluators.cpu.fission.tree import UNKNOWN, Node, at_line, leaf, render, unsupported
+from evaluators.cpu.fission.tree import (
+    UNKNOWN,
+    Node,
+    at_line,
+    callee,
+    leaf,
+    render,
+    unsupported,
+)
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
 from evaluators.cpu.fission.vectors import follow
@@ -35,7 +44,6 @@ constexpr KsIndex blockDim = {KS_BX, KS_BY, KS_BZ};
 const KsIndex blockIdx = ks_block.block, gridDim = ks_block.grid, threadIdx = {};
 const int ks_t = 0;
 """
-_HERE = "KsThread { threadIdx , blockIdx , blockDim , gridDim }"
 _INDICES = (
     "const KsIndex threadIdx = ks_thread.thread, blockIdx = ks_thread.block, "
     "blockDim = ks_thread.dim, gridDim = ks_thread.grid;"
@@ -109,6 +117,8 @@ def emit(
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
     lines.append("#include <ks/fission.h>")
+    if GROUPS_HEADER in headers:
+        lines.append("#include <ks/fission_groups.h>")
     lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
     lines.append(translation.text)
     lines.append('#line 1 "launches"')
@@ -141,6 +151,9 @@ def _read(source: str) -> Unit:
     for function in unit.functions:
         recognise(function.body)
     _pass_indices(unit)
+    for f in unit.functions if unit.grouped else ():
+        if not (f.kernel or f.collective):  # those are changed where they are put in place
+            groups.lower(f.node, None, unit.names)
     return unit
 
 
@@ -218,7 +231,7 @@ def _pass_indices(unit: Unit) -> None:
                 call.become(leaf("ks_lane ( threadIdx , blockDim )", call.line, "lane"))
             elif word in names:
                 comma = " ," if len(listed.kids) > 2 else ""
-                listed.kids.insert(1, leaf(_HERE + comma, call.line, "indices"))
+                listed.kids.insert(1, leaf(groups.HERE + comma, call.line, "indices"))
 
 
 def _device_function(function: Function) -> str:

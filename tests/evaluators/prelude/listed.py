@@ -37,7 +37,8 @@ PARAMETERS = (
     "double *outs, const float *floats, const int *ints, const double *doubles, "
     "const void *halves, const void *brains, char *works"
 )
-HEAD = f"""#define put(...) {{ double seen = (double)(__VA_ARGS__); \\
+HEAD = f"""namespace cg = cooperative_groups;
+#define put(...) {{ double seen = (double)(__VA_ARGS__); \\
     if (threadIdx.x == {SEEN}) out[at] = seen; ++at; }}
 """
 _LOCATED = (

@@ -45,7 +45,7 @@ def test_on_cpu_its_line_is_told(engine: str) -> None:
 def test_on_an_emulated_mi300_it_is_told_as_a_trap(gfx942: HiprtcChild) -> None:
     compiler = hip.compiler(arch="gfx942", child=gfx942)
     run(open_emulated(0), compiler, 64)
-    with pytest.raises(Rejected, match="the kernel trapped .* an assertion") as caught:
+    with pytest.raises(Rejected, match=r"the kernel trapped .* an assertion") as caught:
         run(open_emulated(0), compiler, 40)
     assert caught.value.status is Status.CRASHED
 

@@ -5,10 +5,6 @@
 #include "hip_bf16.h"
 #include "hip_fp16.h"
 
-#ifndef KS_MEMBER
-#define KS_MEMBER __device__ __forceinline__
-#endif
-
 typedef unsigned char __hip_fp8_storage_t;
 typedef unsigned short __hip_fp8x2_storage_t;
 typedef unsigned int __hip_fp8x4_storage_t;

@@ -10,7 +10,8 @@
 #define __HIP_DEVICE_COMPILE__ 1
 #define __HIP_PLATFORM_NVIDIA__ 1
 
-#define KS_INLINE static __device__ __forceinline__
+#define KS_MEMBER __device__ __forceinline__
+#define KS_INLINE static KS_MEMBER
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
 #ifdef __CUDACC_RTC__
