@@ -4,7 +4,7 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Protocol
 
-from evaluators.cpu.fission import groups, inline
+from evaluators.cpu.fission import group_calls, groups, inline
 from evaluators.cpu.fission.exchange import exchanged
 from evaluators.cpu.fission.ir import Branch, Context, Exit, Fixed, Item, Once, Step
 from evaluators.cpu.fission.names import BARRIERS, BLOCK_VOTES, WAVE, WAVE_BARRIERS
@@ -174,7 +174,7 @@ class Hoisting:
         params = [k for k in inline.parameters(node) if k.kind.endswith("declaration")]
         kinds = context.groups
         if lowering.unit.grouped:
-            kinds = groups.lower(
+            kinds = group_calls.lower(
                 node, groups.bound(params, args, kinds), lowering.unit.names, line=function.at(line)
             )
         binds: list[Step | Fixed] = inline.template(function, call, params, args)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from evaluators.cpu.fission import groups
+from evaluators.cpu.fission.group_calls import LIBRARY
 from evaluators.cpu.fission.names import ATOMIC_PREFIXES, BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.tree import Node, Source, Spanned, unsupported
 
@@ -85,7 +86,7 @@ def read(text: str) -> Unit:
 
 @cache
 def _library() -> list[Function]:
-    unit = Unit(Source(groups.LIBRARY), grouped=True)
+    unit = Unit(Source(LIBRARY), grouped=True)
     _collect(unit, unit.source.root, None, 0)
     _close(unit)
     for function in unit.functions:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
-from evaluators.cpu.fission import groups
+from evaluators.cpu.fission import group_calls
 from evaluators.cpu.fission.declarations import recognise
 from evaluators.cpu.fission.emit import BLOCK_FILE, Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
@@ -44,9 +44,11 @@ constexpr KsIndex blockDim = {KS_BX, KS_BY, KS_BZ};
 const KsIndex blockIdx = ks_block.block, gridDim = ks_block.grid, threadIdx = {};
 const int ks_t = 0;
 """
+_HERE = "KsThread { threadIdx , blockIdx , blockDim , gridDim }"
 _INDICES = (
     "const KsIndex threadIdx = ks_thread.thread, blockIdx = ks_thread.block, "
     "blockDim = ks_thread.dim, gridDim = ks_thread.grid;"
+    "const int ks_t = ks_rank(threadIdx, blockDim);"
 )
 
 
@@ -69,6 +71,9 @@ def translate(source: str, kernels: Sequence[str]) -> Translation:
     unit = _read(source)
     wanted = _wanted(unit, kernels)
     check_names(unit, kernels)
+    for f in unit.functions if unit.grouped else ():
+        if not (f.kernel or f.collective):  # the others are changed where they are put in place
+            group_calls.lower(f.node, None, unit.names)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
     cut: list[tuple[str, Emission]] = []
@@ -151,9 +156,6 @@ def _read(source: str) -> Unit:
     for function in unit.functions:
         recognise(function.body)
     _pass_indices(unit)
-    for f in unit.functions if unit.grouped else ():
-        if not (f.kernel or f.collective):  # those are changed where they are put in place
-            groups.lower(f.node, None, unit.names)
     return unit
 
 
@@ -231,7 +233,7 @@ def _pass_indices(unit: Unit) -> None:
                 call.become(leaf("ks_lane ( threadIdx , blockDim )", call.line, "lane"))
             elif word in names:
                 comma = " ," if len(listed.kids) > 2 else ""
-                listed.kids.insert(1, leaf(groups.HERE + comma, call.line, "indices"))
+                listed.kids.insert(1, leaf(_HERE + comma, call.line, "indices"))
 
 
 def _device_function(function: Function) -> str:

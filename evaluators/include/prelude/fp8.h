@@ -30,7 +30,8 @@ template <int M, int BIAS, bool FNUZ, unsigned MOST> struct KsFp8 {
         const unsigned beyond = FNUZ ? 0x80u : MOST + 1;
         unsigned result = magnitude < ((128u - BIAS) << 23) ? small : normal;
         if (magnitude >= ((127u + 31) << 23) || result > MOST) result = saturate ? MOST : beyond;
-        if (magnitude >= 0x7F800000u) result = magnitude == 0x7F800000u ? beyond : FNUZ ? 0x80 : 0x7F;
+        const unsigned none = FNUZ ? 0x80 : 0x7F;
+        if (magnitude >= 0x7F800000u) result = magnitude == 0x7F800000u ? beyond : none;
         const unsigned sign = FNUZ && (result == 0 || result == 0x80) ? 0 : bits >> 24 & 0x80u;
         return (unsigned char)(result | sign);
     }

@@ -1,7 +1,7 @@
 /* Cooperative groups: those of a block, its tiles, and lanes that happen to be active.
  *
- * Ours on every backend, since vendors' differ: AMD's lack reduce, scans and dim_threads(), NVIDIA's
- * come with more headers than the compiler. A tile has no data: all of it follows from its type and
+ * Ours on every backend, since vendors' differ: AMD's lack reduce, scans and dim_threads(), and
+ * NVIDIA's come with more headers than the compiler. A tile has no data: all of it follows from its type and
  * the thread. A backend brings, before it includes this:
  *   ks_wave_shfl, _up, _down and _xor (lanes that take part, a word, operand, width),
  *   ks_wave_ballot(lanes, vote), ks_wave_sync(lanes), ks_wave_active(), ks_block_sync(),
@@ -101,7 +101,8 @@ template <unsigned n> struct KsTile {
     }
     KS_MEMBER unsigned long long ballot(int vote) const {
         const unsigned long long members = ks_members();
-        return (ks_wave_ballot(members, vote) & members) >> (ks_rank() & (WAVEFRONT - 1) & ~(n - 1));
+        const unsigned first = ks_rank() & (WAVEFRONT - 1) & ~(n - 1);
+        return (ks_wave_ballot(members, vote) & members) >> first;
     }
     KS_MEMBER int any(int vote) const { return ballot(vote) != 0; }
     KS_MEMBER int all(int vote) const { return ballot(!vote) == 0; }
@@ -244,8 +245,15 @@ template <typename Group> KS_INLINE auto group_size(const Group &group) {
 
 #include "group_operations.h"
 
+template <typename Group, typename = void> inline constexpr bool ks_of_lanes = false;
+template <typename Group>
+inline constexpr bool ks_of_lanes<Group, std::void_t<decltype(Group::ks_is_tile)>> = true;
+#define KS_OF_LANES                                                                                \
+    static_assert(ks_of_lanes<Group>, "reduce and scans are for tiles and coalesced groups")
+
 template <typename Group, typename T, typename Operation>
 KS_INLINE T reduce(const Group &group, T value, Operation operation) {
+    KS_OF_LANES;
     if constexpr (Group::ks_is_tile) {
         for (unsigned d = Group::num_threads() / 2; d > 0; d /= 2)
             value = operation(value, group.shfl_xor(value, d));
@@ -261,6 +269,7 @@ KS_INLINE T reduce(const Group &group, T value, Operation operation) {
 }
 template <typename Group, typename T, typename Operation>
 KS_INLINE T inclusive_scan(const Group &group, T value, Operation operation) {
+    KS_OF_LANES;
     const unsigned rank = group.thread_rank(), count = group.num_threads();
     for (unsigned d = 1; d < count; d *= 2) {
         const T other = group.shfl_up(value, d);

@@ -73,7 +73,8 @@ template <typename T, typename U> inline constexpr bool is_same_v = false;
 template <typename T> inline constexpr bool is_same_v<T, T> = true;
 template <typename T, typename U> struct is_same : bool_constant<is_same_v<T, U>> {};
 
-template <typename T, typename... Ts> inline constexpr bool ks_is_one_of = (is_same_v<T, Ts> || ...);
+template <typename T, typename... Ts>
+inline constexpr bool ks_is_one_of = (is_same_v<T, Ts> || ...);
 KS_TRAIT(is_void, is_same_v<remove_cv_t<T>, void>)
 KS_TRAIT(is_null_pointer, is_same_v<remove_cv_t<T>, decltype(nullptr)>)
 KS_TRAIT(is_integral, ks_is_one_of<remove_cv_t<T>, bool, char, signed char, unsigned char, wchar_t,

@@ -156,9 +156,9 @@ def _wrong(session: Session, made: Made) -> dict[str, str]:
         except Rejected as rejected:
             failed[group] = str(rejected)
     outs = session.read(buffers["outs"], np.dtype(np.float64), (count, MOST))
-    for out, name in zip(outs, made.names, strict=True):
+    for out, one in zip(outs, made.names, strict=True):
         wanted = np.full(MOST, np.nan)
-        wanted[: len(name.wanted)] = name.wanted
+        wanted[: len(one.wanted)] = one.wanted
         if not np.allclose(out, wanted, rtol=RELATIVE, atol=1e-7, equal_nan=True):
-            failed.setdefault(name.label, f"{out[: len(name.wanted)].tolist()}, not {name.wanted}")
+            failed.setdefault(one.label, f"{out[: len(one.wanted)].tolist()}, not {one.wanted}")
     return failed

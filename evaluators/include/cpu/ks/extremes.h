@@ -19,12 +19,10 @@ template <typename A, typename B> KS_INLINE auto max(A a, B b) -> decltype(a + b
     return max(T(a), T(b));
 }
 
-KS_INLINE unsigned umin(unsigned a, unsigned b) { return min(a, b); }
-KS_INLINE unsigned umax(unsigned a, unsigned b) { return max(a, b); }
-KS_INLINE long long llmin(long long a, long long b) { return min(a, b); }
-KS_INLINE long long llmax(long long a, long long b) { return max(a, b); }
-KS_INLINE unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
-KS_INLINE unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+#define KS_EXTREMES_OF(prefix, T)                                                                  \
+    KS_INLINE T prefix##min(T a, T b) { return min(a, b); }                                        \
+    KS_INLINE T prefix##max(T a, T b) { return max(a, b); }
+KS_EXTREMES_OF(u, unsigned) KS_EXTREMES_OF(ll, long long) KS_EXTREMES_OF(ull, unsigned long long)
 
 KS_INLINE int abs(int x) { return x < 0 ? -x : x; }
 KS_INLINE long abs(long x) { return x < 0 ? -x : x; }

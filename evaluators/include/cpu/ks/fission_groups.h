@@ -9,11 +9,12 @@
 
 namespace cooperative_groups {
 
-KS_INLINE unsigned ks_threads(const KsThread &t) { return t.dim.x * t.dim.y * t.dim.z; }
-KS_INLINE unsigned ks_rank(const KsThread &t) {
-    return (t.thread.z * t.dim.y + t.thread.y) * t.dim.x + t.thread.x;
-}
-KS_INLINE unsigned ks_lane(const KsThread &t) { return ks_rank(t) % WAVEFRONT; }
+/* Where a function is called: the thread's number in its block, and all indices; each by value, as
+ * g++ takes what has an address out of vectors. */
+#define KS_HERE int t, KsIndex thread, KsIndex block, KsIndex dim, KsIndex grid
+#define KS_SAME t, thread, block, dim, grid
+KS_INLINE unsigned ks_threads(KsIndex dim) { return dim.x * dim.y * dim.z; }
+KS_INLINE int ks_lane(int t) { return t & (WAVEFRONT - 1); }
 KS_INLINE unsigned long long ks_lanes(unsigned count) {
     return count < 64 ? (1ull << count) - 1 : ~0ull;
 }
@@ -62,50 +63,48 @@ template <typename Parent> KS_INLINE KsTileOf tiled_partition(const Parent &, un
     return {n};
 }
 
-KS_INLINE unsigned ks_group_size(const KsThread &t, thread_block) { return ks_threads(t); }
-KS_INLINE unsigned ks_group_thread_rank(const KsThread &t, thread_block) { return ks_rank(t); }
-KS_INLINE dim3 ks_group_group_index(const KsThread &t, thread_block) { return t.block; }
-KS_INLINE dim3 ks_group_thread_index(const KsThread &t, thread_block) { return t.thread; }
-KS_INLINE dim3 ks_group_group_dim(const KsThread &t, thread_block) { return t.dim; }
-KS_INLINE dim3 ks_group_dim_threads(const KsThread &t, thread_block) { return t.dim; }
+KS_INLINE unsigned ks_group_size(KS_HERE, thread_block) { return ks_threads(dim); }
+KS_INLINE unsigned ks_group_thread_rank(KS_HERE, thread_block) { return (unsigned)t; }
+KS_INLINE dim3 ks_group_group_index(KS_HERE, thread_block) { return block; }
+KS_INLINE dim3 ks_group_thread_index(KS_HERE, thread_block) { return thread; }
+KS_INLINE dim3 ks_group_group_dim(KS_HERE, thread_block) { return dim; }
+KS_INLINE dim3 ks_group_dim_threads(KS_HERE, thread_block) { return dim; }
 
-KS_INLINE unsigned long long ks_group_block_rank(const KsThread &t, grid_group) {
-    return ((unsigned long long)t.block.z * t.grid.y + t.block.y) * t.grid.x + t.block.x;
+KS_INLINE unsigned long long ks_group_block_rank(KS_HERE, grid_group) {
+    return ((unsigned long long)block.z * grid.y + block.y) * grid.x + block.x;
 }
-KS_INLINE unsigned long long ks_group_num_blocks(const KsThread &t, grid_group) {
-    return (unsigned long long)t.grid.x * t.grid.y * t.grid.z;
+KS_INLINE unsigned long long ks_group_num_blocks(KS_HERE, grid_group) {
+    return (unsigned long long)grid.x * grid.y * grid.z;
 }
-KS_INLINE unsigned long long ks_group_size(const KsThread &t, grid_group g) {
-    return ks_group_num_blocks(t, g) * ks_threads(t);
+KS_INLINE unsigned long long ks_group_size(KS_HERE, grid_group g) {
+    return ks_group_num_blocks(KS_SAME, g) * ks_threads(dim);
 }
-KS_INLINE unsigned long long ks_group_thread_rank(const KsThread &t, grid_group g) {
-    return ks_group_block_rank(t, g) * ks_threads(t) + ks_rank(t);
+KS_INLINE unsigned long long ks_group_thread_rank(KS_HERE, grid_group g) {
+    return ks_group_block_rank(KS_SAME, g) * ks_threads(dim) + (unsigned)t;
 }
-KS_INLINE dim3 ks_group_group_dim(const KsThread &t, grid_group) { return t.grid; }
-KS_INLINE dim3 ks_group_dim_blocks(const KsThread &t, grid_group) { return t.grid; }
-KS_INLINE dim3 ks_group_block_index(const KsThread &t, grid_group) { return t.block; }
+KS_INLINE dim3 ks_group_group_dim(KS_HERE, grid_group) { return grid; }
+KS_INLINE dim3 ks_group_dim_blocks(KS_HERE, grid_group) { return grid; }
+KS_INLINE dim3 ks_group_block_index(KS_HERE, grid_group) { return block; }
 
 /* Of a tile: either kind has threads, a power of two. */
 #define KS_TILE_READS(Tile, ...)                                                                   \
-    __VA_ARGS__ KS_INLINE unsigned ks_group_size(const KsThread &, const Tile &g) {                \
-        return g.threads;                                                                          \
+    __VA_ARGS__ KS_INLINE unsigned ks_group_size(KS_HERE, Tile g) { return g.threads; }            \
+    __VA_ARGS__ KS_INLINE unsigned ks_group_thread_rank(KS_HERE, Tile g) {                         \
+        return (unsigned)t & (g.threads - 1);                                                      \
     }                                                                                              \
-    __VA_ARGS__ KS_INLINE unsigned ks_group_thread_rank(const KsThread &t, const Tile &g) {        \
-        return ks_rank(t) & (g.threads - 1);                                                       \
+    __VA_ARGS__ KS_INLINE int ks_group_shfl(KS_HERE, Tile g, int rank) {                           \
+        return ks_source_shfl(ks_lane(t), rank, (int)g.threads);                                   \
     }                                                                                              \
-    __VA_ARGS__ KS_INLINE int ks_group_shfl(const KsThread &t, const Tile &g, int rank) {          \
-        return ks_source_shfl((int)ks_lane(t), rank, (int)g.threads);                              \
+    __VA_ARGS__ KS_INLINE int ks_group_shfl_up(KS_HERE, Tile g, unsigned d) {                      \
+        return ks_source_shfl_up(ks_lane(t), d, (int)g.threads);                                   \
     }                                                                                              \
-    __VA_ARGS__ KS_INLINE int ks_group_shfl_up(const KsThread &t, const Tile &g, unsigned d) {     \
-        return ks_source_shfl_up((int)ks_lane(t), d, (int)g.threads);                              \
+    __VA_ARGS__ KS_INLINE int ks_group_shfl_down(KS_HERE, Tile g, unsigned d) {                    \
+        return ks_source_shfl_down(ks_lane(t), d, (int)g.threads);                                 \
     }                                                                                              \
-    __VA_ARGS__ KS_INLINE int ks_group_shfl_down(const KsThread &t, const Tile &g, unsigned d) {   \
-        return ks_source_shfl_down((int)ks_lane(t), d, (int)g.threads);                            \
+    __VA_ARGS__ KS_INLINE int ks_group_shfl_xor(KS_HERE, Tile g, int mask) {                       \
+        return ks_source_shfl_xor(ks_lane(t), mask, (int)g.threads);                               \
     }                                                                                              \
-    __VA_ARGS__ KS_INLINE int ks_group_shfl_xor(const KsThread &t, const Tile &g, int mask) {      \
-        return ks_source_shfl_xor((int)ks_lane(t), mask, (int)g.threads);                          \
-    }                                                                                              \
-    __VA_ARGS__ KS_INLINE unsigned long long ks_group_ballot(const KsThread &t, const Tile &g,     \
+    __VA_ARGS__ KS_INLINE unsigned long long ks_group_ballot(KS_HERE, Tile g,                      \
                                                              unsigned long long votes) {           \
         return votes >> (ks_lane(t) & ~(g.threads - 1)) & ks_lanes(g.threads);                     \
     }
@@ -116,86 +115,81 @@ KS_TILE_READS(thread_block_tile<n KS_COMMA Parent>, template <unsigned n, typena
 #undef KS_COMMA
 
 template <unsigned n, typename Parent>
-KS_INLINE unsigned ks_group_meta_group_rank(const KsThread &t,
-                                            const thread_block_tile<n, Parent> &g) {
-    return (g.parent ? ks_rank(t) & (g.parent - 1) : ks_rank(t)) / n;
+KS_INLINE unsigned ks_group_meta_group_rank(KS_HERE, thread_block_tile<n, Parent> g) {
+    return (g.parent ? (unsigned)t & (g.parent - 1) : (unsigned)t) / n;
 }
 template <unsigned n, typename Parent>
-KS_INLINE unsigned ks_group_meta_group_size(const KsThread &t,
-                                            const thread_block_tile<n, Parent> &g) {
-    return ((g.parent ? g.parent : ks_threads(t)) + n - 1) / n;
+KS_INLINE unsigned ks_group_meta_group_size(KS_HERE, thread_block_tile<n, Parent> g) {
+    return ((g.parent ? g.parent : ks_threads(dim)) + n - 1) / n;
 }
 
-KS_INLINE unsigned ks_group_size(const KsThread &, const coalesced_group &g) {
+KS_INLINE unsigned ks_group_size(KS_HERE, coalesced_group g) {
     return (unsigned)__popcll(g.members);
 }
-KS_INLINE unsigned ks_group_thread_rank(const KsThread &t, const coalesced_group &g) {
+KS_INLINE unsigned ks_group_thread_rank(KS_HERE, coalesced_group g) {
     return (unsigned)__popcll(g.members & ks_lanes(ks_lane(t)));
 }
-KS_INLINE unsigned ks_group_meta_group_rank(const KsThread &, const coalesced_group &g) {
-    return g.meta_rank;
-}
-KS_INLINE unsigned ks_group_meta_group_size(const KsThread &, const coalesced_group &g) {
-    return g.meta_size;
-}
+KS_INLINE unsigned ks_group_meta_group_rank(KS_HERE, coalesced_group g) { return g.meta_rank; }
+KS_INLINE unsigned ks_group_meta_group_size(KS_HERE, coalesced_group g) { return g.meta_size; }
 /* The lane of a rank: members are taken away until it is the first one. */
-KS_INLINE int ks_group_shfl(const KsThread &t, const coalesced_group &g, int rank) {
-    const unsigned count = ks_group_size(t, g);
+KS_INLINE int ks_group_shfl(KS_HERE, coalesced_group g, int rank) {
+    const unsigned count = ks_group_size(KS_SAME, g);
     unsigned long long left = g.members;
     for (unsigned i = 0; count && i < (unsigned)rank % count; ++i) left &= left - 1;
     return left ? __builtin_ctzll(left) : 0;
 }
-KS_INLINE int ks_group_shfl_up(const KsThread &t, const coalesced_group &g, unsigned d) {
-    const unsigned rank = ks_group_thread_rank(t, g);
-    return ks_group_shfl(t, g, (int)(rank < d ? rank : rank - d));
+KS_INLINE int ks_group_shfl_up(KS_HERE, coalesced_group g, unsigned d) {
+    const unsigned rank = ks_group_thread_rank(KS_SAME, g);
+    return ks_group_shfl(KS_SAME, g, (int)(rank < d ? rank : rank - d));
 }
-KS_INLINE int ks_group_shfl_down(const KsThread &t, const coalesced_group &g, unsigned d) {
-    const unsigned rank = ks_group_thread_rank(t, g);
-    return ks_group_shfl(t, g, (int)(rank + d < ks_group_size(t, g) ? rank + d : rank));
+KS_INLINE int ks_group_shfl_down(KS_HERE, coalesced_group g, unsigned d) {
+    const unsigned rank = ks_group_thread_rank(KS_SAME, g);
+    return ks_group_shfl(KS_SAME, g, (int)(rank + d < ks_group_size(KS_SAME, g) ? rank + d : rank));
 }
-KS_INLINE unsigned long long ks_group_ballot(const KsThread &, const coalesced_group &g,
+KS_INLINE int ks_group_shfl_xor(KS_HERE, coalesced_group g, int mask) {
+    return ks_group_shfl(KS_SAME, g, (int)ks_group_thread_rank(KS_SAME, g) ^ mask);
+}
+KS_INLINE unsigned long long ks_group_ballot(KS_HERE, coalesced_group g,
                                              unsigned long long votes) {
     unsigned long long told = 0, left = g.members;
     for (unsigned rank = 0; left; ++rank, left &= left - 1)
         told |= (unsigned long long)((votes & left & (0 - left)) != 0) << rank;
     return told;
 }
-KS_INLINE coalesced_group ks_group_coalesced(const KsThread &, unsigned long long active) {
+KS_INLINE coalesced_group ks_group_coalesced(KS_HERE, unsigned long long active) {
     return {active, 0, 1};
 }
 template <unsigned n, typename Parent>
-KS_INLINE unsigned long long ks_members(const KsThread &t, const thread_block_tile<n, Parent> &) {
+KS_INLINE unsigned long long ks_members(KS_HERE, thread_block_tile<n, Parent>) {
     return ks_lanes(n) << (ks_lane(t) & ~(n - 1));
 }
-KS_INLINE unsigned long long ks_members(const KsThread &, const coalesced_group &g) {
-    return g.members;
-}
+KS_INLINE unsigned long long ks_members(KS_HERE, coalesced_group g) { return g.members; }
 template <typename Group>
-KS_INLINE coalesced_group ks_group_binary(const KsThread &t, const Group &g,
-                                          unsigned long long votes, bool vote) {
-    const unsigned long long members = ks_members(t, g);
+KS_INLINE coalesced_group ks_group_binary(KS_HERE, Group g, unsigned long long votes, bool vote) {
+    const unsigned long long members = ks_members(KS_SAME, g);
     return {members & (vote ? votes : ~votes), vote ? 1u : 0u, 2};
 }
 
-template <typename Group> KS_INLINE auto ks_group_num_threads(const KsThread &t, const Group &g) {
-    return ks_group_size(t, g);
+template <typename Group> KS_INLINE auto ks_group_num_threads(KS_HERE, Group g) {
+    return ks_group_size(KS_SAME, g);
 }
 /* any() and all(): votes of those for and those against. */
 template <typename Group>
-KS_INLINE int ks_group_any(const KsThread &t, const Group &g, unsigned long long votes) {
-    return ks_group_ballot(t, g, votes) != 0;
+KS_INLINE int ks_group_any(KS_HERE, Group g, unsigned long long votes) {
+    return ks_group_ballot(KS_SAME, g, votes) != 0;
 }
 template <typename Group>
-KS_INLINE int ks_group_all(const KsThread &t, const Group &g, unsigned long long against) {
-    return ks_group_ballot(t, g, against) == 0;
+KS_INLINE int ks_group_all(KS_HERE, Group g, unsigned long long against) {
+    return ks_group_ballot(KS_SAME, g, against) == 0;
 }
-template <typename Group> KS_INLINE bool ks_group_is_valid(const KsThread &, const Group &) {
-    return true;
-}
+template <typename Group> KS_INLINE bool ks_group_is_valid(KS_HERE, Group) { return true; }
 
 #include "../../prelude/group_operations.h"
 
 } // namespace cooperative_groups
+
+template <typename Group> constexpr bool ks_is_tile = true;
+template <> constexpr bool ks_is_tile<cooperative_groups::coalesced_group> = false;
 
 /* Those that no group among their arguments leads to. */
 using cooperative_groups::ks_group_binary, cooperative_groups::ks_group_coalesced;
@@ -207,7 +201,7 @@ KS_INLINE T ks_group_identity(const Operation &operation) {
 /* What has a method of that name and is no group. */
 #define KS_NO_GROUP(name)                                                                          \
     template <typename T>                                                                          \
-    KS_INLINE auto ks_group_##name(const KsThread &, T &object) -> decltype(object.name()) {       \
+    KS_INLINE auto ks_group_##name(KS_HERE, T &object) -> decltype(object.name()) {                \
         return object.name();                                                                      \
     }
 KS_NO_GROUP(size) KS_NO_GROUP(num_threads) KS_NO_GROUP(thread_rank) KS_NO_GROUP(meta_group_rank)
