@@ -225,7 +225,8 @@ def _settled(
     if not verdict.passed:
         rejected = Rejected(verdict.status, verdict.reason, log=verdict.log)
         return failed(evaluation.kernel_id, evaluation.task_hash, evaluation.device_class, rejected)
-    made = Sittings([one.blocks[anchor.kernel_id] for one in held], spread)
+    blocks = [one.blocks[anchor.kernel_id] for one in held]
+    made = Sittings(blocks, spread, evaluation.weights)
     estimate, *ci95 = made.ratio(0.95, later=True)
     _, *ci99 = made.ratio(0.99, later=True)
     return replace(

@@ -70,8 +70,8 @@ class Finals:
     async def _store(
         self, best: Best, seed_id: str, field: Sequence[str], held: Sequence[Sitting]
     ) -> None:
-        spread = self._setting.spread
-        made = Sittings(_blocks(held, seed_id), spread)
+        spread, weights = self._setting.spread, self._scores.weights
+        made = Sittings(_blocks(held, seed_id), spread, weights)
         estimate, *ci95 = made.ratio(0.95, later=True)
         _, *ci99 = made.ratio(0.99, later=True)
         beside = {one: _blocks(held, one) for one in field if _blocks(held, one)}
@@ -83,7 +83,7 @@ class Finals:
             ci99=(ci99[0], ci99[1]),
             sittings=made.count,
             rivals={
-                one: Sittings(blocks, spread).ratio(0.95)
+                one: Sittings(blocks, spread, weights).ratio(0.95)
                 for one, blocks in beside.items()
                 if blocks
             },

@@ -27,6 +27,7 @@ from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 
 if TYPE_CHECKING:  # most who evaluate never probe, and most devices are timed
     from evaluators.measuring.untimed import Untimed
@@ -97,8 +98,9 @@ class Evaluator:
             return self._failed(kernel, rejected, seconds)
         blocks = {label: tuple(values) for label, values in race.blocks.items() if values}
         links = anchor.links if anchor is not None else ()
-        estimate, *ci95 = speedup(blocks, links, 0.95)
-        _, *ci99 = speedup(blocks, links, 0.99)
+        weights = weights_of(self.benchmarks)
+        estimate, *ci95 = speedup(blocks, links, 0.95, weights=weights)
+        _, *ci99 = speedup(blocks, links, 0.99, weights=weights)
         info = self.device.info
         return Evaluation(
             kernel_id=kernel.id,
@@ -122,6 +124,7 @@ class Evaluator:
             device=info.name,
             engine=compiled.engine,
             compiler=compiled.compiler,
+            weights=weights,
         )
 
     def _check_and_time(

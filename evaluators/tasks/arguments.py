@@ -131,10 +131,12 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One shape of a task. suite: of which it is one; what may be told of it depends on that."""
+    """One shape of a task. suite: of which it is one; what may be told of it depends on that.
+    weight: how much it counts in a score, such as how often it is called."""
 
     dims: Mapping[str, int]
     suite: Suite = field(compare=False)
+    weight: float = field(default=1.0, compare=False)
 
     @property
     def label(self) -> str:

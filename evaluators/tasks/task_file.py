@@ -1,6 +1,7 @@
 """Tasks as files: load_task(), and what task.yaml may say."""
 
 import hashlib
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -185,16 +186,30 @@ class TaskFile(Reader):
     def shapes(self, sequence: LinedList, suite: Suite) -> tuple[Workload, ...]:
         workloads = []
         for shape, line in sequence.numbered():
-            if not isinstance(shape, LinedDict) or set(shape) != set(self.dims):
+            if not isinstance(shape, LinedDict) or set(shape) - {"weight"} != set(self.dims):
                 raise self.fail(f"{suite}: a shape gives each of {', '.join(self.dims)}", line)
+            weight = self.weight(shape, suite, line)
             for name, value in shape.items():
+                if name == "weight" and "weight" not in self.dims:
+                    continue
                 if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                     raise self.fail(f"{suite}: {name} must be a positive integer", line)
             dims = {name: shape[name] for name in self.dims}
-            workload = Workload(dims=dims, suite=suite)
+            workload = Workload(dims=dims, suite=suite, weight=weight)
             self.sizes(workload, suite, line)
             workloads.append(workload)
         return tuple(workloads)
+
+    def weight(self, shape: LinedDict, suite: Suite, line: int) -> float:
+        """Of a benchmark; 1 where it says none."""
+        value = shape.get("weight", 1)
+        if "weight" in self.dims or "weight" not in shape:
+            return 1.0
+        if suite != "benchmarks":
+            raise self.fail(f"{suite}: weight is for benchmarks, which are scored", line)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
+            raise self.fail(f"{suite}: weight must be a positive number, not {value!r}", line)
+        return float(value)
 
     def sizes(self, workload: Workload, suite: Suite, line: int) -> None:
         """Every expression of the task must hold for every shape, told at load time."""
