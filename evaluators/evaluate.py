@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +10,14 @@ from pathlib import Path
 from evaluators.checks.disclosure import on
 from evaluators.checks.shapes import costed, shapes_for
 from evaluators.device import Compiled, Compiler, backend, times
-from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
+from evaluators.device_info import DeviceInfo
+from evaluators.evaluation import Beside, Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.baselines import anchor_of, besides, sit_beside
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.intervals import Sittings, Spread
-from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
+from evaluators.measuring.policy import Anchor, BaselineAnchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import (
     LEAST,
@@ -31,6 +33,7 @@ from evaluators.measuring.trusted_kernels import compiled_naive
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.processes.stand_by import StandBy
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
+from evaluators.tasks.baselines import baselines_on
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -166,10 +169,34 @@ def evaluate_file(
             if not evaluation.passed or not seconds or not evaluation.timed:
                 return evaluation
             # What is open here is not used any more: sittings are in processes of their own.
-            held = _hold(afresh, devices, kernel, compiled, anchor, seconds)
+            beside, refused = _baselines(task, compiler, info)
+            held = _hold(afresh, devices, kernel, compiled, anchor, beside, seconds)
         except AnchorFailed as error:
             raise _wrong_naive(evaluator, anchor, error) from error
-    return _settled(evaluation, held, anchor, spread_of(backend_name))
+    return _settled(evaluation, held, anchor, beside, refused, spread_of(backend_name))
+
+
+def _baselines(
+    task: Task, compiler: Compiler, info: DeviceInfo
+) -> tuple[list[BaselineAnchor], dict[str, Beside]]:
+    """Those that the task names for the backend: to be raced with, and those that can't be."""
+    anchors: list[BaselineAnchor] = []
+    refused: dict[str, Beside] = {}
+    for one in baselines_on(task.baselines, info.backend):
+        if one.kind != "kernel":
+            anchors.append(anchor_of(one, info))
+            continue
+        try:
+            source = read_text(one.file, "surrogateescape")
+            kernel, compiled = compile_kernel(source, task, compiler, info.backend)
+        except (OSError, Rejected) as error:
+            why = error.reason if isinstance(error, Rejected) else str(error.strerror)
+            refused[one.name] = Beside(refused=f"was refused: {why}")
+        else:
+            anchors.append(
+                BaselineAnchor(name=one.name, kernel_id=kernel.id, kernel=kernel, compiled=compiled)
+            )
+    return anchors, refused
 
 
 def _checked(
@@ -202,23 +229,35 @@ def _hold(
     kernel: KernelSource,
     compiled: Compiled,
     anchor: Anchor,
+    beside: Sequence[BaselineAnchor],
     seconds: float,
 ) -> list[Sitting]:
-    """Sittings until the seconds are spent, MOST at most, on one device after another."""
+    """Sittings until the seconds are spent, MOST at most, on one device after another.
+
+    beside: baselines; one that fails sits no more.
+    """
     until = time.monotonic() + seconds
     held: list[Sitting] = []
     while len(held) < LEAST or time.monotonic() < until:
         with opening(len(held) % devices) as evaluator:
-            held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
-        for failed_anchor in held[-1].failed.values():
+            one = sit(evaluator, kernel, compiled, [anchor], check=False)
+            held.append(sit_beside(evaluator, kernel, compiled, beside, one))
+        failed_anchor = held[-1].failed.get(anchor.kernel_id)
+        if failed_anchor is not None:
             raise AnchorFailed(Rejected(failed_anchor.status, failed_anchor.reason))
+        beside = [one for one in beside if one.kernel_id not in held[-1].failed]
         if not held[-1].verdict.passed or len(held) == MOST:
             break
     return held
 
 
 def _settled(
-    evaluation: Evaluation, held: Sequence[Sitting], anchor: Anchor, spread: Spread
+    evaluation: Evaluation,
+    held: Sequence[Sitting],
+    anchor: Anchor,
+    beside: Sequence[BaselineAnchor],
+    refused: Mapping[str, Beside],
+    spread: Spread,
 ) -> Evaluation:
     """The evaluation with the figures of its sittings; failed where the last of them did."""
     verdict = held[-1].verdict
@@ -229,8 +268,10 @@ def _settled(
     made = Sittings(blocks, spread, evaluation.weights)
     estimate, *ci95 = made.ratio(0.95, later=True)
     _, *ci99 = made.ratio(0.99, later=True)
+    rivals = {one.kernel_id: one.name for one in beside}
     return replace(
         evaluation,
+        baselines={**besides(held, rivals, spread, evaluation.weights), **refused},
         speedup=estimate,
         ci95=(ci95[0], ci95[1]),
         ci99=(ci99[0], ci99[1]),

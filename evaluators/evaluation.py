@@ -93,6 +93,19 @@ def _rebuild_rejected(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A kernel beside a baseline that its task names.
+
+    ratio: the baseline's time over the kernel's, estimate and 95% interval, which is to hold a
+    later measurement; gains: ln of it by label. refused: where there is none, why, as "was ...".
+    """
+
+    ratio: tuple[float, float, float] | None = None
+    gains: Mapping[str, float] = field(default_factory=dict)
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
     """One measurement of one kernel on one device. Append-only: measuring again adds another.
 
@@ -115,6 +128,7 @@ class Evaluation:
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     sittings: how many, in new processes, speedup and intervals are from; 0: one race, in the
         search. busy: a sentence where the machine was busy meanwhile.
+    baselines: beside those that the task names for the backend, by name, from the same sittings.
     advice: sentences on the instructions that were executed. left_out: labels of the shapes, told
         to a kernel's author, on which it was not checked, as an emulated device would take long.
     """
@@ -149,6 +163,7 @@ class Evaluation:
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     weights: Weights = field(default_factory=dict)
+    baselines: Mapping[str, Beside] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.status is Status.PASSED) != bool(self.times_us or self.costs):

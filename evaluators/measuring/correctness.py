@@ -17,6 +17,7 @@ from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import SMALL_BYTES, shapes_for, split, unmet_conditions
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
@@ -79,7 +80,7 @@ class Correctness:
 
     def check(
         self,
-        kernel: KernelSource,
+        kernel: Planned,
         compiled: Compiled,
         workloads: Sequence[Workload],
         expected_us: Mapping[str, float],
@@ -139,17 +140,19 @@ class Correctness:
         self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
         return "\n".join(filter(None, (kept, self._watch.order(kernel))))
 
-    def check_suite(
-        self, kernel: KernelSource, compiled: Compiled, suite: Suite
-    ) -> dict[str, float]:
-        """Errors by "label/output". Raises Rejected."""
-        shapes = self._borne(self._quick(shapes_for(kernel, self._task, suite, self._backend)))
+    def check_suite(self, kernel: Planned, compiled: Compiled, suite: Suite) -> dict[str, float]:
+        """Errors by "label/output"; of a baseline that is no kernel on the shapes that the task
+        states. Raises Rejected."""
+        stated = self._task.workloads(suite, self._backend)
+        if isinstance(kernel, KernelSource):
+            stated = shapes_for(kernel, self._task, suite, self._backend)
+        shapes = self._borne(self._quick(stated))
         if not shapes:
             return {}
         errors, _ = self.check(kernel, compiled, shapes, {})
         if suite == "tests":
             return errors  # with their own unusual values
-        if suite == "held_out" and self._policy.thorough:
+        if suite == "held_out" and self._policy.thorough and isinstance(kernel, KernelSource):
             self._further.sweep(kernel, compiled)
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
         further = self._further.unusual_values(

@@ -13,19 +13,28 @@ from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import WITHHELD, withholding
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
+from evaluators.checks.shapes import SHOWN
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.arithmetic import arithmetic
 from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wanted, policy_of
+from evaluators.measuring.policy import (
+    Anchor,
+    BaselineAnchor,
+    Rival,
+    TimingPolicy,
+    applications_wanted,
+    policy_of,
+)
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
-from evaluators.tasks.arguments import Suite
+from evaluators.tasks.arguments import SUITES, Suite
 from evaluators.tasks.task import Task
 from evaluators.weights import weights_of
 
@@ -171,6 +180,22 @@ class Evaluator:
         """The same, on shapes within so many bytes; no word of conditions that never held."""
         return _told(lambda: self.correctness.races(kernel, most_bytes))
 
+    def fit(self, baseline: BaselineAnchor) -> Verdict:
+        """Whether a baseline is right, as a kernel must be: a kernel on the shapes of all suites,
+        another on those shown. UNSUPPORTED: what it needs is not installed here."""
+        suites = SUITES if isinstance(baseline.kernel, KernelSource) else SHOWN
+        for suite in suites:
+            verdict = self._verified(baseline.kernel, baseline.compiled, suite)
+            if not verdict.passed:
+                return verdict
+        return verdict
+
+    def beside(
+        self, kernel: KernelSource, compiled: Compiled, baseline: BaselineAnchor
+    ) -> dict[str, tuple[float, ...]]:
+        """Paired ln(baseline's time / kernel's time) by label, as link() has it of an anchor."""
+        return despite_kills(lambda: self._link(kernel, compiled, baseline))
+
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
@@ -182,7 +207,7 @@ class Evaluator:
         return despite_kills(lambda: self._link(kernel, compiled, anchor))
 
     def _link(
-        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+        self, kernel: KernelSource, compiled: Compiled, anchor: Rival
     ) -> dict[str, tuple[float, ...]]:
         known_us = self._anchor_us.get(anchor.kernel_id, {})
         with self._racing(kernel, compiled, anchor, {}, known_us) as race:
@@ -193,6 +218,9 @@ class Evaluator:
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
         """Whether the kernel is right on the shapes of a suite; yes when the suite is empty."""
+        return self._verified(kernel, compiled, suite)
+
+    def _verified(self, kernel: Planned, compiled: Compiled, suite: Suite) -> Verdict:
         if suite == "held_out" and not compiled.held_out:
             return Verdict(status=Status.WRONG, reason=WITHHELD)
         try:
@@ -239,7 +267,7 @@ class Evaluator:
         self,
         kernel: KernelSource,
         compiled: Compiled,
-        anchor: Anchor | None,
+        anchor: Rival | None,
         taken_us: Mapping[str, float],
         anchor_us: Mapping[str, float],
     ) -> Iterator[Race]:

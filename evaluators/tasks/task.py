@@ -22,6 +22,7 @@ from evaluators.tasks.arguments import (
     TaskError,
     Workload,
 )
+from evaluators.tasks.baselines import Baseline
 
 __all__ = [
     "Argument",
@@ -38,7 +39,8 @@ Reference = Callable[..., Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A kernel problem. hash changes when task.yaml or reference.py does, but for operations.
+    """A kernel problem. hash changes when task.yaml or reference.py does, but for operations and
+    baselines.
 
     compute_dtype: whose peak bounds it; "" where it doesn't say. operations: how many of those that
     cost more than one flop (OPERATION_FLOPS), which flops don't count.
@@ -61,6 +63,7 @@ class Task:
     values: tuple[str, ...] | None = None
     derives_held_out: bool = False
     reference_text: str = ""  # of reference.py, for those who write kernels
+    baselines: tuple[Baseline, ...] = ()  # beside the naive seed; no part of the hash
 
     @property
     def naive(self) -> str:

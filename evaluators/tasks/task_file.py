@@ -28,12 +28,13 @@ from evaluators.tasks.arguments import (
     TaskError,
     Workload,
 )
+from evaluators.tasks.baselines import Baseline, read_baselines
 from evaluators.tasks.ragged import ragged_shapes
 from evaluators.tasks.task import Task, load_reference, read_text
 
 KEYS = (
     *("description", "dims", "arguments", "flops", "operations", "bytes", "compute_dtype"),
-    *("values", *SUITES),
+    *("values", "baselines", *SUITES),
 )
 ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
 
@@ -76,6 +77,9 @@ class TaskFile(Reader):
                 for key, shapes in ragged_shapes(suites).items()
             }
         return suites
+
+    def baselines(self) -> tuple[Baseline, ...]:
+        return read_baselines(self, self.tree, self.path.parent)
 
     def _holds(self, workload: Workload) -> bool:
         try:
@@ -256,14 +260,20 @@ def _references(folder: Path) -> list[str]:
     return [read_text(file) for file in files]
 
 
+UNMEASURED = ("operations", "baselines")
+"""Keys that change no verdict and no time of a kernel."""
+
+
 def _measured(text: str, tree: Any) -> str:
-    """task.yaml without its operations, which change no verdict and no time."""
+    """task.yaml without these keys."""
     lines, keys = text.splitlines(keepends=True), tree.lines if isinstance(tree, LinedDict) else {}
-    first = keys.get("operations")
-    if first is None or [*keys.values()].count(first) > 1:
-        return text
-    following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
-    return "".join(lines[: first - 1] + lines[following - 1 :])
+    left_out: set[int] = set()
+    for first in (keys[key] for key in UNMEASURED if key in keys):
+        if [*keys.values()].count(first) > 1:
+            continue
+        following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
+        left_out.update(range(first, following))
+    return "".join(text for line, text in enumerate(lines, 1) if line not in left_out)
 
 
 def shipped_tasks() -> tuple[str, ...]:
@@ -311,4 +321,5 @@ def load_task(name_or_path: str | Path) -> Task:
         derives_held_out="held_out" not in file.tree,
         seeds=file.seeds(),
         reference_text=read_text(reference),
+        baselines=file.baselines(),
     )
