@@ -1,8 +1,7 @@
 """The cascade: parse, static checks, compile | check, time. evaluate_file() does it all."""
 
 import secrets
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +13,13 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Beside, Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
-from evaluators.measuring.baselines import anchor_of, besides, sit_beside
+from evaluators.measuring.baselines import anchor_of, anchor_of_kernel
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.measuring.intervals import Sittings, Spread
+from evaluators.measuring.final_sittings import hold, settled
 from evaluators.measuring.policy import Anchor, BaselineAnchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import (
-    LEAST,
-    MOST,
-    Sitting,
     brief,
-    busy_text,
-    sit,
     spread_of,
     watched,
 )
@@ -36,6 +30,7 @@ from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
 from evaluators.tasks.baselines import baselines_on
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
+from evaluators.tasks.task import read_text as task_text
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
 
@@ -170,10 +165,10 @@ def evaluate_file(
                 return evaluation
             # What is open here is not used any more: sittings are in processes of their own.
             beside, refused = _baselines(task, compiler, info)
-            held = _hold(afresh, devices, kernel, compiled, anchor, beside, seconds)
+            held = hold(afresh, devices, kernel, compiled, anchor, beside, seconds)
         except AnchorFailed as error:
             raise _wrong_naive(evaluator, anchor, error) from error
-    return _settled(evaluation, held, anchor, beside, refused, spread_of(backend_name))
+    return settled(evaluation, held, anchor, beside, refused, spread_of(backend_name))
 
 
 def _baselines(
@@ -187,15 +182,13 @@ def _baselines(
             anchors.append(anchor_of(one, info))
             continue
         try:
-            source = read_text(one.file, "surrogateescape")
+            source = task_text(one.file)
             kernel, compiled = compile_kernel(source, task, compiler, info.backend)
-        except (OSError, Rejected) as error:
-            why = error.reason if isinstance(error, Rejected) else str(error.strerror)
+        except (TaskError, Rejected) as error:
+            why = error.reason if isinstance(error, Rejected) else str(error)
             refused[one.name] = Beside(refused=f"was refused: {why}")
         else:
-            anchors.append(
-                BaselineAnchor(name=one.name, kernel_id=kernel.id, kernel=kernel, compiled=compiled)
-            )
+            anchors.append(anchor_of_kernel(one, kernel, compiled))
     return anchors, refused
 
 
@@ -220,64 +213,6 @@ def _checked(
         rejected,
         info=info,
         seconds=evaluation.seconds,
-    )
-
-
-def _hold(
-    opening: Callable[[int], Opened],
-    devices: int,
-    kernel: KernelSource,
-    compiled: Compiled,
-    anchor: Anchor,
-    beside: Sequence[BaselineAnchor],
-    seconds: float,
-) -> list[Sitting]:
-    """Sittings until the seconds are spent, MOST at most, on one device after another.
-
-    beside: baselines; one that fails sits no more.
-    """
-    until = time.monotonic() + seconds
-    held: list[Sitting] = []
-    while len(held) < LEAST or time.monotonic() < until:
-        with opening(len(held) % devices) as evaluator:
-            one = sit(evaluator, kernel, compiled, [anchor], check=False)
-            held.append(sit_beside(evaluator, kernel, compiled, beside, one))
-        failed_anchor = held[-1].failed.get(anchor.kernel_id)
-        if failed_anchor is not None:
-            raise AnchorFailed(Rejected(failed_anchor.status, failed_anchor.reason))
-        beside = [one for one in beside if one.kernel_id not in held[-1].failed]
-        if not held[-1].verdict.passed or len(held) == MOST:
-            break
-    return held
-
-
-def _settled(
-    evaluation: Evaluation,
-    held: Sequence[Sitting],
-    anchor: Anchor,
-    beside: Sequence[BaselineAnchor],
-    refused: Mapping[str, Beside],
-    spread: Spread,
-) -> Evaluation:
-    """The evaluation with the figures of its sittings; failed where the last of them did."""
-    verdict = held[-1].verdict
-    if not verdict.passed:
-        rejected = Rejected(verdict.status, verdict.reason, log=verdict.log)
-        return failed(evaluation.kernel_id, evaluation.task_hash, evaluation.device_class, rejected)
-    blocks = [one.blocks[anchor.kernel_id] for one in held]
-    made = Sittings(blocks, spread, evaluation.weights)
-    estimate, *ci95 = made.ratio(0.95, later=True)
-    _, *ci99 = made.ratio(0.99, later=True)
-    rivals = {one.kernel_id: one.name for one in beside}
-    return replace(
-        evaluation,
-        baselines={**besides(held, rivals, spread, evaluation.weights), **refused},
-        speedup=estimate,
-        ci95=(ci95[0], ci95[1]),
-        ci99=(ci99[0], ci99[1]),
-        gains=made.means(),
-        sittings=made.count,
-        busy=busy_text([one.pressure for one in held]),
     )
 
 

@@ -28,6 +28,12 @@ def anchor_of(baseline: Baseline, info: DeviceInfo) -> BaselineAnchor:
     )
 
 
+def anchor_of_kernel(
+    baseline: Baseline, kernel: KernelSource, compiled: Compiled
+) -> BaselineAnchor:
+    return BaselineAnchor(name=baseline.name, kernel_id=kernel.id, kernel=kernel, compiled=compiled)
+
+
 @runtime_checkable
 class RacesBaselines(Protocol):
     """What is used of an evaluator beside what sit() uses; see measuring.evaluator.Evaluator."""

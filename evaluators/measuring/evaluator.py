@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,16 +22,15 @@ from evaluators.measuring.arithmetic import arithmetic
 from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
-from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import (
     Anchor,
     BaselineAnchor,
     Rival,
     TimingPolicy,
-    applications_wanted,
     policy_of,
 )
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
+from evaluators.measuring.racing import Racing
 from evaluators.measuring.speed_of_light import speed_of_light
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.tasks.arguments import SUITES, Suite
@@ -71,8 +70,8 @@ class Evaluator:
         self._judge = judge
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
-        self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
         given = (task, device, self.pool, self.policy, self.rng)
+        self._racing = Racing(*given, judge=judge)
         self.correctness = Correctness(*given, judge=judge, naive=naive, reference=reference)
 
     def measure(
@@ -151,11 +150,11 @@ class Evaluator:
             shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
             errors, taken_us = self.correctness.check(kernel, compiled, shapes, expected_us)
         if anchor is not None and itself:  # it was just checked, as the candidate it is
-            self._anchor_us.setdefault(anchor.kernel_id, taken_us)
-        anchor_us = self._expected_us(anchor)
+            self._racing.anchor_us.setdefault(anchor.kernel_id, taken_us)
+        self._expected_us(anchor)
         with (
             _clock(seconds, "time"),
-            self._racing(kernel, compiled, anchor, taken_us, anchor_us) as race,
+            self._racing.race(kernel, compiled, anchor, taken_us) as race,
         ):
             race.run(best if anchor is not None else None)
             ahead = anchor is not None and race.ahead()
@@ -209,8 +208,7 @@ class Evaluator:
     def _link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Rival
     ) -> dict[str, tuple[float, ...]]:
-        known_us = self._anchor_us.get(anchor.kernel_id, {})
-        with self._racing(kernel, compiled, anchor, {}, known_us) as race:
+        with self._racing.race(kernel, compiled, anchor, {}) as race:
             race.run_link()
         return {label: tuple(values) for label, values in race.blocks.items()}
 
@@ -254,64 +252,13 @@ class Evaluator:
         """The anchor's times by label, from which deadlines follow; first it is checked."""
         if anchor is None:
             return {}
-        if anchor.kernel_id not in self._anchor_us:
+        if anchor.kernel_id not in self._racing.anchor_us:
             with blaming_anchor():
                 _, taken_us = self.correctness.check(
                     anchor.kernel, anchor.compiled, self.benchmarks, {}
                 )
-            self._anchor_us[anchor.kernel_id] = taken_us
-        return self._anchor_us[anchor.kernel_id]
-
-    @contextmanager
-    def _racing(
-        self,
-        kernel: KernelSource,
-        compiled: Compiled,
-        anchor: Rival | None,
-        taken_us: Mapping[str, float],
-        anchor_us: Mapping[str, float],
-    ) -> Iterator[Race]:
-        """A race, warmed up, in sessions that the check has not seen.
-
-        taken_us, anchor_us: rough times by label, where they are known.
-        """
-        with ExitStack() as stack:
-            times = (taken_us, anchor_us) if anchor is not None else (taken_us,)
-            first = Lane(
-                self.device,
-                self.task,
-                self.benchmarks,
-                kernel,
-                compiled,
-                self.policy,
-                wanted=applications_wanted(times, self.policy),
-                judge=self._judge,
-            )
-            lanes = [stack.enter_context(first)]
-            if anchor is not None:
-                with blaming_anchor():
-                    second = Lane(
-                        self.device,
-                        self.task,
-                        self.benchmarks,
-                        anchor.kernel,
-                        anchor.compiled,
-                        self.policy,
-                        beside=first,
-                    )
-                lanes.append(stack.enter_context(second))
-            race = Race(
-                lanes,
-                self.benchmarks,
-                self.pool,
-                self.policy,
-                self.rng,
-                expected_us=(taken_us, anchor_us),
-            )
-            race.warm_up()
-            yield race
-            if anchor is not None:
-                self._anchor_us[anchor.kernel_id] = race.medians_us(1)
+            self._racing.anchor_us[anchor.kernel_id] = taken_us
+        return self._racing.anchor_us[anchor.kernel_id]
 
 
 def _told(check: Callable[[], str]) -> Verdict:
