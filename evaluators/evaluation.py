@@ -128,6 +128,7 @@ class Evaluation:
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     sittings: how many, in new processes, speedup and intervals are from; 0: one race, in the
         search. busy: a sentence where the machine was busy meanwhile.
+    launching_us: by label, microseconds that launching alone takes, where that is most of its time.
     baselines: beside those that the task names for the backend, by name, from the same sittings.
     advice: sentences on the instructions that were executed. left_out: labels of the shapes, told
         to a kernel's author, on which it was not checked, as an emulated device would take long.
@@ -163,6 +164,7 @@ class Evaluation:
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     weights: Weights = field(default_factory=dict)
+    launching_us: Mapping[str, float] = field(default_factory=dict)
     baselines: Mapping[str, Beside] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -237,6 +237,7 @@ def overruled(evaluation: Evaluation, verdict: Verdict) -> Evaluation:
         ci95=None,
         ci99=None,
         speed_of_light={},
+        launching_us={},
         errors={},
         seconds={},
     )

@@ -128,18 +128,34 @@ def headline(over_seed: Ratio, baselines: Mapping[str, Beside]) -> Headline | No
 
 def headline_text(found: Headline, over_seed: float) -> str:
     """ "1.42x over torch (the fastest of 3 baselines), 3.10x over the naive seed"."""
-    first = f"{found.ratio[0]:.2f}x over {found.called} (the fastest of {found.among} baselines)"
-    return first if found.name == SEED else f"{first}, {over_seed:.2f}x over the naive seed"
+    first = f"{times(found.ratio[0])} over {found.called} (the fastest of {found.among} baselines)"
+    return first if found.name == SEED else f"{first}, {times(over_seed)} over the naive seed"
 
 
-def baseline_lines(baselines: Mapping[str, Beside]) -> Iterator[str]:
-    """Of each one sentence: what it was beside, or why it was not measured."""
+def times(ratio: float) -> str:
+    """ "1.42x", "0.023x": two digits after the point, or as many digits."""
+    return f"{ratio:.2f}x" if ratio >= 0.1 else f"{ratio:.2g}x"
+
+
+def interval_text(ratio: Ratio) -> str:
+    """ "95% interval 1.38 to 1.46"."""
+    low, high = (times(one).removesuffix("x") for one in ratio[1:])
+    return f"95% interval {low} to {high}"
+
+
+def baseline_lines(over_seed: Ratio, baselines: Mapping[str, Beside]) -> Iterator[str]:
+    """Of each one sentence: what it was beside, or why it was not measured; of the naive seed,
+    where another was measured."""
+    if headline(over_seed, baselines) is not None:
+        yield (
+            f"beside the naive seed it is {times(over_seed[0])} as fast "
+            f"({interval_text(over_seed)})"
+        )
     for name, one in baselines.items():
         if one.ratio is None:
             yield f"baseline {name} {one.refused}"
         else:
-            estimate, low, high = one.ratio
             yield (
-                f"beside baseline {name} it is {estimate:.2f}x as fast "
-                f"(95% interval {low:.2f} to {high:.2f})"
+                f"beside baseline {name} it is {times(one.ratio[0])} as fast "
+                f"({interval_text(one.ratio)})"
             )

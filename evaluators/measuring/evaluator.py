@@ -22,6 +22,7 @@ from evaluators.measuring.arithmetic import arithmetic
 from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
+from evaluators.measuring.launch_cost import LaunchCost
 from evaluators.measuring.policy import (
     Anchor,
     BaselineAnchor,
@@ -32,7 +33,7 @@ from evaluators.measuring.policy import (
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.racing import Racing
 from evaluators.measuring.speed_of_light import speed_of_light
-from evaluators.measuring.trusted_kernels import Naive
+from evaluators.measuring.trusted_kernels import Naive, compiled_empty
 from evaluators.tasks.arguments import SUITES, Suite
 from evaluators.tasks.task import Task
 from evaluators.weights import weights_of
@@ -47,7 +48,7 @@ class Evaluator:
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
     judge: where data comes from and is judged, by default the host. naive: see Rounding.
-    reference: see UnusualDraws.
+    reference: see UnusualDraws. empty: see Trusted; by default compiled when it is first needed.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Evaluator:
         judge: Judge | None = None,
         naive: Naive | None = None,
         reference: Reference | None = None,
+        empty: Compiled | None = None,
     ) -> None:
         self.task = task
         self.device = device
@@ -72,6 +74,9 @@ class Evaluator:
         self.rng = np.random.default_rng(secrets.randbits(128))
         given = (task, device, self.pool, self.policy, self.rng)
         self._racing = Racing(*given, judge=judge)
+        self._launch_cost = LaunchCost(
+            device, lambda: empty or compiled_empty(device.info), self.policy
+        )
         self.correctness = Correctness(*given, judge=judge, naive=naive, reference=reference)
 
     def measure(
@@ -133,6 +138,7 @@ class Evaluator:
             engine=compiled.engine,
             compiler=compiled.compiler,
             weights=weights,
+            launching_us=self._launch_cost.of(kernel, self.task, self.benchmarks, times_us),
         )
 
     def _check_and_time(
