@@ -53,9 +53,13 @@ SHAPE_METRICS: Mapping[str, str] = {
     "time_us": "microseconds of the best so far",
     "cost": "estimated, of the best so far, where nothing was timed",
     "speed_of_light": "its share of what memory and arithmetic allow; 1 is the roofline",
-    "final_over": "of the best over that baseline, measured at the end; by name, not by shape",
 }
 """Of a campaign's run, each for every shape: "time_us/N1024"; when the best changes."""
+
+BASELINE_METRICS: Mapping[str, str] = {
+    "final_over": "of the best over that baseline, measured at the end",
+}
+"""Of a campaign's run, each for every baseline that was measured: "final_over/torch"."""
 
 ISLAND_METRICS: Mapping[str, str] = {
     "best_speedup": "of the island's fastest correct kernel over the naive seed",

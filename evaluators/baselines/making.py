@@ -1,8 +1,10 @@
 """A baseline of any kind but a kernel: what it needs is loaded, and its batches are made."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from evaluators.baselines.batch import Batch, Places, telling
+from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.task import Task
@@ -48,3 +50,9 @@ def load_baseline(baseline: Baseline, backend: str) -> None:
                 from evaluators.baselines.calls import load_function
 
                 load_function(baseline)
+
+
+def check_installed(baseline: Baseline) -> None:
+    """What can be told at once, before a process is started for it. Raises Rejected."""
+    if baseline.kind == "torch" and find_spec("torch") is None:
+        raise Rejected(Status.UNSUPPORTED, "torch is not installed here")

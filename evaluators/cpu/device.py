@@ -4,6 +4,7 @@ import os
 import platform
 from typing import overload
 
+from evaluators.baselines.making import check_installed
 from evaluators.baselines.process import BaselineProcess
 from evaluators.cpu import fibers
 from evaluators.cpu.baseline import CpuBaselineSession
@@ -161,6 +162,7 @@ class CpuDevice:
         """One serves all sessions: torch takes seconds to load."""
         known = self._baselines.get(baseline.id)
         if known is None or not known.alive():
+            check_installed(baseline)
             known = self._baselines[baseline.id] = BaselineProcess(baseline, self._core)
         return known
 

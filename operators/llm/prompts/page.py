@@ -15,7 +15,7 @@ from operators.llm.call import CHARACTERS_A_TOKEN
 from operators.llm.knowledge.digest import knowledge_of
 from operators.llm.prompts.room import LEAST_CHARACTERS, Room
 from operators.llm.prompts.tables import Listing, clip, listing
-from operators.llm.prompts.task_text import exactness, right_when, roofs, work
+from operators.llm.prompts.task_text import exactness, right_when, roofs, weighed, work
 from operators.llm.prompts.templates import render, templates_hash
 from operators.llm.question import Message, Prompt, Role
 from operators.operator import Knowledge
@@ -114,7 +114,10 @@ class Page:
             notes=() if self._role in ("selector", "distiller") else device.notes,
             roles=ARGUMENT_ROLES,
             right_when={a.name: right_when(a, benchmarks) for a in task.outputs},
-            task_lines=[*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
+            task_lines=[
+                *filter(None, [exactness(task, benchmarks), weighed(benchmarks)]),
+                *work(task, device),
+            ],
             device_lines=roofs(task, device, benchmarks),
             benchmarks=[w.label for w in benchmarks],
             tests=[w.label for w in task.workloads("tests", device.backend)],
