@@ -70,10 +70,10 @@ class GpuBaselineSession(GpuSession):
         """It has none."""
 
     def close(self) -> None:
-        for _, graph in self._batches.values():
-            if graph is not None:
-                self._driver.release_graph(graph)
+        graphs = [graph for _, graph in self._batches.values() if graph is not None]
         self._batches = {}
+        for graph in graphs if self._usable else ():
+            self._driver.release_graph(graph)
         super().close()
 
     def _ready(self, plan: Plan, bindings: Bindings, deadline_s: float) -> tuple[Batch, Any]:

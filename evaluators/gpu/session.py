@@ -183,7 +183,7 @@ class GpuSession:
 
     def close(self) -> None:
         """Give everything back. After a fault nothing can be: the process must be replaced."""
-        if self._dead or self._driver in LOST:
+        if not self._usable:
             return
         self._dead = True
         for _, graph in self._graphs.values():
@@ -194,6 +194,10 @@ class GpuSession:
             self._driver.free(address)
         for module in self._modules.values():
             self._driver.unload(module.handle)
+
+    @property
+    def _usable(self) -> bool:
+        return not self._dead and self._driver not in LOST
 
     def __enter__(self) -> Self:
         return self

@@ -117,7 +117,7 @@ class Sat:
 
 def test_right_ones_are_raced_on_every_benchmark_shape(sat: Sat) -> None:
     held, names = sat(
-        '{name: numpy, numpy: "{\'y\': 2 * x + w, \'t\': 2 * t}"}',
+        "{name: numpy, numpy: \"{'y': 2 * x + w, 't': 2 * t}\"}",
         '{name: pair, numpy: "(2 * t, 2 * x + w)"}',
         '{name: library, call: "calls.py:twice"}',
         "{name: slow, kernel: slow.hip}",
@@ -140,7 +140,7 @@ def test_right_ones_are_raced_on_every_benchmark_shape(sat: Sat) -> None:
         ('{name: it, numpy: "(t, 2 * x + w)"}', Status.WRONG, "t["),
         ("{name: it, kernel: wrong.hip}", Status.WRONG, "y[99]"),
         ('{name: it, numpy: "2 * x"}', Status.LAUNCH_ERROR, "the task has 2 outputs"),
-        ('{name: it, numpy: "{\'y\': x}"}', Status.LAUNCH_ERROR, "no 't'"),
+        ("{name: it, numpy: \"{'y': x}\"}", Status.LAUNCH_ERROR, "no 't'"),
         ('{name: it, numpy: "(2 * t, x[1:])"}', Status.LAUNCH_ERROR, "y has the shape"),
         ('{name: it, numpy: "(0.5 * t, x)"}', Status.LAUNCH_ERROR, "same_kind"),
         ('{name: it, numpy: "(2 * t, missing)"}', Status.LAUNCH_ERROR, "NameError"),
