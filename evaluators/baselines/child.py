@@ -19,7 +19,7 @@ from evaluators.sandbox.frames import Ended, own_pipes, receive, send
 from evaluators.tasks.arguments import Argument, Array, Workload
 from evaluators.tasks.baselines import Baseline
 
-BATCHES_KEPT = 8
+BATCHES_KEPT = 16
 
 
 class Serving:

@@ -15,7 +15,7 @@ from evaluators.gpu.session import GpuSession
 from evaluators.kernel.baseline import BaselinePlan
 from evaluators.kernel.plan import Plan
 
-_BATCHES_KEPT = 4
+_BATCHES_KEPT = 16
 """Results of a torch expression stay in memory for as long as its graph."""
 
 Bindings = Sequence[Mapping[str, Buffer]]
