@@ -1,16 +1,12 @@
 """A batch: applications of a baseline to several bindings, ready to be timed together."""
 
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.baselines import Baseline
-from evaluators.tasks.task import Task
-
-Places = Mapping[str, Any]
-"""Of one binding, by argument: on cpu a numpy array that is its memory, else a device address."""
 
 
 class Batch(Protocol):
@@ -46,23 +42,3 @@ def _said(error: Exception, baseline: Baseline) -> str:
     own = [step.lineno for step in steps if step.filename == str(baseline.file)]
     where = f" ({baseline.file.name}, line {own[-1]})" if baseline.kind == "call" and own else ""
     return f"{type(error).__name__}{f': {said}' if said else ''}{where}"
-
-
-def named_outputs(value: Any, task: Task) -> dict[str, Any]:
-    """An expression's value by output: one for the only output, a tuple in the outputs' order, or
-    a dict by name. Raises ValueError."""
-    names = [output.name for output in task.outputs]
-    if isinstance(value, Mapping):
-        if missing := [name for name in names if name not in value]:
-            raise ValueError(f"its value has no {missing[0]!r}")
-        return {name: value[name] for name in names}
-    values = list(value) if isinstance(value, list | tuple) else [value]
-    if len(values) != len(names):
-        raise ValueError(f"its value is {len(values)} arrays, the task has {len(names)} outputs")
-    return dict(zip(names, values, strict=True))
-
-
-def check_shape(name: str, found: Sequence[int], wanted: Sequence[int]) -> None:
-    """Raises ValueError."""
-    if tuple(found) != tuple(wanted):
-        raise ValueError(f"{name} has the shape {tuple(found)}, task.yaml says {tuple(wanted)}")

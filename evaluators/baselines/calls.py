@@ -7,7 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evaluators.baselines.batch import Places, telling
+from evaluators.baselines.arguments import Places, given
+from evaluators.baselines.batch import telling
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.task import Task, read_text
@@ -30,8 +31,8 @@ class CallBatch:
     ) -> None:
         self._baseline = baseline
         function = load_function(baseline)
-        given = {**workload.dims, "stream": stream or 0}
-        self._calls = [function(**_taken(function, {**given, **one})) for one in bindings]
+        names = [{"stream": stream or 0, **given(task, workload, one)} for one in bindings]
+        self._calls = [function(**_taken(function, one)) for one in names]
         if not all(map(callable, self._calls)):
             raise TypeError(f"{baseline.text} must return what makes one call, such as a lambda")
 
@@ -64,9 +65,9 @@ def _module(path: Path, text: str) -> ModuleType:
     return module
 
 
-def _taken(function: Prepare, given: Mapping[str, Any]) -> dict[str, Any]:
+def _taken(function: Prepare, names: Mapping[str, Any]) -> dict[str, Any]:
     """What the function takes of it, or all where it takes anything."""
     parameters = inspect.signature(function).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return dict(given)
-    return {name: value for name, value in given.items() if name in parameters}
+        return dict(names)
+    return {name: value for name, value in names.items() if name in parameters}

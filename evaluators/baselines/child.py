@@ -6,17 +6,17 @@ import os
 import pickle
 import sys
 import time
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from evaluators.baselines.arguments import view
 from evaluators.baselines.batch import Batch
 from evaluators.baselines.making import load_baseline, make_batch
 from evaluators.baselines.messages import Done, Drop, Request, Run, Share, Span
 from evaluators.evaluation import Rejected
 from evaluators.sandbox.confine import die_with_parent
 from evaluators.sandbox.frames import Ended, own_pipes, receive, send
-from evaluators.tasks.arguments import Argument, Array, Workload
 from evaluators.tasks.baselines import Baseline
 
 BATCHES_KEPT = 16
@@ -69,9 +69,9 @@ class Serving:
             while len(self._batches) >= BATCHES_KEPT:
                 del self._batches[next(iter(self._batches))]
             memory, workload = self._memories[request.memory], request.workload
-            arguments = request.task.arguments
+            arguments = request.task.on(workload).arguments
             bindings = [
-                {a.name: _array(memory, one[a.name], a, workload) for a in arguments}
+                {a.name: view(_bytes(memory, one[a.name]), a, workload) for a in arguments}
                 for one in request.bindings
             ]
             self._batches[key] = make_batch(
@@ -80,11 +80,9 @@ class Serving:
         return self._batches[key]
 
 
-def _array(memory: mmap.mmap, span: Span, argument: Argument, workload: Workload) -> Array:
-    """The memory itself, in the argument's shape."""
+def _bytes(memory: mmap.mmap, span: Span) -> np.ndarray[Any, np.dtype[np.uint8]]:
     start, nbytes = span
-    data = np.frombuffer(memory, np.uint8, nbytes, start)
-    return data.view(argument.np_dtype).reshape(argument.shape(workload.dims))
+    return np.frombuffer(memory, np.uint8, nbytes, start)
 
 
 def serve(serving: Serving, requests: int, answers: int) -> NoReturn:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from evaluators.baselines.batch import Batch, Places, telling
+from evaluators.baselines.arguments import Places
+from evaluators.baselines.batch import Batch, telling
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.baselines.batch import Places, check_shape, named_outputs, telling
+from evaluators.baselines.arguments import Places, check_shape, given, named_outputs
+from evaluators.baselines.batch import telling
+from evaluators.dtypes import is_floating
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.task import Task
@@ -18,11 +20,11 @@ class NumpyBatch:
     def __init__(
         self, baseline: Baseline, task: Task, workload: Workload, bindings: Sequence[Places]
     ) -> None:
-        self._baseline, self._task = baseline, task
+        self._baseline, self._task, self._workload = baseline, task, workload
         self._code = compile(baseline.text, f"<baseline {baseline.name}>", "eval")
-        known = {"np": np, "numpy": np, "math": math, **workload.dims}
+        known = {"np": np, "numpy": np, "math": math}
         self._bindings = bindings
-        self._names = [{**known, **places} for places in bindings]
+        self._names = [{**known, **given(task, workload, places)} for places in bindings]
         self._values: list[Any] = []
 
     def warm(self) -> None:
@@ -35,10 +37,12 @@ class NumpyBatch:
     def finish(self) -> None:
         with telling(self._baseline):
             for value, places in zip(self._values, self._bindings, strict=True):
-                for name, one in named_outputs(value, self._task).items():
+                for name, one in named_outputs(value, self._task, self._workload).items():
                     if one is places[name]:
                         continue  # it wrote into the output itself
-                    array = np.asarray(one)
-                    check_shape(name, array.shape, places[name].shape)
-                    np.copyto(places[name], array, casting="same_kind")
+                    array, place = np.asarray(one), places[name]
+                    check_shape(name, array.shape, place.shape)
+                    # numpy knows no kind of the types that it does not have itself.
+                    floats = is_floating(array.dtype) and is_floating(place.dtype)
+                    np.copyto(place, array, casting="unsafe" if floats else "same_kind")
         self._values = []

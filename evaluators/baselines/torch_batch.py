@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.baselines.batch import Places, check_shape, named_outputs, telling
+from evaluators.baselines.arguments import Places, check_shape, given, named_outputs
+from evaluators.baselines.batch import telling
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.baselines import Baseline
@@ -31,19 +32,18 @@ class TorchBatch:
         stream: int | None,
     ) -> None:
         self._torch: Any = torch_for(backend)
-        self._baseline, self._task = baseline, task
+        self._baseline, self._task, self._workload = baseline, task, workload
         self._code = compile(baseline.text, f"<baseline {baseline.name}>", "eval")
         self._stream = None if stream is None else self._torch.cuda.ExternalStream(stream)
         self._tensors = [
             {
                 argument.name: self._tensor(argument, workload, places[argument.name])
-                for argument in task.arguments
-                if argument.name in places
+                for argument in task.on(workload).arguments
             }
             for places in bindings
         ]
-        known = {"torch": self._torch, "math": math, **workload.dims}
-        self._names = [{**known, **tensors} for tensors in self._tensors]
+        known = {"torch": self._torch, "math": math}
+        self._names = [{**known, **given(task, workload, one)} for one in self._tensors]
         self._values: list[Any] = []
         self._graph: Any = None
 
@@ -65,7 +65,7 @@ class TorchBatch:
     def finish(self) -> None:
         with telling(self._baseline), self._on_stream():
             for value, tensors in zip(self._values, self._tensors, strict=True):
-                for name, one in named_outputs(value, self._task).items():
+                for name, one in named_outputs(value, self._task, self._workload).items():
                     check_shape(name, one.shape, tensors[name].shape)
                     if one.data_ptr() != tensors[name].data_ptr():  # else it wrote there itself
                         tensors[name].copy_(one)
@@ -105,16 +105,24 @@ class TorchBatch:
         plain = np.dtype(f"i{argument.np_dtype.itemsize}")
         if self._stream is None:
             return torch.from_numpy(place.view(plain)).view(own)
-        shape = argument.shape(workload.dims)
-        return torch.as_tensor(_Span(place, shape, plain), device="cuda").view(own)
+        span = _Span(place, argument.shape(workload.env), argument.steps(workload.env), plain)
+        return torch.as_tensor(span, device="cuda").view(own)
 
 
 class _Span:
     """Memory of a session, as torch takes it (CUDA Array Interface, version 3)."""
 
-    def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self,
+        address: int,
+        shape: tuple[int, ...],
+        steps: tuple[int, ...] | None,
+        dtype: np.dtype[Any],
+    ) -> None:
+        """steps: strides in elements; None where it is dense."""
         self.__cuda_array_interface__ = {
             "shape": shape,
+            "strides": None if steps is None else tuple(step * dtype.itemsize for step in steps),
             "typestr": dtype.str,
             "data": (address, False),
             "version": 3,

@@ -71,10 +71,9 @@ class CpuBaselineSession:
     ) -> float:
         """Processor microseconds of the process."""
         assert isinstance(plan, BaselinePlan)
-        names = [argument.name for argument in plan.task.arguments]
+        names = [argument.name for argument in plan.task.on(plan.workload).arguments]
         spans = tuple(
-            {name: (one[name].offset, one[name].nbytes) for name in names if name in one}
-            for one in bindings
+            {name: (one[name].offset, one[name].nbytes) for name in names} for one in bindings
         )
         request = Run(memory=self._number, task=plan.task, workload=plan.workload, bindings=spans)
         return max(self._process.ask(request, deadline_s), 0.1)

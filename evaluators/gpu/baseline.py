@@ -80,7 +80,7 @@ class GpuBaselineSession(GpuSession):
         """The applications, warm; and the driver's graph of a call's, which makes none itself."""
         assert isinstance(plan, BaselinePlan)
         places = [
-            {a.name: one[a.name].offset for a in plan.task.arguments if a.name in one}
+            {a.name: one[a.name].offset for a in plan.task.on(plan.workload).arguments}
             for one in bindings
         ]
         key = (plan.workload.label, *(tuple(one.items()) for one in places))
@@ -105,7 +105,7 @@ class GpuBaselineSession(GpuSession):
         self, batch: Batch, plan: BaselinePlan, binding: Mapping[str, Buffer], deadline_s: float
     ) -> None:
         """What it writes is as before then: an inout is an input, too."""
-        written = [binding[output.name] for output in plan.task.outputs if output.name in binding]
+        written = [binding[output.name] for output in plan.task.on(plan.workload).outputs]
         byte = np.dtype(np.uint8)
         before = [self.read(buffer, byte, (buffer.nbytes,)) for buffer in written]
         batch.warm()

@@ -1,9 +1,9 @@
 """A baseline of a task in a kernel's place: what is planned for a workload, and what is opened."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from evaluators.device_info import Target
 from evaluators.kernel.plan import LaunchStep, Plan
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline
@@ -16,7 +16,7 @@ class Planned(Protocol):
     @property
     def id(self) -> str: ...
 
-    def plan(self, task: Task, dims: Mapping[str, int]) -> Plan: ...
+    def plan(self, task: Task, workload: Workload, target: Target) -> Plan: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class PlannedBaseline:
     def id(self) -> str:
         return self.baseline.id
 
-    def plan(self, task: Task, dims: Mapping[str, int]) -> BaselinePlan:
+    def plan(self, task: Task, workload: Workload, target: Target) -> BaselinePlan:
         step = LaunchStep(entry=self.id, grid=(1, 1, 1), block=(1, 1, 1), lds_bytes=0, args=())
         return BaselinePlan(
             defines=(),
@@ -45,5 +45,5 @@ class PlannedBaseline:
             prepare=(),
             scratch={},
             task=task,
-            workload=Workload(dims=dims, suite="benchmarks"),
+            workload=workload,
         )

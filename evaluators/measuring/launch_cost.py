@@ -59,8 +59,8 @@ class LaunchCost:
     ) -> dict[str, float]:
         """By label, what the launches of a kernel take by themselves, where that is SHARE of its
         time or more."""
-        each_us = self.us()
-        found = {w.label: each_us * len(kernel.plan(task, w.dims).steps) for w in workloads}
+        each_us, target = self.us(), self._device.info.target
+        found = {w.label: each_us * len(kernel.plan(task, w, target).steps) for w in workloads}
         return {
             label: min(launching_us, times_us[label])
             for label, launching_us in found.items()

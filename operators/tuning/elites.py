@@ -19,7 +19,7 @@ from operators.operator import Context, Declined, Draft, Mutation
 from operators.tuning.relatives import relatives
 from operators.tuning.space import Params, Space, space_of
 from operators.tuning.tuner import Measured, Tuner
-from operators.tuning.variants import compose
+from operators.tuning.variants import compose, told_apart_by
 
 LEAST_SHARE = 1 / 8
 """A structure's share of the tries, beside the fastest one's, goes with the square of its speed;
@@ -81,7 +81,7 @@ class Elites:
 
     def __init__(self, task: Task, device: DeviceInfo) -> None:
         benchmarks = task.workloads("benchmarks", device.backend)
-        self._shapes = {one.label: one.dims for one in benchmarks}
+        self._shapes = {one.label: told_apart_by(one) for one in benchmarks}
         self._weights = weights_of(benchmarks)
         self._spread = spread_on(device)
         self._margin = max(0.02, self._spread.of_sittings(0.0))

@@ -15,6 +15,7 @@ from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import HostJudge
 from evaluators.checks.memory import Arena, WorkloadMemory
 from evaluators.device import backend, uncompiled
+from evaluators.device_info import target_of
 from evaluators.evaluate import evaluate_file
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.baseline import GpuBaselineSession
@@ -81,7 +82,7 @@ def opened(
 ) -> tuple[GpuBaselineSession, WorkloadMemory]:
     (workload,) = (w for w in task.workloads("tests", "hip") if w.dims["N"] == 100)
     baseline = task.baselines[number]
-    plan = PlannedBaseline(baseline).plan(task, workload.dims)
+    plan = PlannedBaseline(baseline).plan(task, workload, target_of("hip"))
     arena = Arena(task, [workload], [plan])
     compiled = uncompiled(baseline, emulated_info())
     session = GpuBaselineSession(driver, compiled, memory_bytes=copies * arena.nbytes)
