@@ -226,3 +226,65 @@ def test_the_headline_is_over_the_fastest_baseline() -> None:
     slow = headline((1.2, 1.1, 1.3), beside)
     assert slow is not None
     assert headline_text(slow, 1.2) == "1.20x over the naive seed (the fastest of 3 baselines)"
+
+
+SETTINGS = """dims: [R, C, LD]
+attributes: {shift: 0.5}
+dtypes: {T: [float32, bfloat16]}
+arguments:
+  - {name: x, dtype: T, shape: [R, C], strides: [LD, 1], role: in}
+  - {name: bias, dtype: float32, shape: [C], role: in, optional: true}
+  - {name: y, dtype: T, shape: [R, C], role: out, rtol: {float32: 1.0e-5, bfloat16: 2.0e-2},
+     atol: 1.0e-5}
+tests: [{R: 3, C: 5, LD: 9}]
+benchmarks:
+  - {R: 30, C: 50, LD: 64, weight: 2}
+  - {R: 40, C: 20, LD: 20, T: bfloat16, bias: null, shift: 2.0}
+baselines:
+  - {name: it, numpy: "x.astype(np.float32) + (0 if bias is None else bias) + np.float32(shift)"}
+  - {name: called, call: "calls.py:shifted"}
+"""
+OF_SETTINGS = """
+def reference(x, bias, shift, R, C):
+    return {"y": x + (0 if bias is None else bias) + shift}
+"""
+SEED_OF_SETTINGS = """/*---
+launches:
+  - {kernel: "go<T>", grid: [R], block: [64], args: [x, bias, y, C, LD, shift]}
+---*/
+#include <hip/hip_bf16.h>
+template <typename T>
+__global__ void go(const T* x, const float* bias, T* y, int C, int LD, float shift) {
+    for (int c = threadIdx.x; c < C; c += blockDim.x) {
+        float own = (float)x[blockIdx.x * LD + c] + shift;
+        y[blockIdx.x * C + c] = (T)(bias ? own + bias[c] : own);
+    }
+}
+"""
+CALLS_OF_SETTINGS = """
+import numpy as np
+
+def shifted(x, bias, y, shift, T, R, C):
+    assert x.shape == y.shape == (R, C) and str(x.dtype) == T
+    def call():
+        y[...] = x.astype(np.float32) + np.float32(shift) + (0 if bias is None else bias)
+    return call
+"""
+
+
+def test_they_get_what_a_workload_sets(tmp_path: Path) -> None:
+    """Views with strides, a dtype parameter, an attribute, and None for what is null."""
+    folder = tmp_path / "settings"
+    (folder / "seeds").mkdir(parents=True)
+    (folder / "task.yaml").write_text(SETTINGS)
+    (folder / "reference.py").write_text(OF_SETTINGS)
+    (folder / "calls.py").write_text(CALLS_OF_SETTINGS)
+    (folder / "seeds" / "naive.hip").write_text(SEED_OF_SETTINGS)
+    task = load_task(folder)
+    found = evaluate_file(folder / "seeds" / "naive.hip", task, "cpu", policy=QUICK, seconds=0.1)
+    assert found.passed, found.reason
+    assert found.baselines.keys() == {"it", "called"}
+    for beside in found.baselines.values():
+        assert beside.ratio is not None, beside.refused
+        assert beside.gains.keys() == found.times_us.keys() == found.weights.keys()
+    assert list(found.weights.values()) == [2.0, 1.0] and found.whole is not None
