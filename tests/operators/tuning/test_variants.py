@@ -80,3 +80,15 @@ def test_conditions_hold_no_bound_that_another_implies() -> None:
         bounds = [part.rpartition(" ")[0] for part in when.split(" and ")]
         assert len(bounds) == len(set(bounds)), when
     assert {served(found, dims)["B"] for dims in shapes.values()} == {0, 1, 2, 3}
+
+
+def test_what_serves_all_shapes_is_the_best_by_weight() -> None:
+    first, *others = SHAPES
+    points = [
+        ({"B": 1}, {**dict.fromkeys(others, 0.0), first: 0.5}),
+        ({"B": 2}, {**dict.fromkeys(others, 0.5), first: 0.0}),
+    ]
+    heavy = compose(points, SHAPES, 0.1, {first: 10.0 * len(SHAPES)})
+    equal = compose(points, SHAPES, 0.1, {})
+    assert heavy is not None and heavy.params == {"B": 1}
+    assert equal is not None and equal.params == {"B": 2}
