@@ -11,7 +11,7 @@ from evaluators.certify.certificate import Certificate, Comparison, write_page
 from evaluators.certify.certify import Refused, certify
 from evaluators.certify.page import page
 from evaluators.certify.repeat import Claim, holds, repeat
-from evaluators.measuring.baselines import headline_text, interval_text
+from evaluators.measuring.headline import headline_text, interval_text
 from evaluators.tasks.task_file import load_task
 
 CERTIFICATE, PAGE = "certificate.json", "certificate.md"

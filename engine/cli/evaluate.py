@@ -17,12 +17,7 @@ from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.arithmetic import whose_light
-from evaluators.measuring.baselines import (
-    baseline_lines,
-    headline,
-    headline_text,
-    interval_text,
-)
+from evaluators.measuring.headline import baseline_lines, headline, headline_text, interval_text
 from evaluators.measuring.launch_cost import launching_lines
 from evaluators.measuring.sittings import meaning
 from evaluators.tasks.ragged import DERIVED

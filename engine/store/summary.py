@@ -11,7 +11,7 @@ from engine.store.replay import Replay
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Beside
-from evaluators.measuring.baselines import Headline, baseline_lines, headline, headline_text
+from evaluators.measuring.headline import Headline, baseline_lines, headline, headline_text
 from evaluators.measuring.sittings import meaning
 from evaluators.weights import Weights, mean_text, of_whole
 

@@ -16,7 +16,7 @@ from engine.store.replay import Replay
 from engine.store.scoreboard import Best
 from engine.store.store import Stored
 from evaluators.evaluation import Evaluation, Status
-from evaluators.measuring.baselines import headline
+from evaluators.measuring.headline import headline
 from evaluators.weights import of_whole
 
 EVERY_S = 1.0

@@ -10,7 +10,7 @@ from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
 from engine.store.summary import meaning_of
 from engine.tracking.parameters import budgets, endings, task_name
-from evaluators.measuring.baselines import headline
+from evaluators.measuring.headline import headline
 
 BROUGHT_TAG = "brought_in"
 CHANGED = "-dirty"

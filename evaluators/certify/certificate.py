@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from evaluators.evaluation import Beside
-from evaluators.measuring.baselines import Headline, headline
+from evaluators.measuring.headline import Headline, headline
 
 FORMAT = 1
 

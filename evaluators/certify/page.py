@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from evaluators.certify.certificate import Certificate
-from evaluators.measuring.baselines import baseline_lines, interval_text, times
+from evaluators.measuring.headline import baseline_lines, interval_text, times
 from evaluators.measuring.launch_cost import launching_lines
 from evaluators.tasks.baselines import SEED
 from evaluators.weights import whole_text

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluators.certify.certificate import Certificate
 from evaluators.certify.certify import Refused, certify
 from evaluators.evaluation import Beside
-from evaluators.measuring.baselines import interval_text, times
+from evaluators.measuring.headline import interval_text, times
 from evaluators.tasks.task import Task
 
 

@@ -21,6 +21,8 @@ from evaluators.gpu.variables import Variables, set_values, values_of
 from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Step
 
 _GRAPHS_KEPT = 16
+HARMLESS = (Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""Nothing was launched: refused, or, of a baseline, what it needs is not installed."""
 LOST: WeakSet[Driver] = WeakSet()
 """Drivers of which a session met a fault: a call that waits for the device may never return."""
 
@@ -218,7 +220,7 @@ class GpuSession:
         try:
             yield
         except (Rejected, DeviceFault) as error:
-            self._dead = getattr(error, "status", None) is not Status.LAUNCH_ERROR
+            self._dead = getattr(error, "status", None) not in HARMLESS
             if self._dead:
                 LOST.add(self._driver)
             raise

@@ -15,13 +15,11 @@ from evaluators.measuring.baselines import (
     RacesBaselines,
     anchor_of,
     anchor_of_kernel,
-    baseline_lines,
     besides,
-    headline,
-    headline_text,
     sit_beside,
 )
 from evaluators.measuring.evaluator import Evaluator
+from evaluators.measuring.headline import baseline_lines, headline, headline_text
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.sittings import CPU_SPREAD, Sitting, sit
 from evaluators.measuring.trusted_kernels import compiled_naive

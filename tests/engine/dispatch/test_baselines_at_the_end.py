@@ -14,7 +14,7 @@ from engine.store.events import Event, from_row, to_row
 from engine.store.kinds.contests import Contested, FinalMeasurement
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
-from evaluators.measuring.baselines import headline
+from evaluators.measuring.headline import headline
 from evaluators.measuring.policy import BaselineAnchor
 from evaluators.measuring.sittings import Sitting
 from evaluators.tasks.baselines import Baseline

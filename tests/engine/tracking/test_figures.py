@@ -13,6 +13,7 @@ from mlflow import MlflowClient
 
 from engine.cli.figures import best_text
 from engine.cli.result import result_lines
+from engine.history.glance import glance
 from engine.history.history import read_history
 from engine.history.revisions_told import demoted_text
 from engine.report.report import write_report
@@ -172,10 +173,13 @@ LINES = (
 
 
 def test_the_headline_is_over_the_fastest_baseline(beside_torch: Path) -> None:
-    whole = replay(beside_torch / "store.sqlite")
+    whole_store = beside_torch / "store.sqlite"
+    whole = replay(whole_store)
     summary = write_results(whole, beside_torch)
     text = "\n".join(result_lines(summary, whole, None))
     assert f"found tile: {HEADLINE}\n" in text
+    line = "5.25x [4.75, 5.80] (1.42x over torch) tile"
+    assert best_text(whole.scores.best) == best_text(glance(whole_store).best) == line
     assert [line for line in LINES if line not in text] == []
     assert f"{log.LABELS[0]}: launching is what is measured (" in text
     best = json.loads((beside_torch / "summary.json").read_text())["best"]
