@@ -26,8 +26,9 @@ def island_operators(
 ) -> Operators:
     """model: what an island of kind llm asks; None: nobody is asked. brought: what came along from
     other campaigns."""
-    classic = replace(catalog_operators(task, device), tuner=Elites(task, device))
     mix = config.operators_of(index)
+    classic = catalog_operators(task, device, mix.techniques)
+    classic = replace(classic, tuner=Elites(task, device))
     sharing = config.designing_islands
     if index in sharing:
         initial = InitialDesign(
@@ -38,6 +39,7 @@ def island_operators(
             place=sharing.index(index),
             islands=len(sharing),
             brought=brought,
+            techniques=mix.techniques,
         )
         classic = replace(classic, initial=initial)
     if mix.kind != "llm" or config.llm is None or model is None:

@@ -48,9 +48,7 @@ def _numbers(reading: Reading, value: int) -> list[Node]:
     return found
 
 
-def _one_size(
-    reading: Reading, size: int, sizes: tuple[int, ...], name: str
-) -> Iterator[Edit]:
+def _one_size(reading: Reading, size: int, sizes: tuple[int, ...], name: str) -> Iterator[Edit]:
     if size < LEAST:
         return
     name = reading.free_name(name)
@@ -115,7 +113,9 @@ def _in_code(reading: Reading, size: int, name: str) -> Iterator[tuple[int, int,
 
 
 def _in_macros(reading: Reading, size: int, name: str) -> Iterator[tuple[int, int, str]]:
-    found = re.finditer(rb"^[ \t]*#[ \t]*define[ \t]+\w+[ \t]+\(?(\d+)\)?[ \t]*$", reading.data, re.M)
+    found = re.finditer(
+        rb"^[ \t]*#[ \t]*define[ \t]+\w+[ \t]+\(?(\d+)\)?[ \t]*$", reading.data, re.M
+    )
     for one in found:
         if int(one[1]) == size:
             yield one.start(1), one.end(1), name

@@ -85,12 +85,8 @@ def _in_function(reading: Reading, task: Task, function: Function, dims: set[str
     locals = Locals(reading, function)
     launched = function.name in reading.launched
     passed = _passed(reading, function, task) if launched else {}
-    passed = {
-        name: dim for name, dim in passed.items() if dim in dims and not locals.changes(name)
-    }
-    own = {one.name for one in function.parameters} | {
-        one.name for one in locals.declared.values()
-    }
+    passed = {name: dim for name, dim in passed.items() if dim in dims and not locals.changes(name)}
+    own = {one.name for one in function.parameters} | {one.name for one in locals.declared.values()}
     edits: Edits = []
     for node in _leaves(function.node):
         name = node.text.decode()

@@ -32,9 +32,7 @@ class Front:
             if str(one.get("kernel", "")).partition("<")[0].strip() == kernel
         ]
 
-    def change(
-        self, kernel: str, key: str, axis: int, change: Callable[[str], str | int]
-    ) -> None:
+    def change(self, kernel: str, key: str, axis: int, change: Callable[[str], str | int]) -> None:
         """One axis of "grid" or "block" in all launches of a kernel."""
         for launch in self.of(kernel):
             sizes = launch[key] if isinstance(launch[key], list) else [launch[key]]

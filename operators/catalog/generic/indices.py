@@ -117,9 +117,7 @@ def below(condition: Node, index: str, varying: set[str], *, negated: bool = Fal
         left, right = right, left
         operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
     wanted = (">=", ">") if negated else ("<", "<=")
-    return (
-        left.text.decode() == index and operator in wanted and not names_in(right) & varying
-    )
+    return left.text.decode() == index and operator in wanted and not names_in(right) & varying
 
 
 OWN = re.compile(r"own\d*")

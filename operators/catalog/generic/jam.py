@@ -21,12 +21,23 @@ from operators.catalog.generic.reading import (
     Unsure,
     inside,
     names_in,
-    walk,
 )
 
 VALUES = (1, 2, 4, 8, 16, 32)
-_TOGETHER = ("__sync", "__shfl", "__shared", "__ball", "__any", "__all", "cooperative", "cg", "__act")
-_TOGETHER_WORDS = re.compile(rf"\b(?:{'|'.join(_TOGETHER)})\w*|\bWAVEFRONT\b|\bextern\b|__builtin_amd")
+_TOGETHER = (
+    "__sync",
+    "__shfl",
+    "__shared",
+    "__ball",
+    "__any",
+    "__all",
+    "cooperative",
+    "cg",
+    "__act",
+)
+_TOGETHER_WORDS = re.compile(
+    rf"\b(?:{'|'.join(_TOGETHER)})\w*|\bWAVEFRONT\b|\bextern\b|__builtin_amd"
+)
 _REFUSED = ("lambda_expression", "goto_statement", "for_range_loop", "try_statement", "co_await")
 
 
@@ -295,8 +306,7 @@ class _Jam:
     def _is_formula(self, node: Node) -> bool:
         """Whether a declaration's names are written as what they stand for."""
         return node.type == "declaration" and all(
-            one.key in self.formulas or one.key not in self.varying
-            for one in self.locals.of(node)
+            one.key in self.formulas or one.key not in self.varying for one in self.locals.of(node)
         )
 
     def _is_own(self, node: Node) -> bool:

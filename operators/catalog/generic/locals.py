@@ -182,9 +182,9 @@ class Locals:
                 if local.value is not None and self.depends(local.value, found):
                     found.add(key)
             for key, where, by in self._changes:
-                if by is not None and self.depends(by, found):
-                    found.add(key)
-                elif self._under(where, found, within):
+                if (by is not None and self.depends(by, found)) or self._under(
+                    where, found, within
+                ):
                     found.add(key)
         return found
 
@@ -240,7 +240,10 @@ def declared(reading: Reading, statement: Node) -> list[Local]:
         value = None
         declarator = node
         if node.type == "init_declarator":
-            declarator, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+            declarator, value = (
+                node.child_by_field_name("declarator"),
+                node.child_by_field_name("value"),
+            )
         name = declared_name(declarator)
         if name is None:
             raise Unsure

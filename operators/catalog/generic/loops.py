@@ -123,7 +123,9 @@ def reductions(locals: Locals, loop: Counting) -> list[Reduction] | None:
         local = locals.declared.get(key)
         if local is None or local.form != "identifier":
             return None
-        uses = sum(1 for one in walk(loop.body) if one.type == "identifier" and locals.key(one) == key)
+        uses = sum(
+            1 for one in walk(loop.body) if one.type == "identifier" and locals.key(one) == key
+        )
         if uses != sum(_uses(locals, node, key) for node in walk(loop.body)):
             return None
     return [Reduction(key=key, kind=kind) for key, kind in found.items()]

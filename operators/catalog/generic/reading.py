@@ -205,7 +205,10 @@ def declared_name(declarator: Node | None) -> Node | None:
     """The identifier that a declarator declares."""
     while declarator is not None and declarator.type != "identifier":
         inner = declarator.child_by_field_name("declarator")
-        if inner is None and declarator.type in ("reference_declarator", "parenthesized_declarator"):
+        if inner is None and declarator.type in (
+            "reference_declarator",
+            "parenthesized_declarator",
+        ):
             inner = declarator.named_children[0] if declarator.named_children else None
         declarator = inner
     return declarator

@@ -61,9 +61,7 @@ def _asks(locals: Locals, node: Node, builtin: str) -> bool:
 
 
 def _is_block(reading: Reading, step: str) -> bool:
-    widths = {
-        launch.block[0].text.strip() for some in reading.launched.values() for launch in some
-    }
+    widths = {launch.block[0].text.strip() for some in reading.launched.values() for launch in some}
     return step.strip("() ") in widths
 
 
@@ -98,9 +96,7 @@ def register_sums(reading: Reading, task: Task) -> Iterator[Edit]:
             yield from _edit(reading, function, edits, {"kernel": function.name})
 
 
-def _sums(
-    reading: Reading, locals: Locals, function: Function
-) -> Iterator[tuple[int, int, str]]:
+def _sums(reading: Reading, locals: Locals, function: Function) -> Iterator[tuple[int, int, str]]:
     for loop in walk(function.body):
         if loop.type not in LOOPS or any(inside(kid, *LOOPS) for kid in loop.children):
             continue
@@ -150,7 +146,9 @@ def _edit(
     outer = [
         one
         for one in edits
-        if not any(other is not one and other[0] <= one[0] and one[1] <= other[1] for other in edits)
+        if not any(
+            other is not one and other[0] <= one[0] and one[1] <= other[1] for other in edits
+        )
     ]
     try:
         text = Front(reading.kernel).written(reading.rewritten(function, outer))

@@ -160,6 +160,11 @@ def edits(technique: GenericTechnique, text: str, task: Task) -> tuple[Edit, ...
     return _edits(technique.name, text, _Hashed(task))
 
 
+def edits_of(text: str, task: Task) -> int:
+    """How many there are of a kernel, on one device or another."""
+    return sum(len(edits(one, text, task)) for one in GENERIC)
+
+
 class _Hashed:
     """A task that caches know by its hash."""
 

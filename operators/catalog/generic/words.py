@@ -114,7 +114,10 @@ def _divisions(reading: Reading, function: Function) -> Iterator[tuple[int, int,
         for node in walk(loop):
             if node.type != "binary_expression" or len(node.children) < 3:
                 continue
-            operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
+            operator, right = (
+                node.child_by_field_name("operator"),
+                node.child_by_field_name("right"),
+            )
             plain = right.type == "identifier" and right.text.decode() in floats - changed
             if operator.type == "/" and plain:
                 yield operator.start_byte, operator.end_byte, "*"
