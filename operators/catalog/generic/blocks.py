@@ -10,7 +10,7 @@ from operators.catalog.generic.front import Front
 from operators.catalog.generic.indices import fields
 from operators.catalog.generic.reading import Node, Reading, Unsure, walk
 
-SIZES = (16, 32, 64, 128, 256, 512, 1024)
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SIDES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 TILES = (4, 8, 16, 32)
 MOST_THREADS = 1024
@@ -28,6 +28,14 @@ def block_sizes(reading: Reading, task: Task) -> Iterator[Edit]:
             yield from _one_size(reading, wide[0], TILES, "TILE")
         elif len(wide) == 2 and sizes[2:] in ((), (1,)):
             yield from _two_sides(reading, sizes)
+
+
+def one_thread(reading: Reading, task: Task) -> Iterator[Edit]:
+    """A block of one thread, where the width is one number, or a parameter."""
+    for sizes in dict.fromkeys(_literal_blocks(reading)):
+        wide = [one for one in sizes if one > 1]
+        if len(wide) == 1:
+            yield from _one_size(reading, wide[0], SIZES, "BLOCK", to=[1])
 
 
 def _literal_blocks(reading: Reading) -> Iterator[tuple[int, ...]]:
@@ -48,12 +56,19 @@ def _numbers(reading: Reading, value: int) -> list[Node]:
     return found
 
 
-def _one_size(reading: Reading, size: int, sizes: tuple[int, ...], name: str) -> Iterator[Edit]:
+def _one_size(
+    reading: Reading,
+    size: int,
+    sizes: tuple[int, ...],
+    name: str,
+    to: list[int] | None = None,
+) -> Iterator[Edit]:
+    """to: the values to begin with; None: a quarter and four times as much."""
     if size < LEAST:
         return
     name = reading.free_name(name)
     tiled = name.startswith("TILE")
-    for value in _others(size, sizes):
+    for value in to or _others(size, sizes):
         front = Front(reading.kernel)
         front.add(name, value, sizes)
         _in_front(front, size, name)
@@ -66,8 +81,9 @@ def _one_size(reading: Reading, size: int, sizes: tuple[int, ...], name: str) ->
 
 
 def _others(size: int, sizes: tuple[int, ...]) -> list[int]:
-    """A quarter, and four times as much."""
-    return [one for one in (size // 4, size * 4) if one in sizes and one != size] or [
+    """A quarter, a sixteenth, and four times as much."""
+    wanted = (size // 4, size // 16, size * 4)
+    return [one for one in wanted if one in sizes and one != 1] or [
         one for one in (size // 2, size * 2) if one in sizes
     ]
 

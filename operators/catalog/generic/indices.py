@@ -97,27 +97,31 @@ def alone(reading: Reading, locals: Locals, index: Index) -> bool:
     return True
 
 
-def below(condition: Node, index: str, varying: set[str], *, negated: bool = False) -> bool | None:
-    """Whether a condition bounds an index from above only (then it holds for all smaller ones),
-    so that it may be asked of the last of several. None: it does not mention what varies.
+def below(condition: Node, index: str, *, negated: bool = False) -> list[Node]:
+    """The parts of a condition that keep an index below something, and nothing else: then they
+    hold for all smaller ones, too. Empty: it has none, or asks more of the index.
 
     negated: the condition is one for leaving: i >= N || j >= M.
     """
     condition = bare(condition)
-    if not names_in(condition) & varying:
-        return None
-    if condition.type != "binary_expression":
-        return False
+    if index not in names_in(condition) or condition.type != "binary_expression":
+        return []
     operator = _operator(condition)
     left, right = (bare(kid) for kid in _sides(condition))
     if operator == ("||" if negated else "&&"):
-        sides = [below(kid, index, varying, negated=negated) for kid in (left, right)]
-        return all(side is not False for side in sides)
+        found = []
+        for kid in (left, right):
+            parts = below(kid, index, negated=negated)
+            if index in names_in(kid) and not parts:
+                return []
+            found += parts
+        return found
     if right.text.decode() == index:
         left, right = right, left
         operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
     wanted = (">=", ">") if negated else ("<", "<=")
-    return left.text.decode() == index and operator in wanted and not names_in(right) & varying
+    plain = left.text.decode() == index and operator in wanted and index not in names_in(right)
+    return [condition] if plain else []
 
 
 OWN = re.compile(r"own\d*")

@@ -13,14 +13,16 @@ from evaluators.tasks.task import Task
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
 from operators.catalog.generic.indices import AXES, OWN, Index, alone, below, index_of
-from operators.catalog.generic.locals import Local, Locals, leaves_loop, statements
+from operators.catalog.generic.locals import LOOPS, Local, Locals, leaves_loop, statements
 from operators.catalog.generic.reading import (
     Function,
     Node,
     Reading,
     Unsure,
+    declared_name,
     inside,
     names_in,
+    walk,
 )
 
 VALUES = (1, 2, 4, 8, 16, 32)
@@ -119,6 +121,9 @@ class _Jam:
     apart: bool
     locals: Locals = field(init=False)
     names: _Names = field(init=False)
+    limit: str = field(init=False, default="")
+    region: list[Node] = field(init=False)
+    bounds: dict[int, list[Node]] = field(init=False)
     varying: set[str] = field(init=False)
     formulas: dict[str, str] = field(init=False)
 
@@ -130,17 +135,42 @@ class _Jam:
         key = self.index.local.key
         if self.locals.changes(key) or "@" in key:
             raise Unsure
-        self.varying = self.locals.varying({key}, self.function.body)
         body = statements(self.function.body)
-        guard = next((one for one in body if self._is_guard(one)), self.function.body)
-        self.varying = self.locals.varying({key}, guard)
-        step = f"{self.names.own} * {self.index.width}" if self.apart else self.names.own
-        self.formulas = {key: f"({self.names.first} + {step})"}
+        at = next(i for i, one in enumerate(body) if one.id == self.index.local.statement.id)
+        self.region = body[at + 1 :]
+        self.bounds = self._bounds()
+        self.varying = self.locals.varying({key}, self.bounds.keys())
+        width = f" * {self.index.width}" if self.apart else ""
+        self.formulas = {key: f"({self.names.first} + {self.names.own}{width})"}
         for other in sorted(self.varying - {key}, key=self._position):
             value = self.locals.formula(other)
             if value is not None:
                 text = self.locals.with_names(value, self.formulas)
                 self.formulas[other] = f"({self._cast(other)}({text}))"
+
+    def _bounds(self) -> dict[int, list[Node]]:
+        """Of each if whose condition keeps the index below what does not change meanwhile: its
+        parts that do so. They hold for all of a thread's outputs where they do for the last."""
+        found: dict[int, list[Node]] = {}
+        for statement in self.region:
+            for node in walk(statement):
+                if node.type != "if_statement":
+                    continue
+                leaves = _returns(node)
+                parts = below(_condition(node), self.index.local.name, negated=leaves)
+                if parts and all(self._is_fixed(one) for one in parts):
+                    found[node.id] = parts
+        return found
+
+    def _is_fixed(self, bound: Node) -> bool:
+        """Whether what the index is compared with is the same all along."""
+        start = self.index.local.statement.end_byte
+        for key in self.locals.names(bound) - {self.index.local.key}:
+            local = self.locals.declared.get(key)
+            late = local is not None and local.statement.start_byte >= start
+            if late or any(one.end_byte > start for one in self.locals.changes(key)):
+                return False
+        return True
 
     def _cast(self, key: str) -> str:
         """To the type that a variable's declaration converts to."""
@@ -171,11 +201,12 @@ class _Jam:
             lambda grid: f"ceil_div({grid}, {names.count})",
         )
         statement = self.index.local.statement
-        body = statements(self.function.body)
-        at = next(i for i, one in enumerate(body) if one.id == statement.id)
-        new = self._declaration() + self._rest(body[at + 1 :], front)
+        edits = []
+        if not self.bounds:
+            edits.append(self._limited(front))
+        new = self._declaration() + self._rest()
         end = self.function.body.end_byte - 1
-        edits = [(statement.start_byte, end, new + "\n")]
+        edits.append((statement.start_byte, end, new + "\n"))
         return front.written(reading.rewritten(self.function, edits))
 
     def _declaration(self) -> str:
@@ -200,85 +231,103 @@ class _Jam:
         width = self.index.width
         return f"blockIdx.{axis} * ({width} * {self.names.count}) + threadIdx.{axis}"
 
-    def _rest(self, body: list[Node], front: Front) -> str:
+    def _rest(self) -> str:
         """What follows the index: all outputs together where all are within bounds, else each by
         itself."""
-        guard = next((i for i, one in enumerate(body) if self._is_guard(one)), None)
-        before = body[: len(body) if guard is None else guard]
-        shared = [one for one in before if not self._varies(one)]
-        own = [one for one in before if self._varies(one)]
-        if any(inside(one, "return_statement") for one in before):
-            raise Unsure
-        if guard is None:
-            return self._unguarded(body, front)
-        if any(not self._is_formula(one) for one in own):
-            raise Unsure
-        if_statement, after = body[guard], body[guard + 1 :]
-        condition = if_statement.child_by_field_name("condition")
-        condition = condition.child_by_field_name("value") or condition
-        leaves = _returns(if_statement)
-        if after and not leaves:
-            raise Unsure
-        whole = self._last(condition)
-        if leaves:
-            whole, fast = f"!({whole})", after
-        else:
-            fast = statements(if_statement.child_by_field_name("consequence"))
-        if any(inside(one, "return_statement") for one in fast):
-            raise Unsure
-        if not leaves and if_statement.child_by_field_name("alternative") is not None:
-            if inside(if_statement.child_by_field_name("alternative"), "return_statement"):
-                raise Unsure
+        region = list(self.region)
+        shared: list[Node] = []
+        while region and not self._varies(region[0]) and region[0].type != "if_statement":
+            shared.append(region.pop(0))
+        tests = {
+            f"!({text})" if negated else text: None
+            for text, negated in (
+                (self._of_last(one), _returns_at(self.region, key))
+                for key, parts in self.bounds.items()
+                for one in parts
+            )
+        }
+        if not self.bounds:
+            tests = {f"{self._of_last(self._index_name())} < {self.limit}": None}
         return "".join(
             [
-                *(f"    {self.reading.text(one)}\n" for one in shared),
-                f"    if ({whole}) {{\n",
-                self._together(fast),
-                "    } else {\n",
-                self._apart([*own, if_statement, *after], leaves=leaves),
-                "    }",
+                *(f"{self.reading.text(one)}\n" for one in shared),
+                f"if ({' && '.join(tests)}) {{\n",
+                self._together(region),
+                "} else {\n",
+                self._each(region),
+                "}\n",
             ]
         )
 
-    def _unguarded(self, body: list[Node], front: Front) -> str:
-        """The grid itself was the bound: it is handed in."""
-        if any(inside(one, "return_statement") for one in body):
+    def _index_name(self) -> Node:
+        """The index, where it is declared."""
+        name = declared_name(self.index.local.declarator)
+        if name is None:
             raise Unsure
-        raise Unsure
+        return name
 
-    def _is_guard(self, node: Node) -> bool:
-        if node.type != "if_statement":
-            return False
-        condition = node.child_by_field_name("condition")
-        value = condition.child_by_field_name("value") if condition is not None else None
-        return value is not None and bool(self.locals.names(value) & self.varying)
-
-    def _last(self, condition: Node) -> str:
-        """The condition, asked of the last output. Raises Unsure: it may fail for others."""
-        name = self.index.local.name
-        leaves = _returns(condition.parent.parent)
-        plain = {one.partition("@")[0] for one in self.varying}
-        if not below(condition, name, plain, negated=leaves):
+    def _limited(self, front: Front) -> tuple[int, int, str]:
+        """The grid itself is the bound: it is handed in, as a further parameter."""
+        if self.index.threads:
             raise Unsure
+        self.limit = self.reading.free_name("outputs")
+        axis = self.index.axis
+        for launch in front.of(self.function.name):
+            grid = launch["grid"] if isinstance(launch["grid"], list) else [launch["grid"]]
+            size = str(grid[axis]) if axis < len(grid) else "1"
+            launch["args"] = [*launch["args"], {"value": self._before(size), "type": "int32"}]
+        last = self.function.parameters[-1:]
+        if not last or last[0].node.parent.type != "parameter_declaration":
+            raise Unsure
+        end = last[0].node.parent.end_byte
+        listed = last[0].node.parent.parent
+        if listed.type != "parameter_list" or listed.named_children[-1].end_byte != end:
+            raise Unsure
+        return end, end, f", int {self.limit}"
+
+    def _before(self, grid: str) -> str:
+        """The grid as it was, before it was divided among threads with several outputs."""
+        start, end = "ceil_div(", f", {self.names.count})"
+        return (
+            grid[len(start) : -len(end)] if grid.startswith(start) and grid.endswith(end) else grid
+        )
+
+    def _of_last(self, node: Node) -> str:
+        """Text, for the last output."""
         step = f"{self.names.count} - 1"
         if self.apart:
-            step = f"({self.names.count} - 1) * {self.index.width}"
-        return self.locals.with_names(condition, {name: f"({self.names.first} + {step})"})
+            step = f"({step}) * {self.index.width}"
+        return self.locals.with_names(
+            node, {self.index.local.key: f"({self.names.first} + {step})"}
+        )
 
-    def _apart(self, body: list[Node], *, leaves: bool) -> str:
+    def _each(self, region: list[Node]) -> str:
         """The statements as they were, for one output after another."""
-        name, names = self.index.local.name, self.names
-        step = names.own if not self.apart else f"{names.own} * {self.index.width}"
+        local, own, count = self.index.local, self.names.own, self.names.count
+        kind = self._type(local.statement)
+        width = f" * {self.index.width}" if self.apart else ""
         lines = [
-            f"        for (int {names.own} = 0; {names.own} < {names.count}; ++{names.own}) {{\n",
-            f"            {self._type(self.index.local.statement)} {name} = {names.first} + {step};\n",
+            f"for (int {own} = 0; {own} < {count}; ++{own}) {{",
+            f"{kind} {local.name} = {self.names.first} + {own}{width};",
+            *([] if self.bounds else [f"if ({local.name} >= {self.limit}) break;"]),
+            *map(self._continued, region),
+            "}\n",
         ]
-        for one in body:
-            text = self.reading.text(one)
-            if leaves and _returns(one):
-                text = f"if ({self.reading.text(_condition(one))}) continue;"
-            lines.append(f"            {text}\n")
-        return "".join([*lines, "        }\n"])
+        return "\n".join(lines)
+
+    def _continued(self, statement: Node) -> str:
+        """A statement that goes on to the next output where it returned."""
+        edits = []
+        for node in walk(statement):
+            if node.type != "return_statement":
+                continue
+            above = node.parent
+            while above.id != self.function.body.id:
+                if above.type in (*LOOPS, "switch_statement"):
+                    raise Unsure
+                above = above.parent
+            edits.append((node.start_byte, node.end_byte, "continue;"))
+        return self.reading.replaced(statement.start_byte, statement.end_byte, edits)
 
     # --- all outputs together -----------------------------------------------------------------
 
@@ -316,7 +365,7 @@ class _Jam:
         if node.type == "compound_statement":
             return False
         if node.type == "if_statement":
-            return self._varies(_condition(node))
+            return node.id not in self.bounds and self._varies(_condition(node))
         if node.type in ("for_statement", "while_statement"):
             head = [node.child_by_field_name(one) for one in ("initializer", "condition", "update")]
             body = node.child_by_field_name("body")
@@ -342,11 +391,11 @@ class _Jam:
     def _shared(self, node: Node) -> str:
         """A statement that all outputs go through together."""
         if not self._varies(node):
-            return f"        {self.reading.text(node)}\n"
+            return f"{self.reading.text(node)}\n"
         if node.type == "compound_statement":
             return f"        {{\n{self._together(statements(node))}        }}\n"
         if node.type == "if_statement":
-            text = f"        if ({self.reading.text(_condition(node))}) {{\n"
+            text = f"if ({self._of_last(_condition(node))}) {{\n"
             text += self._together(statements(node.child_by_field_name("consequence")))
             other = node.child_by_field_name("alternative")
             if other is None:
@@ -362,6 +411,8 @@ class _Jam:
         group = [one for one in group if not self._is_formula(one)]
         if not group:
             return ""
+        if any(inside(one, "return_statement") for one in group):
+            raise Unsure
         start, end = group[0].start_byte, group[-1].end_byte
         names = {**self.formulas}
         before: list[str] = []
@@ -448,3 +499,7 @@ def _returns(node: Node) -> bool:
         return False
     inner = statements(node.child_by_field_name("consequence"))
     return len(inner) == 1 and inner[0].type == "return_statement"
+
+
+def _returns_at(region: list[Node], key: int) -> bool:
+    return any(one.id == key and _returns(one) for kid in region for one in walk(kid))

@@ -1,6 +1,6 @@
 """Local variables of a function: where they are declared and changed, and what depends on what."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from operators.catalog.generic.reading import (
@@ -171,9 +171,9 @@ class Locals:
 
     # --- what depends on what -----------------------------------------------------------------
 
-    def varying(self, first: set[str], within: Node) -> set[str]:
-        """All whose value may depend on one of the first, or on an atomic's answer; what controls
-        whether `within` is run at all decides nothing."""
+    def varying(self, first: set[str], settled: Container[int]) -> set[str]:
+        """All whose value may depend on one of the first, or on an atomic's answer. settled: ids of
+        statements whose conditions decide nothing."""
         found = set(first)
         before = -1
         while len(found) > before:
@@ -183,7 +183,7 @@ class Locals:
                     found.add(key)
             for key, where, by in self._changes:
                 if (by is not None and self.depends(by, found)) or self._under(
-                    where, found, within
+                    where, found, settled
                 ):
                     found.add(key)
         return found
@@ -203,18 +203,17 @@ class Locals:
                     return True
         return False
 
-    def _under(self, node: Node, keys: set[str], within: Node) -> bool:
+    def _under(self, node: Node, keys: set[str], settled: Container[int]) -> bool:
         """Whether control over it depends on one of the keys."""
-        while node.parent is not None and node.id not in (self.body.id, within.id):
+        while node.parent is not None and node.id != self.body.id:
             inner, node = node, node.parent
-            if node.id == within.id:
-                return False
-            if node.type not in CONTROLS and node.type != "conditional_expression":
+            if node.id in settled or node.type not in (*CONTROLS, "conditional_expression"):
                 continue
             condition = node.child_by_field_name("condition")
-            if condition is not None and condition.id != inner.id:
-                if self.depends(condition, keys):
-                    return True
+            if condition is None or condition.id == inner.id:
+                continue
+            if self.depends(condition, keys):
+                return True
         return False
 
     def formula(self, key: str) -> Node | None:
@@ -226,6 +225,8 @@ class Locals:
             one.is_named and one.type not in _PLAIN for one in walk(local.value)
         ):
             return None
+        if any(one.type in ("/", "%") for one in walk(local.value)):
+            return None  # too dear to be computed wherever it is used
         end = local.statement.end_byte
         for one in self.names(local.value):
             if any(where.end_byte > end for where in self.changes(one)):

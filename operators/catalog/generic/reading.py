@@ -168,8 +168,9 @@ class Reading:
     def rewritten(self, function: Function, edits: list[tuple[int, int, str]]) -> str:
         """The whole code with parts of a function replaced, whose lines are then indented anew."""
         start, end = function.body.start_byte, function.body.end_byte
-        body = indented(self.replaced(start, end, edits))
-        return self.replaced(0, len(self.data), [(start, end, body)])
+        body = indented(self.replaced(start, end, [one for one in edits if one[0] >= start]))
+        outside = [one for one in edits if one[0] < start]
+        return self.replaced(0, len(self.data), [*outside, (start, end, body)])
 
 
 @lru_cache(maxsize=256)

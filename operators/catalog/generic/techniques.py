@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from evaluators.tasks.task import Task
 from operators.catalog.generic.blocks import block_sizes, swapped_axes
+from operators.catalog.generic.compositions import one_thread_with_lanes, register_tiles
 from operators.catalog.generic.dims import specialised_dims
 from operators.catalog.generic.edit import Edit, GenericTechnique
 from operators.catalog.generic.jam import outputs_a_thread, outputs_apart
@@ -30,6 +31,27 @@ GENERIC: tuple[GenericTechnique, ...] = (
         cpu=(0, 400),
         gpu=(-30, 100),
         innovation=70,
+    ),
+    GenericTechnique(
+        name="register tiles",
+        find=register_tiles,
+        avenue="Let each thread compute a tile of outputs, so that every element read serves "
+        "several of them.",
+        rubric="Give a thread several values of two of its indices; put the loops over them "
+        "innermost.",
+        cpu=(0, 900),
+        gpu=(-50, 200),
+        innovation=75,
+    ),
+    GenericTechnique(
+        name="one thread a block",
+        find=one_thread_with_lanes,
+        avenue="Let one thread do a block's work in order, with independent accumulators in the "
+        "place of trees over threads.",
+        rubric="Make blocks one thread wide, and give reduction loops LANES accumulators.",
+        cpu=(0, 200),
+        gpu=None,
+        innovation=65,
     ),
     GenericTechnique(
         name="outputs a block apart",
