@@ -156,8 +156,8 @@ class _Jam:
             for node in walk(statement):
                 if node.type != "if_statement":
                     continue
-                leaves = _returns(node)
-                parts = below(_condition(node), self.index.local.name, negated=leaves)
+                leaves = returns(node)
+                parts = below(condition_of(node), self.index.local.name, negated=leaves)
                 if parts and all(self._is_fixed(one) for one in parts):
                     found[node.id] = parts
         return found
@@ -365,7 +365,7 @@ class _Jam:
         if node.type == "compound_statement":
             return False
         if node.type == "if_statement":
-            return node.id not in self.bounds and self._varies(_condition(node))
+            return node.id not in self.bounds and self._varies(condition_of(node))
         if node.type in ("for_statement", "while_statement"):
             head = [node.child_by_field_name(one) for one in ("initializer", "condition", "update")]
             body = node.child_by_field_name("body")
@@ -395,7 +395,7 @@ class _Jam:
         if node.type == "compound_statement":
             return f"        {{\n{self._together(statements(node))}        }}\n"
         if node.type == "if_statement":
-            text = f"if ({self._of_last(_condition(node))}) {{\n"
+            text = f"if ({self._of_last(condition_of(node))}) {{\n"
             text += self._together(statements(node.child_by_field_name("consequence")))
             other = node.child_by_field_name("alternative")
             if other is None:
@@ -488,12 +488,12 @@ class _Jam:
         return " ".join(self.reading.data[statement.start_byte : first.start_byte].decode().split())
 
 
-def _condition(if_statement: Node) -> Node:
+def condition_of(if_statement: Node) -> Node:
     clause = if_statement.child_by_field_name("condition")
     return clause.child_by_field_name("value") or clause
 
 
-def _returns(node: Node) -> bool:
+def returns(node: Node) -> bool:
     """if (...) return; without an else."""
     if node.type != "if_statement" or node.child_by_field_name("alternative") is not None:
         return False
@@ -502,4 +502,4 @@ def _returns(node: Node) -> bool:
 
 
 def _returns_at(region: list[Node], key: int) -> bool:
-    return any(one.id == key and _returns(one) for kid in region for one in walk(kid))
+    return any(one.id == key and returns(one) for kid in region for one in walk(kid))

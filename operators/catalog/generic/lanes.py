@@ -53,12 +53,12 @@ def _loops(
         if inside(loop.body, "lambda_expression") or _has_barrier(reading, loop.body):
             continue
         reduced = reductions(locals, loop)
-        if reduced and all(_is_number(locals, one) for one in reduced):
+        if reduced and all(is_number(locals, one) for one in reduced):
             found.append((loop, reduced))
     return found
 
 
-def _is_number(locals: Locals, one: Reduction) -> bool:
+def is_number(locals: Locals, one: Reduction) -> bool:
     statement = locals.declared[one.key].statement
     first = statement.child_by_field_name("declarator")
     before = locals.reading.data[statement.start_byte : first.start_byte].decode()
@@ -98,7 +98,7 @@ def _rewritten(
         local = locals.declared[one.key]
         parts = reading.free_name(f"{local.name}_lanes")
         names[one.key] = f"{parts}[{lane}]"
-        kind = _type(reading, local.statement)
+        kind = type_of(reading, local.statement)
         first = {"+": "0", "*": "1"}.get(one.kind, local.name)
         before.append(f"{kind} {parts}[{lanes}];")
         before.append(_each(lane, lanes, [f"{parts}[{lane}] = {first};"]))
@@ -133,7 +133,7 @@ def _each(lane: str, lanes: str, body: list[str]) -> str:
     return "\n".join(["#pragma unroll", head, *body, "}"])
 
 
-def _type(reading: Reading, statement: Node) -> str:
+def type_of(reading: Reading, statement: Node) -> str:
     first = statement.child_by_field_name("declarator")
     before = reading.data[statement.start_byte : first.start_byte].decode()
     return re.sub(r"\b(?:const|static|register)\b", "", " ".join(before.split())).strip()

@@ -10,6 +10,7 @@ from operators.catalog.generic.edit import Edit, GenericTechnique
 from operators.catalog.generic.jam import outputs_a_thread, outputs_apart
 from operators.catalog.generic.lanes import independent_accumulators
 from operators.catalog.generic.reading import Unsure, reading
+from operators.catalog.generic.rows import block_a_row
 from operators.catalog.generic.strides import own_runs, register_sums
 from operators.catalog.generic.words import (
     fast_math,
@@ -52,6 +53,17 @@ GENERIC: tuple[GenericTechnique, ...] = (
         cpu=(0, 200),
         gpu=None,
         innovation=65,
+    ),
+    GenericTechnique(
+        name="a block a row",
+        find=block_a_row,
+        avenue="Let a block share the loops that one thread went through, so that neighbouring "
+        "threads read neighbouring elements.",
+        rubric="Make a thread's index its block's, let loops stride by the block, and join "
+        "what they reduce by trees in LDS.",
+        cpu=None,
+        gpu=(50, 800),
+        innovation=80,
     ),
     GenericTechnique(
         name="outputs a block apart",
