@@ -13,7 +13,7 @@ from operators.catalog.families import Params
 from operators.catalog.search_space import search_space
 from operators.catalog.structure import Techniques
 from operators.finding import Finding
-from operators.individual import Candidate
+from operators.individual import Candidate, Experiment
 from operators.operator import Declined, Draft
 from operators.tuning.space import Floats, Space, space_of
 
@@ -76,6 +76,10 @@ class InitialDesign:
             candidate=Candidate.from_source(kernel.text),
             report=f"{REPORT}{name}, {values}",
         )
+
+    def experiment(self, number: int) -> Experiment | None:
+        """A point of a family is no change of the seed."""
+        return None
 
     def _point(self, number: int) -> tuple[str, Params]:
         """Of all islands' design. Raises Declined."""

@@ -7,6 +7,8 @@ from evaluators.tasks.task import Task
 from operators.catalog.generic.reading import Reading
 from operators.catalog.technique import Range
 
+Place = dict[str, str | int]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:

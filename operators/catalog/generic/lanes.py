@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
-from operators.catalog.generic.edit import Edit
+from operators.catalog.generic.edit import Edit, Place
 from operators.catalog.generic.front import Front
 from operators.catalog.generic.locals import Locals
 from operators.catalog.generic.loops import (
@@ -38,7 +38,7 @@ def independent_accumulators(reading: Reading, task: Task) -> Iterator[Edit]:
                     text = _text(reading, function, locals, group, count)
                 except Unsure:
                     continue
-                place = {"kernel": function.name, "loops": number, "count": count}
+                place: Place = {"kernel": function.name, "loops": number, "count": count}
                 yield Edit(place=place, text=text)
 
 

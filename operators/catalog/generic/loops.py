@@ -135,8 +135,7 @@ def _declared_in(locals: Locals, key: str, loop: Counting) -> bool:
     local = locals.declared.get(key)
     if local is None:
         return False
-    at = local.statement.start_byte
-    return loop.body.start_byte <= at < loop.body.end_byte
+    return bool(loop.body.start_byte <= local.statement.start_byte < loop.body.end_byte)
 
 
 def _reduces(locals: Locals, node: Node) -> tuple[str | None, str]:
@@ -167,9 +166,9 @@ def _reduces(locals: Locals, node: Node) -> tuple[str | None, str]:
     if right.type == "call_expression":
         callee = right.child_by_field_name("function").text.decode()
         arguments = right.child_by_field_name("arguments").named_children
-        if callee in _EXTREMES and len(arguments) == 2:
-            if any(one.type == "identifier" and locals.key(one) == key for one in arguments):
-                return key, callee
+        own = any(one.type == "identifier" and locals.key(one) == key for one in arguments)
+        if callee in _EXTREMES and len(arguments) == 2 and own:
+            return key, callee
     return nothing
 
 

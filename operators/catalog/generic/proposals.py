@@ -94,7 +94,7 @@ class GenericEdits:
             record = told.get(technique.name, Record())
             found.append(
                 Proposal(
-                    experiment=_experiment(technique, edit, record.corrected(expected)),
+                    experiment=experiment_of(technique, edit, record.corrected(expected)),
                     success=record.success,
                 )
             )
@@ -108,7 +108,7 @@ class GenericEdits:
         edit = next((one for one in found if dict(one.place) == place), None)
         if technique is None or edit is None:
             raise Declined(f"{experiment.technique} finds no such place in this kernel")
-        return _draft(technique, edit)
+        return draft_of(technique, edit)
 
     def mutated(self, base: str, known: Collection[str], rng: np.random.Generator) -> Draft:
         """Any untried edit. Raises Declined."""
@@ -116,7 +116,7 @@ class GenericEdits:
         for place in rng.permutation(len(techniques)):
             fresh = self._fresh(techniques[place], base, known)
             if fresh:
-                return _draft(techniques[place], fresh[int(rng.integers(len(fresh)))])
+                return draft_of(techniques[place], fresh[int(rng.integers(len(fresh)))])
         raise Declined("every generic edit of the kernel was tried, or none has a place")
 
     def transplanted(
@@ -204,7 +204,8 @@ def line_of_experiments(one: Individual, known: Mapping[str, Individual]) -> lis
     return found[::-1]
 
 
-def _experiment(technique: GenericTechnique, edit: Edit, performance: Range) -> Experiment:
+def experiment_of(technique: GenericTechnique, edit: Edit, performance: Range) -> Experiment:
+    """performance: the predicted uplift in percent."""
     where = ", ".join(f"{key} {value}" for key, value in edit.place.items())
     return Experiment(
         technique=technique.name,
@@ -217,7 +218,7 @@ def _experiment(technique: GenericTechnique, edit: Edit, performance: Range) -> 
     )
 
 
-def _draft(technique: GenericTechnique, edit: Edit) -> Draft:
+def draft_of(technique: GenericTechnique, edit: Edit) -> Draft:
     where = ", ".join(f"{key} {value}" for key, value in edit.place.items())
     report = f"{technique.name}{f': {where}' if where else ''}"
     return Draft(candidate=Candidate.from_source(edit.text), report=report)

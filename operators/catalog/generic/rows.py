@@ -6,8 +6,8 @@ from evaluators.tasks.task import Task
 from operators.catalog.generic.blocks import SIZES
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
+from operators.catalog.generic.guards import condition_of, independent, returns
 from operators.catalog.generic.indices import AXES, Index, alone, below, fields, index_of
-from operators.catalog.generic.jam import condition_of, independent, returns
 from operators.catalog.generic.lanes import is_number, type_of
 from operators.catalog.generic.locals import LOOPS, Locals, leaves_loop, statements
 from operators.catalog.generic.loops import Counting, Reduction, body_of, counting, reductions
@@ -68,22 +68,23 @@ class _Row:
         reading, index = self._reading, self._index
         front = Front(reading.kernel)
         axis = AXES[index.axis]
-        for launch in front.of(self._function.name):
+        launches = front.of(self._function.name)
+        value = index.local.value
+        if len(launches) != 1 or value is None:
+            raise Unsure
+        for launch in launches:
             block = launch["block"] if isinstance(launch["block"], list) else [launch["block"]]
             if any(str(one) != "1" for place, one in enumerate(block) if place != index.axis):
                 raise Unsure
             width = block[index.axis]
-            front.change(
-                self._function.name, "grid", index.axis, lambda grid, w=width: f"({grid}) * ({w})"
-            )
+            grid = launch["grid"] if isinstance(launch["grid"], list) else [launch["grid"]]
+            grid = [*grid, *([1] * (index.axis + 1 - len(grid)))]
+            grid[index.axis] = f"({grid[index.axis]}) * ({width})"
+            launch["grid"] = grid
             launch["block"] = [
                 self._threads if place == index.axis else one for place, one in enumerate(block)
             ]
-            break
-        if len(front.of(self._function.name)) > 1:
-            raise Unsure
         front.add(self._threads, threads, [one for one in SIZES if one >= 32])
-        value = index.local.value
         self._edits = [(value.start_byte, value.end_byte, f"blockIdx.{axis}")]
         self._shared(self._region)
         if not self._trees:
