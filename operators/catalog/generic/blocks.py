@@ -121,11 +121,23 @@ def _in_code(reading: Reading, size: int, name: str) -> Iterator[tuple[int, int,
             yield node.start_byte, node.end_byte, name
         elif value == size - 1 and size >= 32:
             yield node.start_byte, node.end_byte, f"({name} - 1)"
-        elif 2 * (value or 0) == size and node.parent.type in (
-            "init_declarator",
-            "assignment_expression",
-        ):
+        elif 2 * (value or 0) == size and _begins_a_loop(node):
             yield node.start_byte, node.end_byte, f"({name} / 2)"
+
+
+def _begins_a_loop(number: Node) -> bool:
+    """Whether it is what a loop's counter begins with."""
+    above = number.parent
+    if above.type not in ("init_declarator", "assignment_expression"):
+        return False
+    while above.type in ("init_declarator", "assignment_expression", "declaration"):
+        if above.type == "assignment_expression":
+            operator = above.child_by_field_name("operator")
+            if operator.type != "=":
+                return False
+        inner, above = above, above.parent
+    head = above.child_by_field_name("initializer") if above.type == "for_statement" else None
+    return head is not None and head.id == inner.id
 
 
 def _in_macros(reading: Reading, size: int, name: str) -> Iterator[tuple[int, int, str]]:

@@ -1,6 +1,7 @@
 """Together: statements for all outputs of a thread, each for all of them before the next one."""
 
 import re
+from collections.abc import Mapping
 
 from operators.catalog.generic.guards import condition_of
 from operators.catalog.generic.indices import OWN
@@ -105,7 +106,7 @@ class Together(Outputs):
             else:
                 if node.type == "for_statement" and self._counts_own(node):
                     lines.append("#pragma unroll")
-                lines.append(self.locals.with_names(node, names))
+                lines.append(self.locals.with_names(node, self._known_in(node, names)))
         own, count = self.own, self.many
         return "".join(
             [
@@ -116,6 +117,15 @@ class Together(Outputs):
                 "        }\n",
             ]
         )
+
+    def _known_in(self, node: Node, names: Mapping[str, str]) -> dict[str, str]:
+        """Without variables that are declared within it, which are each output's own."""
+        return {
+            key: text
+            for key, text in names.items()
+            if key not in self.locals.declared
+            or not node.start_byte <= self.locals.declared[key].statement.start_byte < node.end_byte
+        }
 
     def _declared(
         self, node: Node, kept: set[str], names: dict[str, str], before: list[str]
