@@ -26,13 +26,10 @@ class CatalogCrossover:
         try:
             return self._mixed(first, second, context)
         except Declined:
-            if self._generic is None:
+            line = line_of_experiments(second, context.individuals)
+            if self._generic is None or not line:
                 raise
-        return self._generic.transplanted(
-            first.candidate.source,
-            line_of_experiments(second, context.individuals),
-            known_ids(context),
-        )
+        return self._generic.transplanted(first.candidate.source, line, known_ids(context))
 
     def _mixed(self, first: Individual, second: Individual, context: Context) -> Draft:
         kernel = parsed(first.candidate.source)

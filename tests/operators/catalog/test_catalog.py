@@ -18,7 +18,7 @@ from operators.operator import Declined, Design, Draft, choose_experiments
 from tests.operators.examples import FISSION, GPU, LABELS, SGEMM, context, individual
 
 KNOWN = families(SGEMM)
-OPERATORS = catalog_operators(SGEMM, FISSION)
+OPERATORS = catalog_operators(SGEMM, FISSION, "families")
 
 FOREIGN = """/*---
 launches:
