@@ -12,6 +12,7 @@ from operators.catalog.generic.lanes import independent_accumulators
 from operators.catalog.generic.reading import Unsure, reading
 from operators.catalog.generic.rows import block_a_row
 from operators.catalog.generic.strides import own_runs, register_sums
+from operators.catalog.generic.tiles import staged_operands
 from operators.catalog.generic.words import (
     fast_math,
     launch_bounds,
@@ -64,6 +65,16 @@ GENERIC: tuple[GenericTechnique, ...] = (
         cpu=None,
         gpu=(50, 800),
         innovation=80,
+    ),
+    GenericTechnique(
+        name="operands in LDS",
+        find=staged_operands,
+        avenue="Read each operand of a product once a block, and share it through LDS.",
+        rubric="Cut the loop into tiles of the block's width; let the block load both operands' "
+        "tiles, wait, and multiply from LDS.",
+        cpu=None,
+        gpu=(20, 300),
+        innovation=75,
     ),
     GenericTechnique(
         name="outputs a block apart",

@@ -171,6 +171,7 @@ RIGHT = [
     ("sgemm", "outputs a block apart"),
     ("sgemm", "axes swapped"),
     ("sgemm", "block size"),
+    ("sgemm", "operands in LDS"),
     ("softmax", "independent accumulators"),
     ("softmax", "a block a row"),
     ("softmax", "one thread a block"),
