@@ -8,12 +8,19 @@ from evaluators.tasks.task import Task
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
 from operators.catalog.generic.indices import fields
-from operators.catalog.generic.reading import Node, Reading, Unsure, walk
+from operators.catalog.generic.reading import Function, Node, Reading, Unsure, walk
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SIDES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 TILES = (4, 8, 16, 32)
 MOST_THREADS = 1024
+WHOLE = 64
+"""Lanes of the widest wavefronts."""
+
+_LANES = re.compile(
+    r"__(?:shfl|ballot|any|all|activemask)|WAVEFRONT|warpSize|tiled_partition|__builtin_amdgcn"
+)
+
 LEAST = 8
 """A smaller number in the code is likely to mean something else than a block's width."""
 
@@ -22,8 +29,8 @@ def block_sizes(reading: Reading, task: Task) -> Iterator[Edit]:
     """A block's width becomes a parameter, wherever front matter and code tell it."""
     for sizes in dict.fromkeys(_literal_blocks(reading)):
         wide = [one for one in sizes if one > 1]
-        if len(wide) == 1:
-            yield from _one_size(reading, wide[0], SIZES, "BLOCK")
+        if len(wide) == 1 and _is_free(reading, sizes):
+            yield from _one_size(reading, wide[0], _widths(reading), "BLOCK")
         elif len(wide) == 2 and wide[0] == wide[1] and _numbers(reading, wide[0]):
             yield from _one_size(reading, wide[0], TILES, "TILE")
         elif len(wide) == 2 and sizes[2:] in ((), (1,)):
@@ -34,8 +41,42 @@ def one_thread(reading: Reading, task: Task) -> Iterator[Edit]:
     """A block of one thread, where the width is one number, or a parameter."""
     for sizes in dict.fromkeys(_literal_blocks(reading)):
         wide = [one for one in sizes if one > 1]
-        if len(wide) == 1:
+        if len(wide) == 1 and 1 in _widths(reading) and _is_free(reading, sizes):
             yield from _one_size(reading, wide[0], SIZES, "BLOCK", to=[1])
+
+
+def _widths(reading: Reading) -> tuple[int, ...]:
+    """What a block may have; whole wavefronts where lanes exchange values."""
+    exchange = _LANES.search(reading.kernel.code) is not None
+    return tuple(one for one in SIZES if one >= WHOLE) if exchange else SIZES
+
+
+def _is_free(reading: Reading, sizes: tuple[int, ...]) -> bool:
+    """Whether each kernel with such a block does its work whatever the width: the grid follows it,
+    or a loop strides by it."""
+    width = str(max(sizes))
+    number = re.compile(rf"(?<![\w.]){width}(?![\w.])")
+    for name, launches in reading.launched.items():
+        own = [one for one in launches if width in [part.text.strip() for part in one.block]]
+        grids = all(any(number.search(part.text) for part in one.grid) for one in own)
+        function = reading.functions.get(name)
+        if own and not grids and (function is None or not _strides(reading, function, width)):
+            return False
+    return True
+
+
+def _strides(reading: Reading, function: Function, width: str) -> bool:
+    """Whether a loop of it goes on by a block's width, or by a macro of it, each time."""
+    for node in walk(function.body):
+        update = node.child_by_field_name("update") if node.type == "for_statement" else None
+        if update is None or "=" not in reading.text(update):
+            continue
+        step = reading.text(update).partition("=")[2]
+        macro = re.search(rf"#[ \t]*define[ \t]+(\w+)[ \t]+\(?{width}\b", reading.kernel.code)
+        words = {"blockDim", width, *([macro[1]] if macro else [])}
+        if words & set(re.findall(r"\w+", step)):
+            return True
+    return False
 
 
 def _literal_blocks(reading: Reading) -> Iterator[tuple[int, ...]]:
