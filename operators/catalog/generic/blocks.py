@@ -87,14 +87,12 @@ def _literal_blocks(reading: Reading) -> Iterator[tuple[int, ...]]:
                 yield tuple(map(int, texts))
 
 
-def _numbers(reading: Reading, value: int) -> list[Node]:
-    """Where the code says the number, or a macro of it."""
-    found = [
-        one
+def _numbers(reading: Reading, value: int) -> bool:
+    """Whether the code says the number, itself or by a macro."""
+    return any(_in_macros(reading, value, "")) or any(
+        one.type == "number_literal" and _value(one.text.decode()) == value
         for one in walk(reading.root)
-        if one.type == "number_literal" and _value(one.text.decode()) == value
-    ]
-    return found
+    )
 
 
 def _one_size(

@@ -48,7 +48,7 @@ def test_every_edit_of_a_seed_plans_on_every_shape(name: str) -> None:
         for edit in edits(technique, task.naive, task):
             kernel = parse_kernel(edit.text)
             for suite in ("tests", "benchmarks"):
-                for workload in task.workloads(suite, "cpu"):  # type: ignore[arg-type]
+                for workload in task.workloads(suite, "cpu"):
                     kernel.plan(task, workload, target_of("cpu"))
 
 
