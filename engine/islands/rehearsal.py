@@ -193,4 +193,4 @@ class _Cycles:
 
 
 async def _random_candidate(context: Context) -> Draft:
-    return random_candidate(context.task, context.rng)
+    return random_candidate(context.task, context.rng, context.device)

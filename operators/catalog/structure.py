@@ -11,6 +11,9 @@ from evaluators.tasks.task import Task
 
 Kind = Literal["gemm", "softmax", "sum", "transpose"]
 
+Techniques = Literal["all", "families", "generic"]
+"""Which the catalogue uses: families of known problems, edits of any kernel, or both."""
+
 MAX_BYTES = 1 << 22  # of inputs; the formula is tried on smaller tests only
 
 
