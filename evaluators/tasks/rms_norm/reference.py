@@ -7,7 +7,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 
-def reference(x: Array, weight: Array, R: int, C: int) -> dict[str, Array]:
-    """y[r] = x[r] / sqrt(mean of x[r]^2 + 1e-5) * weight."""
+def reference(x: Array, weight: Array, eps: float) -> dict[str, Array]:
+    """y[r] = x[r] / sqrt(mean of x[r]^2 + eps) * weight."""
     square = np.square(x).mean(axis=1, keepdims=True)
-    return {"y": x / np.sqrt(square + 1e-5) * weight}
+    return {"y": x / np.sqrt(square + eps) * weight}

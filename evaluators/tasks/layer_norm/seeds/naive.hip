@@ -3,10 +3,11 @@ launches:
   - kernel: layer_norm
     grid: [R]
     block: [256]
-    args: [x, gamma, beta, y, C]
+    args: [x, gamma, beta, y, C, eps]
 ---*/
 // A block a row, in three passes: mean, variance, normalisation; sums are trees in LDS.
-__global__ void layer_norm(const float* x, const float* gamma, const float* beta, float* y, int C) {
+__global__ void layer_norm(const float* x, const float* gamma, const float* beta, float* y, int C,
+                           float eps) {
     __shared__ float part[256];
     int t = threadIdx.x;
     const float* in = x + (size_t)blockIdx.x * C;
@@ -40,7 +41,7 @@ __global__ void layer_norm(const float* x, const float* gamma, const float* beta
         }
         __syncthreads();
     }
-    float scale = 1.0f / sqrtf(part[0] / C + 1e-5f);
+    float scale = 1.0f / sqrtf(part[0] / C + eps);
 
     for (int c = t; c < C; c += 256) {
         out[c] = (in[c] - mean) * scale * gamma[c] + beta[c];

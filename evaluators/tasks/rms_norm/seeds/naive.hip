@@ -3,13 +3,13 @@ launches:
   - kernel: rms_norm
     grid: [R]
     block: [256]
-    args: [x, weight, y, C]
+    args: [x, weight, y, C, eps]
 ---*/
 #include <hip/hip_bf16.h>
 
 // A block a row, in two passes: the sum of squares, a tree in LDS; then normalisation.
 __global__ void rms_norm(const __hip_bfloat16* x, const __hip_bfloat16* weight, __hip_bfloat16* y,
-                         int C) {
+                         int C, float eps) {
     __shared__ float part[256];
     int t = threadIdx.x;
     const __hip_bfloat16* in = x + (size_t)blockIdx.x * C;
@@ -28,7 +28,7 @@ __global__ void rms_norm(const __hip_bfloat16* x, const __hip_bfloat16* weight, 
         }
         __syncthreads();
     }
-    float scale = 1.0f / sqrtf(part[0] / C + 1e-5f);
+    float scale = 1.0f / sqrtf(part[0] / C + eps);
 
     for (int c = t; c < C; c += 256) {
         out[c] = __float2bfloat16(__bfloat162float(in[c]) * scale * __bfloat162float(weight[c]));
