@@ -1,0 +1,345 @@
+"""Launches with what each parameter of their kernels is given: memory, a scalar, a struct."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluators.authoring.drafting import terms
+from evaluators.authoring.drafting.buffers import Buffers, Memory, fields_of
+from evaluators.authoring.drafting.cpp import Node, node_text, parsed_expression
+from evaluators.authoring.drafting.host import Frame, Host
+from evaluators.authoring.drafting.launches import Call, loop_variables
+from evaluators.authoring.drafting.reading import Dim, Reader
+from evaluators.authoring.drafting.signature import (
+    Element,
+    Parameter,
+    Signature,
+    element,
+    signature_of,
+)
+from evaluators.authoring.drafting.terms import Num, SizeOf, Term, Unknown
+
+
+@dataclass(frozen=True)
+class Pointer:
+    memory: Memory
+    parameter: Parameter
+    element: Element
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """term: what is passed; Unknown where that is not known. name: the parameter's."""
+
+    name: str
+    term: Term
+    element: Element
+    boolean: bool = False
+
+
+@dataclass(frozen=True)
+class Struct:
+    name: str
+    type: str
+    fields: "tuple[Argument, ...]"
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """What no front matter can pass, as far as was understood."""
+
+    name: str
+    type: str
+
+
+Argument = Pointer | Scalar | Struct | Opaque
+
+
+@dataclass
+class Bound:
+    """One launch. templates: the kernel's template arguments, a term or a C++ name each.
+
+    repeat: the loop's variable and how often it runs, where the launch depends on it. unread: what
+    was not understood, one sentence each. guessed: no launch was found, so grid and block are
+    guesses.
+    """
+
+    signature: Signature
+    templates: list[Term | str]
+    grid: Dim
+    block: Dim
+    lds_bytes: Term
+    arguments: list[Argument]
+    when: Term | None = None
+    repeat: tuple[str, Term] | None = None
+    unread: list[str] = field(default_factory=list)
+    guessed: bool = False
+
+
+class Binder:
+    """Binds the calls of one program."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.reader = Reader(host)
+        self.buffers = Buffers(self.reader)
+
+    def bound(self, call: Call) -> Bound:
+        signature = self.signature(call.kernel)
+        frame = call.frame or _nowhere(signature)
+        nodes = [parsed_expression(text) for text in call.dims]
+        one: Dim = (Num(1), Num(1), Num(1))
+        read = [self.reader.dim(node, frame) if node else one for node in nodes[:2]]
+        lds: Term = Num(0)
+        if len(nodes) > 2 and nodes[2] is not None:
+            lds = self.sized(self.reader.term(nodes[2], frame))
+        arguments = [
+            self._argument(parameter, text, frame, call, signature)
+            for parameter, text in zip(signature.parameters, call.given, strict=False)
+        ]
+        made = Bound(
+            signature=signature,
+            templates=[],
+            grid=_sized_dim(self, read[0]),
+            block=_sized_dim(self, read[1]),
+            lds_bytes=lds,
+            arguments=arguments,
+        )
+        made.templates = self._templates(call, frame, signature, arguments)
+        self._circumstances(made, call, frame)
+        if len(call.given) != len(signature.parameters):
+            made.unread.append(
+                f"{signature.item.name} takes {len(signature.parameters)} arguments, the launch "
+                f"in line {self.host.program.line(call.at)} gives {len(call.given)}"
+            )
+        return made
+
+    def unlaunched(self, name: str) -> Bound:
+        """By the signature alone, for a file without host code."""
+        signature = self.signature(name)
+        arguments: list[Argument] = []
+        for one in signature.parameters:
+            if one.pointer:
+                of = element(one.type, self._aliases(signature, (), ()))
+                arguments.append(Pointer(Memory(f"?{one.name}", one.name, one.type), one, of))
+            else:
+                arguments.append(self._free(one, signature))
+        ones: Dim = (Num(1), Num(1), Num(1))
+        return Bound(
+            signature=signature,
+            templates=[default or _guessed(kind) for kind, _, default in signature.templates],
+            grid=ones,
+            block=ones,
+            lds_bytes=Num(0),
+            arguments=arguments,
+            guessed=True,
+        )
+
+    def signature(self, name: str) -> Signature:
+        return signature_of(self.host.program, self.host.kernels[name], self.host.device)
+
+    def sized(self, term: Term) -> Term:
+        """With sizes of types as numbers, where they are known."""
+
+        def change(one: Term) -> Term:
+            if not isinstance(one, SizeOf):
+                return one
+            found = element(one.type, self.host.aliases)
+            from evaluators.authoring.drafting.signature import dtype_bytes
+
+            return Num(found.count * dtype_bytes(found.dtype)) if found.dtype else one
+
+        return terms.replaced(term, change)
+
+    def _argument(
+        self, parameter: Parameter, text: str, frame: Frame, call: Call, signature: Signature
+    ) -> Argument:
+        node = parsed_expression(text)
+        if node is None:
+            return Opaque(parameter.name, parameter.type)
+        if parameter.pointer:
+            return self._pointer(parameter, node, frame, call, signature)
+        aliases = self._aliases(signature, call.templates, ())
+        of = element(parameter.type, aliases)
+        if of.dtype and of.count == 1:
+            term = self.sized(self.reader.term(node, frame))
+            boolean = of.dtype == "bool"
+            if isinstance(term, Unknown) and node.type == "identifier":
+                term = Unknown(text)
+            return Scalar(parameter.name, term, of, boolean)
+        return self._struct(parameter, node, frame)
+
+    def _pointer(
+        self, parameter: Parameter, node: Node, frame: Frame, call: Call, signature: Signature
+    ) -> Argument:
+        memory = self.buffers.of(node, frame)
+        if memory.elements is not None:
+            memory.elements = self.sized(memory.elements)
+        aliases = self._aliases(signature, call.templates, ((parameter, memory),))
+        of = element(parameter.type, aliases)
+        if not of.dtype:
+            of = element(memory.type, self.host.aliases)
+        return Pointer(memory, parameter, of)
+
+    def _struct(self, parameter: Parameter, node: Node, frame: Frame) -> Argument:
+        fields = [*fields_of(self.host, parameter.type)]
+        declared = any(parameter.type in item.names for item in self.host.items)
+        if declared and not fields:
+            return Struct(parameter.name, parameter.type, ())
+        values = self._values(node, frame)
+        if len(values) != len(fields) or not fields:
+            return Opaque(parameter.name, parameter.type)
+        made: list[Argument] = []
+        for (kind, name), value in zip(fields, values, strict=True):
+            of = element(kind, self.host.aliases)
+            if "*" in kind:
+                own = Parameter(
+                    name=name, type=kind, pointer=True, constant=False, read=True, written=True
+                )
+                made.append(Pointer(self.buffers.of(value, frame), own, of))
+            elif of.dtype:
+                term = self.reader.term(value, frame)
+                made.append(Scalar(name, term, of, of.dtype == "bool"))
+            else:
+                return Opaque(parameter.name, parameter.type)
+        return Struct(parameter.name, parameter.type, tuple(made))
+
+    def _values(self, node: Node, frame: Frame) -> Sequence[Node]:
+        """What a struct's fields are set to where it is made: S s{a, b}; S{a, b}."""
+        if node.type == "compound_literal_expression":
+            listed = node.child_by_field_name("value")
+            return listed.named_children if listed is not None else ()
+        found = self.host.local(frame, node_text(node))
+        return found.values if found is not None and found.braced else ()
+
+    def _aliases(
+        self,
+        signature: Signature,
+        given: Sequence[str],
+        pairs: Sequence[tuple[Parameter, Memory]],
+    ) -> Mapping[str, str]:
+        """What type parameters of the kernel's template stand for, beside the program's own."""
+        found = dict(self.host.aliases)
+        for (kind, name, default), text in zip(signature.templates, given, strict=False):
+            if kind == "typename":
+                found[name] = text or default
+        for parameter, memory in pairs:
+            if any(name == parameter.type for _, name, _ in signature.templates):
+                found.setdefault(parameter.type, memory.type)
+        return found
+
+    def _templates(
+        self, call: Call, frame: Frame, signature: Signature, arguments: Sequence[Argument]
+    ) -> list[Term | str]:
+        made: list[Term | str] = []
+        for place, (kind, name, _) in enumerate(signature.templates):
+            if place < len(call.templates):
+                text = call.templates[place]
+                node = parsed_expression(text) if kind != "typename" else None
+                term = self.sized(self.reader.term(node, frame)) if node is not None else None
+                known = term is not None and not terms.unknown(term)
+                made.append(term if known and term is not None else self._type_word(text, frame))
+            elif (word := _deduced(name, arguments)) is not None:
+                made.append(word)
+            else:
+                break  # the rest have defaults
+        return made
+
+    def _type_word(self, text: str, frame: Frame) -> str:
+        """A type of the host function's own template stands for what its call gives it."""
+        return text.strip()
+
+    def _free(self, parameter: Parameter, signature: Signature) -> Argument:
+        of = element(parameter.type, self._aliases(signature, (), ()))
+        if of.dtype and of.count == 1:
+            term = self.reader._symbol(parameter.name, None, parameter.type, code=False)
+            return Scalar(parameter.name, term, of, of.dtype == "bool")
+        if [*fields_of(self.host, parameter.type)] or not of.type:
+            return Opaque(parameter.name, parameter.type)
+        declared = any(parameter.type in item.names for item in self.host.items)
+        return (
+            Struct(parameter.name, parameter.type, ())
+            if declared
+            else Opaque(parameter.name, parameter.type)
+        )
+
+    def _circumstances(self, made: Bound, call: Call, frame: Frame) -> None:
+        """Loops and conditions round the launch."""
+        line = self.host.program.line(call.at)
+        used = set(re.findall(r"[A-Za-z_]\w*", " ".join((*call.dims, *call.given))))
+        turning = [loop for loop in call.loops if loop_variables(loop) & used]
+        if len(turning) == 1 and (counted := self._count(turning[0], frame)) is not None:
+            made.repeat = counted
+        elif turning:
+            names = sorted(set().union(*map(loop_variables, turning)) & used)
+            made.unread.append(
+                f"the launch in line {line} stands in a loop over {', '.join(names)}: write its "
+                "passes as launches with when, or with repeat"
+            )
+        for text in call.conditions:
+            node = parsed_expression(text)
+            term = self.reader.term(node, frame) if node is not None else Unknown(text)
+            if terms.unknown(term):
+                made.unread.append(
+                    f"the launch in line {line} is made where {' '.join(text.split())}: say so "
+                    "with when, if a workload may be otherwise"
+                )
+            elif not isinstance(term, Num):
+                made.when = term if made.when is None else terms.op("and", made.when, term)
+
+    def _count(self, loop: Node, frame: Frame) -> tuple[str, Term] | None:
+        """for (int i = 0; i < n; ++i): i and n."""
+        first, condition = (loop.child_by_field_name(f) for f in ("initializer", "condition"))
+        update = loop.child_by_field_name("update")
+        if first is None or condition is None or update is None:
+            return None
+        begins = re.fullmatch(r"[\w:\s]*?(\w+)\s*=\s*0\s*;?", node_text(first).strip())
+        if begins is None or not re.fullmatch(
+            rf"(\+\+{begins[1]}|{begins[1]}\+\+)", node_text(update).strip()
+        ):
+            return None
+        ends = re.fullmatch(rf"{begins[1]}\s*<\s*(.+)", node_text(condition).strip(), re.DOTALL)
+        node = parsed_expression(ends[1]) if ends else None
+        if node is None:
+            return None
+        count = self.reader.term(node, frame)
+        return None if terms.unknown(count) else (begins[1], count)
+
+
+def pointers(arguments: Sequence[Argument]) -> Iterator[Pointer]:
+    for one in arguments:
+        if isinstance(one, Pointer):
+            yield one
+        elif isinstance(one, Struct):
+            yield from pointers(one.fields)
+
+
+def scalars(arguments: Sequence[Argument]) -> Iterator[Scalar]:
+    for one in arguments:
+        if isinstance(one, Scalar):
+            yield one
+        elif isinstance(one, Struct):
+            yield from scalars(one.fields)
+
+
+def _sized_dim(binder: Binder, dim: Dim) -> Dim:
+    x, y, z = (binder.sized(one) for one in dim)
+    return (x, y, z)
+
+
+def _deduced(name: str, arguments: Sequence[Argument]) -> str | None:
+    for one in pointers(arguments):
+        if one.parameter.type == name and one.element.type:
+            return one.element.type
+    for scalar in scalars(arguments):
+        if scalar.element.type == name:
+            return name
+    return None
+
+
+def _guessed(kind: str) -> str:
+    return "float" if kind == "typename" else "256"
+
+
+def _nowhere(signature: Signature) -> Frame:
+    return Frame(signature.item, signature.item.start)
