@@ -259,7 +259,7 @@ def _call(node: Node, body: _Body, depth: int) -> str:
         if word in _FUNCTIONS and name not in body.device:
             return f"{_FUNCTIONS[word]}({', '.join(given)})"
     if plain in ("erf", "erff") and name not in body.device:
-        return f"_erf({given[0]})"
+        return f"erf({given[0]})"
     if plain in ("rsqrt", "rsqrtf"):
         return f"(1 / np.sqrt({given[0]}))"
     if name in body.device:

@@ -163,15 +163,13 @@ def _reference(draft: Draft) -> Iterator[str]:
     )
     yield f'"""What {draft.source} computes, in float64 with numpy."""'
     yield ""
-    if "_erf(" in " ".join(draft.body.values()):
-        yield "import math"
     yield "from typing import Any"
     yield ""
     yield "import numpy as np"
+    if "erf(" in " ".join(draft.body.values()):
+        yield "from scipy.special import erf"
     yield ""
     yield "Array = np.ndarray[Any, Any]"
-    if "_erf(" in " ".join(draft.body.values()):
-        yield "_erf = np.vectorize(math.erf, otypes=[float])"
     yield ""
     yield ""
     yield from _signature("reference", known, "dict[str, Array]")
