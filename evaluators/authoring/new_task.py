@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluators.authoring.drafting.draft import Draft, draft
+from evaluators.authoring.drafting.draft import draft
 from evaluators.authoring.drafting.writing import files
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import parse_kernel
@@ -95,6 +95,3 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
             path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise TaskError(f"{folder}: it can't be written ({error.strerror}); name another") from None
-
-
-__all__ = ["Draft", "Made", "write_draft", "write_example"]

@@ -42,9 +42,7 @@ def _add_new_task(command: ArgumentParser) -> None:
 
 
 def _add_check_task(command: ArgumentParser) -> None:
-    command.add_argument(
-        "task", metavar="FOLDER", help="a task's folder, or a shipped task's name"
-    )
+    command.add_argument("task", metavar="FOLDER", help="a task's folder, or a shipped task's name")
     command.add_argument(
         "--backend", choices=known_backends(), default="cpu", help="where to try it (cpu)"
     )

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from evaluators.authoring.drafting.cpp import Directive, Program, closing, split_arguments
-from evaluators.authoring.drafting.host import Host
-from evaluators.authoring.drafting.items import Item, Part, Wrapper, words
+from evaluators.authoring.program.cpp import Directive, Program, closing, split_arguments
+from evaluators.authoring.program.host import Host
+from evaluators.authoring.program.items import Item, Part, Wrapper, words
 from evaluators.kernel.source_check import HEADERS
 
 _HEADERS: Mapping[str, str] = {
@@ -70,10 +70,7 @@ def device_code(
     program = host.program
     kept = [*_kept(program, host.parts, kernels, used, gone)]
     pieces = [(start, end) for start, end in kept]
-    pieces += [
-        (one.start, one.end)
-        for one in _kept_directives(program, host, pieces, used, gone)
-    ]
+    pieces += [(one.start, one.end) for one in _kept_directives(program, host, pieces, used, gone)]
     text = b""
     last = 0
     for start, end in sorted(pieces):

@@ -4,11 +4,10 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from evaluators.authoring.drafting.cpp import Node, node_text, walk
-from evaluators.authoring.drafting.items import Item, arguments_of, declared
-from evaluators.authoring.drafting.reading import number
-from evaluators.authoring.drafting.signature import parameter_names
-from evaluators.authoring.drafting.terms import Num
+from evaluators.authoring.program.cpp import Node, node_text, walk
+from evaluators.authoring.program.items import Item, arguments_of, declared, parameter_names
+from evaluators.authoring.program.numbers import number
+from evaluators.authoring.program.terms import Num
 
 _FUNCTIONS = {
     "exp": "np.exp",
@@ -32,12 +31,14 @@ _FUNCTIONS = {
 }
 _SIGNS = ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=")
 _PLACE = re.compile(
-    r"\(?(?:\((?:size_t|int|unsigned|long long|int64_t)\))?blockIdx\.x\)?\*blockDim\.x\+threadIdx\.x"
+    r"\(?(?:\((?:size_t|int|unsigned|long long|int64_t)\))?"
+    r"blockIdx\.x\)?\*blockDim\.x\+threadIdx\.x"
     r"|threadIdx\.x\+blockIdx\.x\*blockDim\.x|threadIdx\.x\+blockDim\.x\*blockIdx\.x"
     r"|blockDim\.x\*blockIdx\.x\+threadIdx\.x"
 )
 _STRIDE = re.compile(
-    r"=(?:\((?:size_t|int|unsigned|int64_t)\))?(?:gridDim\.x\*blockDim\.x|blockDim\.x\*gridDim\.x);$"
+    r"=(?:\((?:size_t|int|unsigned|int64_t)\))?"
+    r"(?:gridDim\.x\*blockDim\.x|blockDim\.x\*gridDim\.x);$"
 )
 _FLOATS = ("float", "double")
 

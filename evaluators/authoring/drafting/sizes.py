@@ -1,27 +1,25 @@
 """Which names of a program are dims, attributes and parameters of the task that it becomes."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from evaluators.authoring.drafting import terms
-from evaluators.authoring.drafting.binding import Argument, Bound, Pointer, Scalar, Struct, scalars
-from evaluators.authoring.drafting.binding import pointers as pointers_of
-from evaluators.authoring.drafting.reading import Dim, Reader
-from evaluators.authoring.drafting.signature import FLOATING
-from evaluators.authoring.drafting.terms import Num, Number, Op, Sym, Term
+from evaluators.authoring.drafting.merging import LEAST_SIZE, gather, name_literals
+from evaluators.authoring.drafting.rewriting import all_terms, extents, names_in, rewrite, values_of
+from evaluators.authoring.program.arguments import Argument, Bound, Scalar, Struct, scalars
+from evaluators.authoring.program.elements import FLOATING
+from evaluators.authoring.program.reading import Reader
+from evaluators.authoring.program.terms import Num, Number, Sym
 
-LEAST_SIZE = 16
-"""An integer that is passed as a plain number is a size from here on, an attribute below."""
 MOST_THREADS = 1024
 
 
 @dataclass
 class Sizes:
     """dims: each with the program's value, None where only a run tells. attributes: a number or a
-    boolean each, and whether its value was guessed. params: macros and numbers of launches.
+    boolean each; guessed: those whose value is a guess. params: macros and numbers of launches.
 
-    specialize: dims that the code knows as macros or constants. fixed: dims whose value stays, since
+    specialize: dims that the code knows as macros or constants. fixed: dims whose value stays, as
     the code has arrays of that size. steps: what a dim must be a multiple of.
     """
 
@@ -49,18 +47,18 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
 
     code_words: all names that the device code uses.
     """
-    _gather(bounds, reader)
-    _name_literals(bounds, reader)
+    gather(bounds, reader)
+    name_literals(bounds, reader)
     sizes = Sizes()
     renamed: dict[str, str] = {}
-    in_blocks = set(_names(t for b in bounds for t in (*b.block, *_values(b.templates))))
-    in_grids = set(_names(t for b in bounds for t in b.grid))
-    extents = set(_names(_extents(bounds)))
+    in_blocks = set(names_in(t for b in bounds for t in (*b.block, *values_of(b.templates))))
+    in_grids = set(names_in(t for b in bounds for t in b.grid))
+    held = set(names_in(extents(bounds)))
     passed = {
         s.term.name: s for b in bounds for s in scalars(b.arguments) if isinstance(s.term, Sym)
     }
     counted = {b.repeat[0] for b in bounds if b.repeat is not None}
-    for name in dict.fromkeys(_names(_all_terms(bounds))):
+    for name in dict.fromkeys(names_in(all_terms(bounds))):
         symbol = reader.symbols[name]
         coded = symbol.code and name in code_words
         if name in counted:
@@ -71,16 +69,16 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
             _attribute(sizes, renamed, name, own, scalar, symbol.value)
         elif name in in_blocks and symbol.value is not None:
             _param(sizes, renamed, name, int(symbol.value), coded, code_words)
-        elif scalar is not None and name not in extents | in_grids and _small(symbol.value):
+        elif scalar is not None and name not in held | in_grids and _small(symbol.value):
             _attribute(sizes, renamed, name, own, scalar, symbol.value)
-        elif name in extents or scalar is not None or symbol.value is None:
+        elif name in held or scalar is not None or symbol.value is None:
             _dim(sizes, renamed, name, name if coded else own, symbol.value, coded)
             if coded and name not in in_grids:
                 sizes.fixed.add(renamed[name])
         else:
             _param(sizes, renamed, name, int(symbol.value), coded, code_words)
     _literal_attributes(bounds, sizes)
-    _rewrite(bounds, lambda t: Sym(renamed.get(t.name, t.name)) if isinstance(t, Sym) else t)
+    rewrite(bounds, lambda t: Sym(renamed.get(t.name, t.name)) if isinstance(t, Sym) else t)
     return sizes
 
 
@@ -90,9 +88,7 @@ def _small(value: Number | None) -> bool:
 
 def _once(bounds: Sequence[Bound], name: str) -> bool:
     """Whether one parameter alone is given the symbol, in the only launch there is."""
-    taking = {
-        s.name for b in bounds for s in scalars(b.arguments) if s.term == Sym(name)
-    }
+    taking = {s.name for b in bounds for s in scalars(b.arguments) if s.term == Sym(name)}
     return len(taking) == 1 and len({b.signature.item.name for b in bounds}) == 1
 
 
@@ -164,87 +160,6 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return word
 
 
-# --- products that are one size -----------------------------------------------------------------
-
-
-def _gather(bounds: Sequence[Bound], reader: Reader) -> None:
-    """rows = batch * tokens is one dim, where the rest of the program knows the product only."""
-    wanted = dict(reader.products)
-    for bound in bounds:
-        for one in scalars(bound.arguments):
-            if isinstance(one.term, Op) and one.term.sign == "*":
-                wanted.setdefault(one.name, one.term)
-    for name, made in wanted.items():
-        parts = terms.factors(made)
-        if name in reader.symbols or not all(isinstance(one, Sym | Num) for one in parts):
-            continue
-        before = set(_names(_all_terms(bounds)))
-        lost = {part.name for part in parts if isinstance(part, Sym)}
-        after = set(_names(_gathered(t, parts, name) for t in _all_terms(bounds)))
-        if name not in after or not lost - after or not lost & before:
-            continue
-        value = terms.value(made, _known(reader))
-        reader.symbols[name] = _like(reader, parts, name, value)
-        _rewrite(bounds, lambda t: t, lambda t: _gathered(t, parts, name))
-
-
-def _like(reader: Reader, parts: Sequence[Term], name: str, value: Number | None) -> "Symbol":
-    from evaluators.authoring.drafting.reading import Symbol
-
-    return Symbol(name, value, "int", False)
-
-
-def _known(reader: Reader) -> Mapping[str, Number]:
-    return {name: s.value for name, s in reader.symbols.items() if s.value is not None}
-
-
-def _gathered(term: Term, parts: Sequence[Term], name: str) -> Term:
-    """With the product of the parts, wherever it stands, as one symbol."""
-    if not isinstance(term, Op):
-        return term
-    if term.sign != "*":
-        return Op(term.sign, tuple(_gathered(part, parts, name) for part in term.args))
-    own = [_gathered(one, parts, name) for one in terms.factors(term)]
-    left = list(own)
-    first = len(own)
-    for part in parts:
-        if part not in left:
-            return terms.product(own)
-        first = min(first, own.index(part))
-        left.remove(part)
-    return terms.product([*left[:first], Sym(name), *left[first:]])
-
-
-# --- numbers that are sizes ---------------------------------------------------------------------
-
-
-def _name_literals(bounds: Sequence[Bound], reader: Reader) -> None:
-    """k<<<4, 256>>>(x, y, 1024): n is a dim, and 1024 elsewhere is it."""
-    from evaluators.authoring.drafting.reading import Symbol
-
-    for bound in bounds:
-        named = {
-            int(one.term.value): one
-            for one in reversed([*scalars(bound.arguments)])
-            if isinstance(one.term, Num)
-            and one.element.dtype not in (*FLOATING, "bool")
-            and one.term.value >= LEAST_SIZE
-        }
-        for value, one in named.items():
-            if one.name in reader.symbols:
-                continue
-            reader.symbols[one.name] = Symbol(one.name, value, "int", False)
-
-            def change(t: Term, value: int = value, name: str = one.name) -> Term:
-                return Sym(name) if t == Num(value) else t
-
-            bound.arguments = [_changed(a, change) for a in bound.arguments]
-            for pointer in pointers_of(bound.arguments):
-                if pointer.memory.elements is not None:
-                    pointer.memory.elements = terms.replaced(pointer.memory.elements, change)
-            bound.grid = _each(bound.grid, change)
-
-
 def _literal_attributes(bounds: Sequence[Bound], sizes: Sizes) -> None:
     """What is passed as a plain number is an attribute, by its parameter's name."""
     for bound in bounds:
@@ -262,87 +177,3 @@ def _literal_attributes(bounds: Sequence[Bound], sizes: Sizes) -> None:
             return Scalar(one.name, Sym(word), one.element, one.boolean)
 
         bound.arguments = [named(one) for one in bound.arguments]
-
-
-# --- all terms ----------------------------------------------------------------------------------
-
-
-def _values(templates: Sequence[Term | str]) -> Iterator[Term]:
-    yield from (one for one in templates if not isinstance(one, str))
-
-
-def _extents(bounds: Sequence[Bound]) -> Iterator[Term]:
-    for bound in bounds:
-        for one in pointers_of(bound.arguments):
-            if one.memory.elements is not None:
-                yield one.memory.elements
-
-
-def _all_terms(bounds: Sequence[Bound]) -> Iterator[Term]:
-    yield from _extents(bounds)
-    for bound in bounds:
-        yield from (one.term for one in scalars(bound.arguments))
-        yield from (*bound.grid, *bound.block, bound.lds_bytes, *_values(bound.templates))
-        if bound.when is not None:
-            yield bound.when
-        if bound.repeat is not None:
-            yield bound.repeat[1]
-
-
-def _names(all_terms: Iterator[Term] | Sequence[Term]) -> Iterator[str]:
-    for term in all_terms:
-        yield from terms.names(term)
-
-
-def _changed(argument: Argument, leaf: Callable[[Term], Term]) -> Argument:
-    if isinstance(argument, Scalar):
-        term = terms.replaced(argument.term, leaf)
-        return Scalar(argument.name, term, argument.element, argument.boolean)
-    if isinstance(argument, Struct):
-        fields = tuple(_changed(one, leaf) for one in argument.fields)
-        return Struct(argument.name, argument.type, fields)
-    return argument
-
-
-def _each(dim: Dim, leaf: Callable[[Term], Term]) -> Dim:
-    x, y, z = (terms.replaced(one, leaf) for one in dim)
-    return (x, y, z)
-
-
-def _rewrite(
-    bounds: Sequence[Bound],
-    leaf: Callable[[Term], Term],
-    whole: Callable[[Term], Term] = lambda t: t,
-) -> None:
-    """Every term of the launches and of the memory that they are given, once."""
-
-    def new(term: Term) -> Term:
-        return terms.replaced(whole(term), leaf)
-
-    memories = {
-        id(one.memory): one.memory for bound in bounds for one in pointers_of(bound.arguments)
-    }
-    for memory in memories.values():
-        if memory.elements is not None:
-            memory.elements = new(memory.elements)
-    for bound in bounds:
-        bound.arguments = [_rewritten(one, new) for one in bound.arguments]
-        bound.grid = (new(bound.grid[0]), new(bound.grid[1]), new(bound.grid[2]))
-        bound.block = (new(bound.block[0]), new(bound.block[1]), new(bound.block[2]))
-        bound.lds_bytes = new(bound.lds_bytes)
-        bound.templates = [t if isinstance(t, str) else new(t) for t in bound.templates]
-        bound.when = new(bound.when) if bound.when is not None else None
-        if bound.repeat is not None:
-            bound.repeat = (bound.repeat[0], new(bound.repeat[1]))
-
-
-def _rewritten(argument: Argument, new: Callable[[Term], Term]) -> Argument:
-    if isinstance(argument, Scalar):
-        return Scalar(argument.name, new(argument.term), argument.element, argument.boolean)
-    if isinstance(argument, Struct):
-        fields = tuple(_rewritten(one, new) for one in argument.fields)
-        return Struct(argument.name, argument.type, fields)
-    return argument
-
-
-__all__ = ["Pointer", "Sizes", "classify"]

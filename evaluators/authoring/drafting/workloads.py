@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluators.authoring.drafting import terms
-from evaluators.authoring.drafting.binding import Bound, Pointer, Scalar
-from evaluators.authoring.drafting.indexing import compared
 from evaluators.authoring.drafting.sizes import Sizes
-from evaluators.authoring.drafting.terms import Op, Term
+from evaluators.authoring.program import terms
+from evaluators.authoring.program.arguments import Bound, Pointer, Scalar
+from evaluators.authoring.program.indexing import compared
+from evaluators.authoring.program.terms import Op, Term
 
 SMALL = (
     (1, 1, 1, 1, 1),
@@ -47,10 +47,10 @@ def find_steps(bounds: Sequence[Bound], sizes: Sizes) -> None:
                 _raise_step(sizes, name, step)
         for term in bound.grid:
             if isinstance(term, Op) and term.sign == "ceil_div":
-                step = terms.value(term.args[1], known)
+                block = terms.value(term.args[1], known)
                 for name in terms.names(term.args[0]):
-                    if name in sizes.dims and step and not _checked(bound, name):
-                        _raise_step(sizes, name, int(step))
+                    if name in sizes.dims and block and not _checked(bound, name):
+                        _raise_step(sizes, name, int(block))
 
 
 def _raise_step(sizes: Sizes, name: str, step: int) -> None:
@@ -162,4 +162,3 @@ def _ragged(dims: Dims, free: Sequence[str], sizes: Sizes) -> Dims:
         times = made[name] // step * (7 - place % 2) // 8
         made[name] = step * (times | 1)
     return made
-

@@ -3,11 +3,11 @@
 import keyword
 from collections.abc import Iterator, Sequence
 
-from evaluators.authoring.drafting import terms
-from evaluators.authoring.drafting.draft import Array, Draft, Step
-from evaluators.authoring.drafting.signature import dtype_bytes
-from evaluators.authoring.drafting.terms import Num, Op, Sym, Term
+from evaluators.authoring.drafting.model import Array, Draft, Step
 from evaluators.authoring.drafting.workloads import benchmarks, tests
+from evaluators.authoring.program import terms
+from evaluators.authoring.program.elements import dtype_bytes
+from evaluators.authoring.program.terms import Num, Op, Term
 
 SAY = "# say:"
 """Marks in a drafted file what only a person knows."""
@@ -51,7 +51,8 @@ def _task(draft: Draft, name: str) -> Iterator[str]:
             yield f"    {SAY} {one.say}"
     if (moved := _moved(draft.arrays)) is not None:
         yield "# Each input read once, each output written once. With flops beside it, such as"
-        yield f'# flops: "2 * {" * ".join(n for n in sizes.dims if n not in sizes.fixed) or 1}", the speed of light is told too.'
+        free = " * ".join(name for name in sizes.dims if name not in sizes.fixed)
+        yield f'# flops: "2 * {free or 1}", the speed of light is told too.'
         yield f'bytes: "{moved}"'
     yield "tests:"
     yield from (f"  - {_flow(one)}" for one in tests(sizes))
@@ -68,8 +69,10 @@ def _yaml(value: object) -> str:
         return str(value).lower()
     if isinstance(value, float):
         text = f"{value:.9g}"
-        return text.replace("e", ".0e") if "e" in text and "." not in text else (
-            text if "." in text or "e" in text else f"{text}.0"
+        return (
+            text.replace("e", ".0e")
+            if "e" in text and "." not in text
+            else (text if "." in text or "e" in text else f"{text}.0")
         )
     return str(value)
 
@@ -293,6 +296,3 @@ def _three(dim: Sequence[Term]) -> list[str]:
 
 def _number_or_quoted(term: Term) -> str:
     return str(term.value) if isinstance(term, Num) else f'"{terms.written(term)}"'
-
-
-__all__ = ["SAY", "Sym", "files"]

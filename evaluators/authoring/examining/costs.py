@@ -142,7 +142,7 @@ def look_at_light(task: Task, light: Mapping[str, float]) -> Iterator[Finding]:
         yield note(
             LIGHT,
             "task.yaml states neither flops nor bytes: no speed of light is told",
-            "state what the problem needs at least: arithmetic, and bytes read once and written once",
+            "state what the problem needs at least: arithmetic, and bytes that must be moved",
         )
         return
     for label, share in light.items():

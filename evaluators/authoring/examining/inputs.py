@@ -141,7 +141,9 @@ def _unused(
                 changed = True
                 break
         if not tried:
-            yield note(PART, f"{argument.name} is always the same: it is drawn from no random values")
+            yield note(
+                PART, f"{argument.name} is always the same: it is drawn from no random values"
+            )
         elif not changed:
             yield weak(
                 PART,

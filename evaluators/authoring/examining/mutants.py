@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluators.authoring.drafting.cpp import Node, Program, node_text, walk
-from evaluators.authoring.drafting.items import declared, flat, parts_of
+from evaluators.authoring.program.cpp import Node, Program, node_text, walk
+from evaluators.authoring.program.items import declared, flat, parts_of
 from evaluators.kernel.front_matter import CLOSING
 
 FLOATS = re.compile(
@@ -202,9 +202,7 @@ def _assignment(node: Node, floats: set[str], *, kernel: bool) -> Iterator[_Edit
         yield _Edit("sum not kept", sign.start_byte, sign.end_byte, "=")
         if left.type == "identifier":
             made = f"{text} = {_ROUNDED.format(f'{text} + ({node_text(right)})')}"
-            yield _Edit(
-                "sum in half precision", node.start_byte, node.end_byte, made, HALF_HEADER
-            )
+            yield _Edit("sum in half precision", node.start_byte, node.end_byte, made, HALF_HEADER)
     if kernel and node_text(sign) == "=" and left.type == "subscript_expression":
         yield _Edit("output of zeros", right.start_byte, right.end_byte, "0")
 
@@ -218,7 +216,9 @@ def _constant(node: Node, floats: set[str]) -> Iterator[_Edit]:
     if 0 < value < LEAST_CONSTANT:
         return
     made = value * CHANGED if value else 1.0
-    yield _Edit("constant changed", node.start_byte, node.end_byte, f"{made:.9g}{_point(made)}{found[3]}")
+    yield _Edit(
+        "constant changed", node.start_byte, node.end_byte, f"{made:.9g}{_point(made)}{found[3]}"
+    )
 
 
 def _point(value: float) -> str:

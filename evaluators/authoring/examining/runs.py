@@ -1,4 +1,4 @@
-"""Runs of kernels for what they compute, nothing timed: outputs by name, errors by the tolerance."""
+"""Runs of kernels for what they compute, nothing timed: outputs by name, and their errors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ def run_on(
     workloads = [case.workload for case in chosen]
     plans = [kernel.plan(task, workload.dims) for workload in workloads]
     arena, judge = Arena(task, workloads, plans), HostJudge()
-    found = []
+    found: list[Outputs] = []
     with device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
         memories = arena.in_turn(session, workloads, plans, rng)
         for case, memory in zip(chosen, memories, strict=True):

@@ -30,7 +30,9 @@ def _suites(task: Task, backend: str) -> Iterator[Finding]:
             "state a few small ones, with size 1 and ragged ones among them",
         )
     if task.derives_held_out:
-        yield note(PART, "no held-out shapes are stated: ragged ones near the benchmarks are derived")
+        yield note(
+            PART, "no held-out shapes are stated: ragged ones near the benchmarks are derived"
+        )
 
 
 def _ragged(task: Task, backend: str) -> Iterator[Finding]:

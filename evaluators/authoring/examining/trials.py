@@ -10,7 +10,7 @@ from evaluators.authoring.examining.runs import Case, Outputs, error, run_on, sa
 from evaluators.device import Compiled, Compiler
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.kernel.source import KernelSource
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.tasks.task import Task
@@ -84,7 +84,7 @@ class Trials:
                     return None
                 reason = f"{verdict.status}: {verdict.reason}"
                 return Trial(mutant=mutant, fate=fate, reason=reason)
-        if mutant.kind == BARRIER:
+        if mutant.kind == BARRIER and isinstance(self._evaluator, Evaluator):
             verdict = self._evaluator.races(kernel, most_bytes=MOST_BYTES)
             if not verdict.passed:
                 return Trial(mutant=mutant, fate="found as a race", reason=verdict.reason)
@@ -137,7 +137,7 @@ _ADVICE = {
 
 
 def told(trials: Sequence[Trial], *, looked_at: bool) -> Iterator[Finding]:
-    """looked_at: whether outputs were compared, so that mutants which compute the same are known."""
+    """looked_at: whether outputs were compared, so that it is known who computes the same."""
     survived = [one for one in trials if one.fate == "survived"]
     same = [one for one in trials if one.fate == "same"]
     late = [one for one in trials if one.fate == "found by held-out shapes"]

@@ -1,11 +1,11 @@
-"""What subscripts in a kernel's body tell: row lengths, integers that index, starts of ragged rows."""
+"""What subscripts in a kernel's body tell: lengths of rows, integers that index."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from evaluators.authoring.drafting.cpp import Node, node_text, walk
-from evaluators.authoring.drafting.items import Item, declared
+from evaluators.authoring.program.cpp import Node, node_text, walk
+from evaluators.authoring.program.items import Item, declared
 
 WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -78,9 +78,9 @@ def compared(kernel: Item, name: str) -> bool:
         if one.type != "binary_expression":
             continue
         sign = one.child_by_field_name("operator")
-        if sign is not None and node_text(sign) in ("<", "<=", ">", ">=", "==", "!="):
-            if name in WORD.findall(_expanded(node_text(one), defined)):
-                return True
+        compares = sign is not None and node_text(sign) in ("<", "<=", ">", ">=", "==", "!=")
+        if compares and name in WORD.findall(_expanded(node_text(one), defined)):
+            return True
     return False
 
 
@@ -95,7 +95,11 @@ def _index_texts(function: Node, known: Collection[str]) -> Iterator[str]:
     for one in walk(function):
         if one.type == "subscript_expression":
             base, index = one.child_by_field_name("argument"), _index(one)
-            if base is not None and index is not None and set(WORD.findall(node_text(base))) & {*known}:
+            if (
+                base is not None
+                and index is not None
+                and set(WORD.findall(node_text(base))) & {*known}
+            ):
                 yield node_text(index)
         elif one.type == "binary_expression":
             left = one.child_by_field_name("left")
@@ -127,7 +131,8 @@ def _definitions(function: Node) -> Mapping[str, str]:
 def _expanded(text: str, definitions: Mapping[str, str]) -> str:
     for _ in range(3):
         made = WORD.sub(
-            lambda found: f"({definitions[found[0]]})" if found[0] in definitions else found[0], text
+            lambda found: f"({definitions[found[0]]})" if found[0] in definitions else found[0],
+            text,
         )
         if made == text or len(made) > 2000:
             break
@@ -140,23 +145,25 @@ def _values_of(function: Node, pointer: str) -> set[str]:
     found: set[str] = set()
     for _ in range(2):
         for one in walk(function):
-            if one.type in ("init_declarator", "assignment_expression"):
-                target = one.child_by_field_name("left") or one
-                value = one.child_by_field_name("right") or one.child_by_field_name("value")
-                name = declared(one) if one.type == "init_declarator" else node_text(target)
-                pointed = (one.child_by_field_name("declarator") or one).type
-                if value is not None and pointed != "pointer_declarator":
-                    if _mentions(node_text(value), pointer, found) and not _reads_other(
-                        value, pointer
-                    ):
-                        found.add(name)
+            if one.type not in ("init_declarator", "assignment_expression"):
+                continue
+            target = one.child_by_field_name("left") or one
+            value = one.child_by_field_name("right") or one.child_by_field_name("value")
+            name = declared(one) if one.type == "init_declarator" else node_text(target)
+            pointed = (one.child_by_field_name("declarator") or one).type
+            if value is None or pointed == "pointer_declarator":
+                continue
+            if _mentions(node_text(value), pointer, found) and not _reads_other(value, pointer):
+                found.add(name)
     return found
 
 
 def _reads_other(value: Node, pointer: str) -> bool:
     """Whether the value is an element of something else."""
     outer = next((n for n in walk(value) if n.type == "subscript_expression"), None)
-    return outer is not None and node_text(outer.child_by_field_name("argument") or outer) != pointer
+    return (
+        outer is not None and node_text(outer.child_by_field_name("argument") or outer) != pointer
+    )
 
 
 def _mentions(text: str, pointer: str, values: Collection[str]) -> bool:

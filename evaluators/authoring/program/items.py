@@ -1,11 +1,11 @@
-"""What a program is made of: kernels, device functions, types, constants, macros, host functions."""
+"""What a program is made of: kernels, device functions, types, constants, host functions."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluators.authoring.drafting.cpp import Node, Program, node_text, walk
+from evaluators.authoring.program.cpp import Node, Program, node_text, walk
 
 Kind = Literal["kernel", "device", "host", "type", "constant", "variable", "import", "other"]
 
@@ -208,3 +208,35 @@ def calls(node: Node) -> Iterator[tuple[str, Node]]:
 def arguments_of(call: Node) -> list[Node]:
     found = call.child_by_field_name("arguments")
     return [] if found is None else [one for one in found.named_children if one.type != "comment"]
+
+
+def _declarator(node: Node) -> Node:
+    return node.child_by_field_name("declarator") or node
+
+
+def parameter_nodes(function: Node) -> list[Node]:
+    for one in walk(function):
+        if one.type == "parameter_list":
+            return [
+                kid
+                for kid in one.named_children
+                if kid.type in ("parameter_declaration", "optional_parameter_declaration")
+                and node_text(kid).strip() != "void"
+            ]
+    return []
+
+
+def parameter_names(function: Node) -> list[str]:
+    return [declared(_declarator(one)) for one in parameter_nodes(function)]
+
+
+def parameter_types(function: Node) -> dict[str, str]:
+    """As they are written, const and * too."""
+    return {
+        declared(_declarator(one)): without_default(node_text(one))
+        for one in parameter_nodes(function)
+    }
+
+
+def without_default(text: str) -> str:
+    return text.partition("=")[0].strip()

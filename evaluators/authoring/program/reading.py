@@ -4,21 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from evaluators.authoring.drafting import terms
-from evaluators.authoring.drafting.cpp import Node, node_text, parsed_expression
-from evaluators.authoring.drafting.host import DEEPEST, Declared, Frame, Host
-from evaluators.authoring.drafting.items import arguments_of
-from evaluators.authoring.drafting.signature import bare_type, element
-from evaluators.authoring.drafting.terms import Num, Number, Op, SizeOf, Sym, Term, Unknown, op
+from evaluators.authoring.program import terms
+from evaluators.authoring.program.cpp import Node, node_text, parsed_expression
+from evaluators.authoring.program.elements import bare_type, element
+from evaluators.authoring.program.host import DEEPEST, Declared, Frame, Host
+from evaluators.authoring.program.items import arguments_of
+from evaluators.authoring.program.numbers import DECIMAL, number
+from evaluators.authoring.program.terms import Num, Number, Op, SizeOf, Sym, Term, Unknown, op
 
-_NUMBER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)(?:[uU]?[lL]{0,2}|[lL]{0,2}[uU]?|z|uz)")
-_DECIMAL = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?[fFlL]?|\d+[fF]")
-_SIGNS = {"+": "+", "-": "-", "*": "*", "%": "%", "<<": "<<", ">>": ">>"} | {
-    sign: sign for sign in ("<", "<=", ">", ">=", "==", "!=")
-} | {"&&": "and", "||": "or"}
-_FUNCTIONS = {"min": "min", "max": "max", "fmin": "min", "fmax": "max"} | {
-    name: "sqrt" for name in ("sqrt", "sqrtf")
-}
+_SIGNS = {"&&": "and", "||": "or"}
+_SAME = ("+", "-", "*", "%", "<<", ">>", "<", "<=", ">", ">=", "==", "!=")
+_FUNCTIONS = {"min": "min", "max": "max", "fmin": "min", "fmax": "max"}
+_FUNCTIONS |= {"sqrt": "sqrt", "sqrtf": "sqrt"}
 _CASTS = ("static_cast", "reinterpret_cast", "const_cast")
 AXES = ("x", "y", "z")
 Dim = tuple[Term, Term, Term]
@@ -66,8 +63,12 @@ class Reader:
                 sign = node_text(node)[:1]
                 inner = self._field(node, "argument", frame, deeper)
                 known = {"-": "neg", "!": "not"}
-                return inner if sign == "+" else op(known[sign], inner) if sign in known else (
-                    Unknown(node_text(node))
+                return (
+                    inner
+                    if sign == "+"
+                    else op(known[sign], inner)
+                    if sign in known
+                    else (Unknown(node_text(node)))
                 )
             case "binary_expression":
                 return self._binary(node, frame, deeper)
@@ -81,7 +82,9 @@ class Reader:
                 return self._member(node, frame, deeper)
             case "assignment_expression":
                 return self._field(node, "right", frame, deeper)
-            case "initializer_list" | "compound_literal_expression" if len(node.named_children) == 1:
+            case "initializer_list" | "compound_literal_expression" if (
+                len(node.named_children) == 1
+            ):
                 return self.term(node.named_children[0], frame, deeper)
         return Unknown(node_text(node))
 
@@ -119,7 +122,7 @@ class Reader:
             return False
         match node.type:
             case "number_literal":
-                return bool(_DECIMAL.fullmatch(node_text(node).replace("'", "")))
+                return bool(DECIMAL.fullmatch(node_text(node).replace("'", "")))
             case "identifier":
                 return _floats(self.host.type_of(frame, node_text(node)))
             case "cast_expression":
@@ -146,7 +149,9 @@ class Reader:
             return op("/" if self.floating(node, frame) else "//", left, right)
         if sign == "&" and isinstance(left, Num) and isinstance(right, Num):
             return Num(int(left.value) & int(right.value))
-        return op(_SIGNS[sign], left, right) if sign in _SIGNS else Unknown(node_text(node))
+        if sign in _SIGNS or sign in _SAME:
+            return op(_SIGNS.get(sign, sign), left, right)
+        return Unknown(node_text(node))
 
     def _choice(self, node: Node, frame: Frame, depth: int) -> Term:
         """A default where the other comes from the command line; a minimum or maximum."""
@@ -223,15 +228,11 @@ class Reader:
             return self.dim(base, frame)[AXES.index(what)]
         if what in ("size", "length", "count", "numel"):
             if found is not None and found.values and not found.braced and "*" not in found.type:
-                first = self.term(found.values[0], self._within(frame, found), depth)
-                return first
+                return self.term(found.values[0], self._within(frame, found), depth)
             if found is None and place >= 0 and (up := self.host.passed(frame, place)):
-                inner = up[0]
-                if inner.type == "identifier":
-                    made = parsed_expression(f"{node_text(inner)}.{what}()")
-                    return self.term(made, up[1], depth) if made else Unknown(node_text(node))
-        if found is not None and found.braced:
-            return Unknown(node_text(node))
+                made = parsed_expression(f"{node_text(up[0])}.{what}()")
+                if up[0].type == "identifier" and made is not None:
+                    return self.term(made, up[1], depth)
         return Unknown(node_text(node))
 
     def _within(self, frame: Frame, found: Declared) -> Frame:
@@ -280,18 +281,6 @@ class Reader:
         elif number is not None and known.value != number and not code:
             return Num(number)
         return Sym(name)
-
-
-def number(text: str) -> Term:
-    plain = text.replace("'", "")
-    if _NUMBER.fullmatch(plain):
-        digits = plain.rstrip("uUlLz")
-        if re.fullmatch(r"0[0-7]+", digits):
-            return Num(int(digits, 8))
-        return Num(int(digits, 0))
-    if _DECIMAL.fullmatch(plain):
-        return Num(float(plain.rstrip("fFlL")))
-    return Unknown(text)
 
 
 def _floats(type_text: str) -> bool:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluators.authoring.drafting import terms
-from evaluators.authoring.drafting.cpp import Node, node_text, walk
-from evaluators.authoring.drafting.host import DEEPEST, Frame, Host
-from evaluators.authoring.drafting.items import arguments_of, calls
-from evaluators.authoring.drafting.reading import Reader
-from evaluators.authoring.drafting.signature import bare_type, dtype_bytes, element
-from evaluators.authoring.drafting.terms import Num, SizeOf, Term, Unknown, op
+from evaluators.authoring.program import terms
+from evaluators.authoring.program.cpp import Node, node_text, walk
+from evaluators.authoring.program.elements import bare_type, dtype_bytes, element
+from evaluators.authoring.program.host import DEEPEST, Frame, Host
+from evaluators.authoring.program.items import arguments_of, calls
+from evaluators.authoring.program.reading import Reader
+from evaluators.authoring.program.terms import Num, SizeOf, Term, Unknown, op
 
 _ALLOCATES = re.compile(r"(hip|cuda)(Ext)?(Host)?Malloc(Managed|Async|Pitch|Host|WithFlags)?")
 _COPIES = re.compile(r"(hip|cuda)Memcpy(Async|WithStream)?|(hip|cuda)MemcpyHtoD(Async)?")
@@ -168,7 +168,11 @@ class Buffers:
             return Unknown(node_text(size))
         bytes_each = dtype_bytes(own.dtype)
         for i, part in enumerate(parts):
-            if isinstance(part, Num) and isinstance(part.value, int) and not part.value % bytes_each:
+            if (
+                isinstance(part, Num)
+                and isinstance(part.value, int)
+                and not part.value % bytes_each
+            ):
                 return terms.product([*parts[:i], Num(part.value // bytes_each), *parts[i + 1 :]])
         return nbytes if bytes_each == 1 else Unknown(node_text(size))
 
@@ -188,7 +192,7 @@ class Buffers:
 
     def _size_of(self, node: Node, frame: Frame) -> Term:
         """Of a host vector that a buffer is made from."""
-        from evaluators.authoring.drafting.cpp import parsed_expression
+        from evaluators.authoring.program.cpp import parsed_expression
 
         made = parsed_expression(f"{node_text(node)}.size()")
         return self.reader.term(made, frame) if made is not None else Unknown(node_text(node))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluators.authoring.drafting.cpp import (
+from evaluators.authoring.program.cpp import (
     Node,
     Program,
     closing,
@@ -13,8 +13,8 @@ from evaluators.authoring.drafting.cpp import (
     split_arguments,
     walk,
 )
-from evaluators.authoring.drafting.host import Frame, Host
-from evaluators.authoring.drafting.items import Item, declared
+from evaluators.authoring.program.host import Frame, Host
+from evaluators.authoring.program.items import Item, declared
 
 _MACRO_LAUNCH = re.compile(rb"\bhipLaunchKernelGGL\s*(?=\()")
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})

@@ -5,9 +5,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluators.authoring.drafting.cpp import Node, Program, node_text, parsed_expression, walk
-from evaluators.authoring.drafting.items import Item, arguments_of, calls, declared, flat, parts_of
-from evaluators.authoring.drafting.signature import parameter_names, parameter_types
+from evaluators.authoring.program.cpp import Node, Program, node_text, parsed_expression, walk
+from evaluators.authoring.program.items import (
+    Item,
+    arguments_of,
+    calls,
+    declared,
+    flat,
+    parameter_names,
+    parameter_types,
+    parts_of,
+)
 
 DEEPEST = 8
 

@@ -1,79 +1,27 @@
 """Launches with what each parameter of their kernels is given: memory, a scalar, a struct."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
-from evaluators.authoring.drafting import terms
-from evaluators.authoring.drafting.buffers import Buffers, Memory, fields_of
-from evaluators.authoring.drafting.cpp import Node, node_text, parsed_expression
-from evaluators.authoring.drafting.host import Frame, Host
-from evaluators.authoring.drafting.launches import Call, loop_variables
-from evaluators.authoring.drafting.reading import Dim, Reader
-from evaluators.authoring.drafting.signature import (
-    Element,
-    Parameter,
-    Signature,
-    element,
-    signature_of,
+from evaluators.authoring.program import terms
+from evaluators.authoring.program.arguments import (
+    Argument,
+    Bound,
+    Opaque,
+    Pointer,
+    Scalar,
+    Struct,
+    pointers,
+    scalars,
 )
-from evaluators.authoring.drafting.terms import Num, SizeOf, Term, Unknown
-
-
-@dataclass(frozen=True)
-class Pointer:
-    memory: Memory
-    parameter: Parameter
-    element: Element
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """term: what is passed; Unknown where that is not known. name: the parameter's."""
-
-    name: str
-    term: Term
-    element: Element
-    boolean: bool = False
-
-
-@dataclass(frozen=True)
-class Struct:
-    name: str
-    type: str
-    fields: "tuple[Argument, ...]"
-
-
-@dataclass(frozen=True)
-class Opaque:
-    """What no front matter can pass, as far as was understood."""
-
-    name: str
-    type: str
-
-
-Argument = Pointer | Scalar | Struct | Opaque
-
-
-@dataclass
-class Bound:
-    """One launch. templates: the kernel's template arguments, a term or a C++ name each.
-
-    repeat: the loop's variable and how often it runs, where the launch depends on it. unread: what
-    was not understood, one sentence each. guessed: no launch was found, so grid and block are
-    guesses.
-    """
-
-    signature: Signature
-    templates: list[Term | str]
-    grid: Dim
-    block: Dim
-    lds_bytes: Term
-    arguments: list[Argument]
-    when: Term | None = None
-    repeat: tuple[str, Term] | None = None
-    unread: list[str] = field(default_factory=list)
-    guessed: bool = False
+from evaluators.authoring.program.buffers import Buffers, Memory, fields_of
+from evaluators.authoring.program.cpp import Node, node_text, parsed_expression
+from evaluators.authoring.program.elements import dtype_bytes, element
+from evaluators.authoring.program.host import Frame, Host
+from evaluators.authoring.program.launches import Call, loop_variables
+from evaluators.authoring.program.reading import Dim, Reader
+from evaluators.authoring.program.signature import Parameter, Signature, signature_of
+from evaluators.authoring.program.terms import Num, SizeOf, Term, Unknown
 
 
 class Binder:
@@ -145,8 +93,6 @@ class Binder:
             if not isinstance(one, SizeOf):
                 return one
             found = element(one.type, self.host.aliases)
-            from evaluators.authoring.drafting.signature import dtype_bytes
-
             return Num(found.count * dtype_bytes(found.dtype)) if found.dtype else one
 
         return terms.replaced(term, change)
@@ -304,22 +250,6 @@ class Binder:
             return None
         count = self.reader.term(node, frame)
         return None if terms.unknown(count) else (begins[1], count)
-
-
-def pointers(arguments: Sequence[Argument]) -> Iterator[Pointer]:
-    for one in arguments:
-        if isinstance(one, Pointer):
-            yield one
-        elif isinstance(one, Struct):
-            yield from pointers(one.fields)
-
-
-def scalars(arguments: Sequence[Argument]) -> Iterator[Scalar]:
-    for one in arguments:
-        if isinstance(one, Scalar):
-            yield one
-        elif isinstance(one, Struct):
-            yield from scalars(one.fields)
 
 
 def _sized_dim(binder: Binder, dim: Dim) -> Dim:

@@ -106,20 +106,21 @@ def _folded(sign: str, numbers: list[Number]) -> Number | None:
 
 def _rounded_up(above: Term, below: Term) -> Term | None:
     parts = [*_summands(above)]
+    kept: list[Term]
     if isinstance(below, Num):
         extra = [one for one in parts if isinstance(one, Num)]
         if sum(one.value for one in extra) != below.value - 1 or below.value < 2:
             return None
         kept = [one for one in parts if not isinstance(one, Num)]
     else:
-        kept = list(parts)
+        kept = [*parts]
         for gone in (below, Num(-1)):
             if gone not in kept:
                 return None
             kept.remove(gone)
     if not kept:
         return None
-    total = kept[0]
+    total: Term = kept[0]
     for one in kept[1:]:
         total = op("+", total, one)
     return Op("ceil_div", (total, below))

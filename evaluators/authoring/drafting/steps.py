@@ -1,0 +1,84 @@
+"""The steps of a seed's launch plan, and what of it may be tuned."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from evaluators.authoring.drafting.model import Array, Step
+from evaluators.authoring.drafting.sizes import Sizes
+from evaluators.authoring.program import terms
+from evaluators.authoring.program.arguments import (
+    Argument,
+    Bound,
+    Pointer,
+    Scalar,
+    Struct,
+    pointers,
+)
+from evaluators.authoring.program.terms import Num, Sym
+
+
+def make_steps(
+    bounds: Sequence[Bound],
+    names: Mapping[str, str],
+    arrays: Sequence[Array],
+    scratch: Mapping[str, str],
+    says: list[str],
+) -> list[Step]:
+    """Memsets of what the host fills before, then the launches."""
+    steps = []
+    filled = set()
+    written = {one.name for one in arrays if one.role == "out"} | set(scratch)
+    for bound in bounds:
+        for one in pointers(bound.arguments):
+            name = names[one.memory.key]
+            if one.memory.byte is not None and name in written and name not in filled:
+                filled.add(name)
+                steps.append(Step(buffer=name, byte=one.memory.byte))
+    for bound in bounds:
+        item = bound.signature.item
+        arguments = [_written(one, names) for one in bound.arguments]
+        arguments += ["null"] * (len(bound.signature.parameters) - len(arguments))
+        words = [t if isinstance(t, str) else terms.written(t) for t in bound.templates]
+        kernel = item.qualified + (f"<{', '.join(words)}>" if words else "")
+        steps.append(Step(kernel=kernel, bound=bound, arguments=arguments))
+    return steps
+
+
+_PLAIN = {"int32": (Sym,), "float32": (Sym,), "bool": (Sym,)}
+
+
+def _written(one: Argument, names: Mapping[str, str]) -> str:
+    match one:
+        case Pointer(memory=memory):
+            return names[memory.key]
+        case Scalar(term=Sym(name=name), element=element) if element.dtype in _PLAIN:
+            return name
+        case Scalar(term=term, element=element):
+            return f'{{value: "{terms.written(term)}", type: {element.dtype}}}'
+        case Struct(fields=fields):
+            return f"{{struct: [{', '.join(_written(field, names) for field in fields)}]}}"
+        case _:
+            return "null"
+
+
+# --- what may be tuned --------------------------------------------------------------------------
+
+_THREADS = (64, 128, 256, 512)
+_TILES = (8, 16, 32)
+
+
+def tunable(bounds: Sequence[Bound], sizes: Sizes, code: str) -> dict[str, list[int]]:
+    """Block sizes that the code follows: a macro of its own that sizes its arrays, or any number
+    where the kernels have no LDS and no bounds."""
+    free = not re.search(r"(?<!extern )__shared__|__launch_bounds__|_sync\b|__shfl", code)
+    found = {}
+    for name, value in sizes.params.items():
+        alone = all(bound.block[1:] == (Num(1), Num(1)) for bound in bounds)
+        own = any(Sym(name) in bound.block for bound in bounds)
+        if own and alone and (free or name in _template_values(bounds)) and value in _THREADS:
+            found[name] = [*_THREADS]
+    return found
+
+
+def _template_values(bounds: Sequence[Bound]) -> set[str]:
+    return {t.name for b in bounds for t in b.templates if isinstance(t, Sym)}
