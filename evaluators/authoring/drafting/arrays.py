@@ -135,10 +135,15 @@ def _array(name: str, own: Sequence[Use], role: str, sizes: Sizes) -> Array:
 
 
 def _lies_across(pointer: Pointer, bound: Bound, shape: Sequence[Term]) -> bool:
-    """Whether the kernel steps from row to row by the size that stands first."""
+    """Whether the kernel steps from row to row by the size that stands first, or, where its
+    indices do not tell, blocks lie along that one in x."""
     words = [_words_of(bound, one) for one in shape]
     found = strides(bound.signature.item, pointer.parameter.name, words[0] | words[1])
-    return bool(found & words[0]) and not found & words[1]
+    if found:
+        return bool(found & words[0]) and not found & words[1]
+    across, down = (set(terms.names(one)) for one in bound.grid[:2])
+    first, last = (set(terms.names(one)) for one in shape)
+    return bool(down) and bool(first & across) and not last & across
 
 
 def _words_of(bound: Bound, size: Term) -> set[str]:

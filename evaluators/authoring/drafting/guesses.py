@@ -1,6 +1,7 @@
 """What was not understood of a program, and what takes its place until a person says it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evaluators.authoring.drafting.sizes import Sizes
 from evaluators.authoring.program import terms
@@ -23,7 +24,7 @@ def name_unknown(bounds: Sequence[Bound], binder: Binder, says: list[str]) -> No
                 says.append(
                     f"{one.name}: the program passes {short(lost)}, which was not understood"
                 )
-                arguments.append(Scalar(one.name, Sym(one.name), one.element, one.boolean))
+                arguments.append(replace(one, term=Sym(one.name)))
                 continue
             if isinstance(one, Opaque):
                 says.append(

@@ -1,6 +1,7 @@
 """All terms of a program's launches: the names in them, and other ones in their place."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from evaluators.authoring.program import terms
 from evaluators.authoring.program.arguments import (
@@ -45,7 +46,7 @@ def names_in(found: Iterable[Term]) -> Iterator[str]:
 def changed(argument: Argument, leaf: Callable[[Term], Term]) -> Argument:
     if isinstance(argument, Scalar):
         term = terms.replaced(argument.term, leaf)
-        return Scalar(argument.name, term, argument.element, argument.boolean)
+        return replace(argument, term=term)
     if isinstance(argument, Struct):
         fields = tuple(changed(one, leaf) for one in argument.fields)
         return Struct(argument.name, argument.type, fields)
@@ -84,7 +85,7 @@ def rewrite(
 
 def _rewritten(argument: Argument, new: Callable[[Term], Term]) -> Argument:
     if isinstance(argument, Scalar):
-        return Scalar(argument.name, new(argument.term), argument.element, argument.boolean)
+        return replace(argument, term=new(argument.term))
     if isinstance(argument, Struct):
         fields = tuple(_rewritten(one, new) for one in argument.fields)
         return Struct(argument.name, argument.type, fields)

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evaluators.authoring.drafting.merging import LEAST_SIZE, gather, name_literals
 from evaluators.authoring.drafting.rewriting import all_terms, extents, names_in, rewrite, values_of
 from evaluators.authoring.program.arguments import Argument, Bound, Scalar, Struct, scalars
 from evaluators.authoring.program.elements import FLOATING
-from evaluators.authoring.program.reading import Reader
+from evaluators.authoring.program.reading import Reader, Symbol
 from evaluators.authoring.program.terms import Num, Number, Sym
 
-MOST_THREADS = 1024
+GUESSED_SETTING = 4
 
 
 @dataclass
@@ -64,12 +64,12 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
         if name in counted:
             continue
         scalar = passed.get(name)
-        own = scalar.name if scalar is not None and _once(bounds, name) else name
+        own = name if scalar is None or scalar.lane or not _once(bounds, name) else scalar.name
         if scalar is not None and scalar.element.dtype in (*FLOATING, "bool"):
             _attribute(sizes, renamed, name, own, scalar, symbol.value)
         elif name in in_blocks and symbol.value is not None:
             _param(sizes, renamed, name, int(symbol.value), coded, code_words)
-        elif scalar is not None and name not in held | in_grids and _small(symbol.value):
+        elif scalar is not None and name not in held | in_grids and _is_setting(symbol, held):
             _attribute(sizes, renamed, name, own, scalar, symbol.value)
         elif name in held or scalar is not None or symbol.value is None:
             _dim(sizes, renamed, name, name if coded else own, symbol.value, coded)
@@ -82,8 +82,9 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
     return sizes
 
 
-def _small(value: Number | None) -> bool:
-    return value is not None and value < LEAST_SIZE
+def _is_setting(symbol: Symbol, held: Collection[str]) -> bool:
+    """Whether an integer that no array and no grid depends on is small, or nobody knows."""
+    return symbol.value < LEAST_SIZE if symbol.value is not None else bool(held)
 
 
 def _once(bounds: Sequence[Bound], name: str) -> bool:
@@ -113,7 +114,7 @@ def _typed(scalar: Scalar, value: Number | None) -> Number | bool:
     if scalar.element.dtype in FLOATING:
         usual = 1e-5 if re.search(r"eps", scalar.name, re.IGNORECASE) else 1.0
         return float(usual if value is None else value)
-    return int(value or 0)
+    return GUESSED_SETTING if value is None else int(value)
 
 
 def _dim(
@@ -174,6 +175,6 @@ def _literal_attributes(bounds: Sequence[Bound], sizes: Sizes) -> None:
             if sizes.attributes.get(word) != value or word in (*sizes.dims, *sizes.params):
                 word = _free_name(one.name, sizes.taken)
             sizes.attributes[word] = value
-            return Scalar(one.name, Sym(word), one.element, one.boolean)
+            return replace(one, term=Sym(word))
 
         bound.arguments = [named(one) for one in bound.arguments]

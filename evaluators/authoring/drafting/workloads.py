@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evaluators.authoring.drafting.sizes import Sizes
 from evaluators.authoring.program import terms
-from evaluators.authoring.program.arguments import Bound, Pointer, Scalar
-from evaluators.authoring.program.indexing import compared
-from evaluators.authoring.program.terms import Op, Term
+from evaluators.authoring.program.arguments import Bound, Pointer, Scalar, scalars
+from evaluators.authoring.program.indexing import compared, divisors
+from evaluators.authoring.program.terms import Num, Op, Sym, Term
 
 SMALL = (
     (1, 1, 1, 1, 1),
@@ -45,12 +45,29 @@ def find_steps(bounds: Sequence[Bound], sizes: Sizes) -> None:
         for term in every:
             for name, step in _divided(term, known):
                 _raise_step(sizes, name, step)
+        for name, step in _tiled(bound, sizes, known):
+            _raise_step(sizes, name, step)
         for term in bound.grid:
             if isinstance(term, Op) and term.sign == "ceil_div":
                 block = terms.value(term.args[1], known)
                 for name in terms.names(term.args[0]):
                     if name in sizes.dims and block and not _checked(bound, name):
                         _raise_step(sizes, name, int(block))
+
+
+def _tiled(bound: Bound, sizes: Sizes, known: Mapping[str, float]) -> Iterator[tuple[str, int]]:
+    """Sizes that the kernel divides by a tile's without a remainder: n / TILE."""
+    signature = bound.signature
+    tiles = {name: value for name, value in known.items() if name in sizes.params}
+    for (_, name, _), given in zip(signature.templates, bound.templates, strict=False):
+        found = None if isinstance(given, str) else terms.value(given, known)
+        if found is not None:
+            tiles[name] = found
+    for one in scalars(bound.arguments):
+        if isinstance(one.term, Sym) and one.term.name in sizes.dims:
+            for tile in divisors(signature.item, one.name):
+                if tile in tiles:
+                    yield one.term.name, int(tiles[tile])
 
 
 def _raise_step(sizes: Sizes, name: str, step: int) -> None:
@@ -73,7 +90,9 @@ def _checked(bound: Bound, dim: str) -> bool:
 def _divided(term: Term, known: Mapping[str, float]) -> Iterator[tuple[str, int]]:
     if not isinstance(term, Op):
         return
-    if term.sign == "//":
+    if term.sign == "//" and all(
+        isinstance(part, Sym | Num) for part in terms.factors(term.args[0])
+    ):
         step = terms.value(term.args[1], known)
         if step:
             for name in terms.names(term.args[0]):

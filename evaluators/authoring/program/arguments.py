@@ -19,12 +19,14 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Scalar:
-    """term: what is passed; Unknown where that is not known. name: the parameter's."""
+    """term: what is passed; Unknown where that is not known. name: the parameter's. lane: whether
+    it is one of a vector's, whose name nobody chose."""
 
     name: str
     term: Term
     element: Element
     boolean: bool = False
+    lane: bool = False
 
 
 @dataclass(frozen=True)

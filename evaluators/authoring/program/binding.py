@@ -16,8 +16,9 @@ from evaluators.authoring.program.arguments import (
 )
 from evaluators.authoring.program.buffers import Buffers, Memory, fields_of
 from evaluators.authoring.program.cpp import Node, node_text, parsed_expression
-from evaluators.authoring.program.elements import dtype_bytes, element
+from evaluators.authoring.program.elements import DTYPES, dtype_bytes, element
 from evaluators.authoring.program.host import Frame, Host
+from evaluators.authoring.program.items import arguments_of
 from evaluators.authoring.program.launches import Call, loop_variables
 from evaluators.authoring.program.reading import Dim, Reader
 from evaluators.authoring.program.signature import Parameter, Signature, signature_of
@@ -100,7 +101,8 @@ class Binder:
     def _argument(
         self, parameter: Parameter, text: str, frame: Frame, call: Call, signature: Signature
     ) -> Argument:
-        node = parsed_expression(text)
+        braced = text.lstrip().startswith("{")  # what makes a struct where it is passed
+        node = parsed_expression(f"{parameter.name}{text}" if braced else text)
         if node is None:
             return Opaque(parameter.name, parameter.type)
         if parameter.pointer:
@@ -128,7 +130,7 @@ class Binder:
         return Pointer(memory, parameter, of)
 
     def _struct(self, parameter: Parameter, node: Node, frame: Frame) -> Argument:
-        fields = [*fields_of(self.host, parameter.type)]
+        fields = [*fields_of(self.host, parameter.type)] or _lanes(parameter.type)
         declared = any(parameter.type in item.names for item in self.host.items)
         if declared and not fields:
             return Struct(parameter.name, parameter.type, ())
@@ -136,6 +138,7 @@ class Binder:
         if len(values) != len(fields) or not fields:
             return Opaque(parameter.name, parameter.type)
         made: list[Argument] = []
+        lanes = bool(_lanes(parameter.type))
         for (kind, name), value in zip(fields, values, strict=True):
             of = element(kind, self.host.aliases)
             if "*" in kind:
@@ -145,7 +148,8 @@ class Binder:
                 made.append(Pointer(self.buffers.of(value, frame), own, of))
             elif of.dtype:
                 term = self.reader.term(value, frame)
-                made.append(Scalar(name, term, of, of.dtype == "bool"))
+                word = f"{parameter.name}_{name}" if lanes else name
+                made.append(Scalar(word, term, of, of.dtype == "bool", lanes))
             else:
                 return Opaque(parameter.name, parameter.type)
         return Struct(parameter.name, parameter.type, tuple(made))
@@ -155,6 +159,8 @@ class Binder:
         if node.type == "compound_literal_expression":
             listed = node.child_by_field_name("value")
             return listed.named_children if listed is not None else ()
+        if node.type == "call_expression" and node_text(node).startswith("make_"):
+            return arguments_of(node)
         found = self.host.local(frame, node_text(node))
         return found.values if found is not None and found.braced else ()
 
@@ -250,6 +256,15 @@ class Binder:
             return None
         count = self.reader.term(node, frame)
         return None if terms.unknown(count) else (begins[1], count)
+
+
+def _lanes(type_text: str) -> list[tuple[str, str]]:
+    """Type and name of each lane of uint2 and the like."""
+    of = element(type_text, {})
+    if of.count < 2 or not of.dtype:
+        return []
+    word = next(name for name, dtype in DTYPES.items() if dtype == of.dtype)
+    return [(word, axis) for axis in "xyzw"[: of.count]]
 
 
 def _sized_dim(binder: Binder, dim: Dim) -> Dim:

@@ -84,6 +84,12 @@ def compared(kernel: Item, name: str) -> bool:
     return False
 
 
+def divisors(kernel: Item, name: str) -> set[str]:
+    """Names that the parameter itself is divided by; not where something is added to it first."""
+    text = node_text(kernel.node)
+    return set(re.findall(rf"(?<![\w.])(?<!\+ ){re.escape(name)}\s*/\s*([A-Za-z_]\w*)", text))
+
+
 def _index(subscript: Node) -> Node | None:
     listed = subscript.child_by_field_name("indices") or subscript.child_by_field_name("index")
     if listed is not None and listed.type == "subscript_argument_list":

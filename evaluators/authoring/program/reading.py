@@ -224,7 +224,7 @@ class Reader:
             return Unknown(node_text(node))
         name, what = node_text(base), node_text(of)
         found, place = self.host.local(frame, name), self.host.parameter(frame, name)
-        if what in AXES and found is not None and "dim3" in found.type:
+        if what in AXES and "dim3" in self.host.type_of(frame, name):
             return self.dim(base, frame)[AXES.index(what)]
         if what in ("size", "length", "count", "numel"):
             if found is not None and found.values and not found.braced and "*" not in found.type:
