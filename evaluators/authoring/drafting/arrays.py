@@ -10,6 +10,7 @@ from evaluators.authoring.program import terms
 from evaluators.authoring.program.arguments import Bound, Pointer, pointers, scalars
 from evaluators.authoring.program.buffers import Memory
 from evaluators.authoring.program.elements import dtype_bytes
+from evaluators.authoring.program.elements import element as element_of
 from evaluators.authoring.program.indexing import indexes, local_size, starts_rows, strides
 from evaluators.authoring.program.terms import Num, Sym, Term
 
@@ -123,8 +124,8 @@ def _array(name: str, own: Sequence[Use], role: str, sizes: Sizes) -> Array:
     count = memory.elements
     if count is None or terms.unknown(count):
         shape: list[Term] = [*map(Sym, [*sizes.dims][:2])] or [Num(1)]
-        if element.count > 1:
-            shape[-1] = terms.op("*", shape[-1], Num(element.count))
+        lanes = element_of(memory.type or element.type, {}).count
+        shape[-1] = terms.op("*", shape[-1], Num(lanes))
         what = f" ({short(terms.unknown(count))})" if count is not None else ""
         say.append(f"its shape is a guess: no allocation of it was understood{what}")
     else:

@@ -69,7 +69,11 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
             _attribute(sizes, renamed, name, own, scalar, symbol.value)
         elif name in in_blocks and symbol.value is not None:
             _param(sizes, renamed, name, int(symbol.value), coded, code_words)
-        elif scalar is not None and name not in held | in_grids and _is_setting(symbol, held):
+        elif (
+            scalar is not None
+            and name not in held | in_grids
+            and _is_setting(symbol, scalar, bounds, held)
+        ):
             _attribute(sizes, renamed, name, own, scalar, symbol.value)
         elif name in held or scalar is not None or symbol.value is None:
             _dim(sizes, renamed, name, name if coded else own, symbol.value, coded)
@@ -82,9 +86,16 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
     return sizes
 
 
-def _is_setting(symbol: Symbol, held: Collection[str]) -> bool:
-    """Whether an integer that no array and no grid depends on is small, or nobody knows."""
-    return symbol.value < LEAST_SIZE if symbol.value is not None else bool(held)
+def _is_setting(
+    symbol: Symbol, scalar: Scalar, bounds: Sequence[Bound], held: Collection[str]
+) -> bool:
+    """Whether an integer that no array and no grid depends on is small; where nobody knows its
+    value or any array's size, whether it is a struct's and no parameter of its own."""
+    if symbol.value is not None:
+        return symbol.value < LEAST_SIZE
+    return bool(held) or not any(
+        scalar.name == one.name for b in bounds for one in b.signature.parameters
+    )
 
 
 def _once(bounds: Sequence[Bound], name: str) -> bool:

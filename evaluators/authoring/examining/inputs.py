@@ -16,7 +16,7 @@ FEW = 16
 """Elements of an output that are no sample yet."""
 NEARLY = 1e-3
 """Outputs whose standard deviation is so small beside their size are nearly the same."""
-MOSTLY = 0.999
+MOSTLY = 0.99
 """Of the elements that have one and the same value."""
 
 

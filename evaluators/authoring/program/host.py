@@ -38,13 +38,15 @@ class Declared:
 class Frame:
     """A place in a function that runs, and the frame that called it.
 
-    call: the call's node in the caller, whose arguments are the function's parameters.
+    call: the call's node in the caller, whose arguments are the function's parameters. inline:
+    whether the function only returns an expression, so that its parameters are no names of sizes.
     """
 
     function: Item
     at: int
     caller: "Frame | None" = None
     call: Node | None = None
+    inline: bool = False
 
     @property
     def key(self) -> str:

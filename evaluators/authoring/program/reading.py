@@ -195,11 +195,9 @@ class Reader:
             return self.term(given[0], frame, depth) if given else Unknown(node_text(node))
         if name in ("ceil", "ceilf", "floor", "floorf") and len(given) == 1:
             return _rounded(self.term(given[0], frame, depth), name)
-        if name in self.host.functions:
-            return self._inlined(node, frame, depth)
         if (made := self.host.expanded(name, [node_text(one) for one in given])) is not None:
             return self.term(made, frame, depth)
-        if name in self.host.device:
+        if name in self.host.functions or name in self.host.device:
             return self._inlined(node, frame, depth)
         if name in _FUNCTIONS:
             return op(_FUNCTIONS[name], *(self.term(one, frame, depth) for one in given))
@@ -213,7 +211,7 @@ class Reader:
         body = function.node.child_by_field_name("body")
         kids = [one for one in body.named_children if one.type != "comment"] if body else []
         if len(kids) == 1 and kids[0].type == "return_statement" and kids[0].named_children:
-            inner = Frame(function, kids[0].start_byte, frame, call)
+            inner = Frame(function, kids[0].start_byte, frame, call, inline=True)
             return self.term(kids[0].named_children[0], inner, depth)
         return Unknown(node_text(call))
 
@@ -251,6 +249,8 @@ class Reader:
         if place >= 0:
             if (up := self.host.passed(frame, place)) is not None:
                 inner = self.term(*up, depth)
+                if frame.inline:
+                    return inner
                 return self._known(name, inner, self.host.type_of(frame, name), code=False)
             return self._symbol(name, None, self.host.type_of(frame, name), code=False)
         if name in self.host.globals:
