@@ -64,21 +64,29 @@ def _written(one: Argument, names: Mapping[str, str]) -> str:
 # --- what may be tuned --------------------------------------------------------------------------
 
 _THREADS = (64, 128, 256, 512)
-_TILES = (8, 16, 32)
+_MOST_THREADS = 1024
 
 
 def tunable(bounds: Sequence[Bound], sizes: Sizes, code: str) -> dict[str, list[int]]:
-    """Block sizes that the code follows: a macro of its own that sizes its arrays, or any number
-    where the kernels have no LDS and no bounds."""
+    """Sizes of blocks that the code follows: macros or template arguments of its own, halved and
+    doubled; any usual number where the kernels have no arrays in LDS, no lanes and no bounds."""
     free = not re.search(r"(?<!extern )__shared__|__launch_bounds__|_sync\b|__shfl", code)
+    alone = all(bound.block[1:] == (Num(1), Num(1)) for bound in bounds)
+    own = {t.name for b in bounds for t in b.templates if isinstance(t, Sym)} | sizes.gone
     found = {}
     for name, value in sizes.params.items():
-        alone = all(bound.block[1:] == (Num(1), Num(1)) for bound in bounds)
-        own = any(Sym(name) in bound.block for bound in bounds)
-        if own and alone and (free or name in _template_values(bounds)) and value in _THREADS:
+        if not any(Sym(name) in bound.block for bound in bounds):
+            continue
+        if alone and (free or name in own) and value in _THREADS:
             found[name] = [*_THREADS]
+        elif name in own:
+            values = [value // 2, value, 2 * value]
+            found[name] = [v for v in values if v and _threads(bounds, sizes, name, v)]
     return found
 
 
-def _template_values(bounds: Sequence[Bound]) -> set[str]:
-    return {t.name for b in bounds for t in b.templates if isinstance(t, Sym)}
+def _threads(bounds: Sequence[Bound], sizes: Sizes, name: str, value: int) -> bool:
+    """Whether no block has more threads than a device takes, with that value of a parameter."""
+    known = {**sizes.values(), name: value}
+    counts = [terms.value(terms.product([*bound.block]), known) for bound in bounds]
+    return all(count is not None and count <= _MOST_THREADS for count in counts)

@@ -14,7 +14,6 @@ from evaluators.authoring.examining.runs import error
 from evaluators.authoring.examining.shapes import look_at_shapes
 from evaluators.authoring.examining.tolerance import look_at_tolerance
 from evaluators.tasks.arguments import TaskError
-from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 
 TASK = """
