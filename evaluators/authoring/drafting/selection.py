@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from evaluators.authoring.program.arguments import pointers
 from evaluators.authoring.program.binding import Binder
+from evaluators.authoring.program.circumstances import is_reached
 from evaluators.authoring.program.host import Host
 from evaluators.authoring.program.launches import Call
+from evaluators.authoring.program.reading import Reader
 from evaluators.tasks.arguments import TaskError
 
 
@@ -22,7 +24,8 @@ def chosen_calls(
         if name not in host.kernels:
             known = ", ".join(host.kernels)
             raise TaskError(f"{source}: has no kernel {name!r}: its kernels are {known}")
-    launched = [one for one in calls if one.kernel in host.kernels]
+    reader = Reader(host)
+    launched = [one for one in calls if one.kernel in host.kernels and is_reached(one, reader)]
     names = list(wanted) or list(dict.fromkeys(one.kernel for one in launched)) or [*host.kernels]
     if len(names) > 1 and not wanted and not _belong_together(host, launched):
         raise TaskError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from evaluators.authoring.drafting.merging import LEAST_SIZE, gather, name_literals
 from evaluators.authoring.drafting.rewriting import all_terms, extents, names_in, rewrite, values_of
+from evaluators.authoring.program import terms
 from evaluators.authoring.program.arguments import Argument, Bound, Scalar, Struct, scalars
 from evaluators.authoring.program.elements import FLOATING
 from evaluators.authoring.program.reading import Reader, Symbol
@@ -47,6 +48,7 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
 
     code_words: all names that the device code uses.
     """
+    _drop_settled(bounds)
     gather(bounds, reader)
     name_literals(bounds, reader)
     sizes = Sizes()
@@ -84,6 +86,16 @@ def classify(bounds: Sequence[Bound], reader: Reader, code_words: Collection[str
     _literal_attributes(bounds, sizes)
     rewrite(bounds, lambda t: Sym(renamed.get(t.name, t.name)) if isinstance(t, Sym) else t)
     return sizes
+
+
+def _drop_settled(bounds: Sequence[Bound]) -> None:
+    """Conditions on what no array, grid or argument depends on: the program's own choices."""
+    asked = [bound.when for bound in bounds]
+    for bound in bounds:
+        bound.when = None
+    others = set(names_in(all_terms(bounds)))
+    for bound, when in zip(bounds, asked, strict=True):
+        bound.when = when if when is not None and set(terms.names(when)) & others else None
 
 
 def _is_setting(

@@ -270,6 +270,8 @@ def _step(step: Step) -> Iterator[str]:
     if bound.lds_bytes != Num(0):
         yield f'    lds_bytes: "{terms.written(bound.lds_bytes)}"'
     yield f"    args: [{', '.join(map(_bare, step.arguments))}]"
+    if bound.cooperative:
+        yield "    cooperative: true"
     if bound.when is not None:
         yield f'    when: "{terms.written(bound.when)}"'
     if bound.repeat is not None:

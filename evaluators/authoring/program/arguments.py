@@ -66,6 +66,7 @@ class Bound:
     repeat: tuple[str, Term] | None = None
     unread: list[str] = field(default_factory=list)
     guessed: bool = False
+    cooperative: bool = False
 
 
 def pointers(arguments: Sequence[Argument]) -> Iterator[Pointer]:

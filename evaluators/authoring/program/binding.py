@@ -1,6 +1,5 @@
 """Launches with what each parameter of their kernels is given: memory, a scalar, a struct."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from evaluators.authoring.program import terms
@@ -15,11 +14,12 @@ from evaluators.authoring.program.arguments import (
     scalars,
 )
 from evaluators.authoring.program.buffers import Buffers, Memory, fields_of
+from evaluators.authoring.program.circumstances import tell_circumstances
 from evaluators.authoring.program.cpp import Node, node_text, parsed_expression
 from evaluators.authoring.program.elements import DTYPES, dtype_bytes, element
 from evaluators.authoring.program.host import Frame, Host
 from evaluators.authoring.program.items import arguments_of
-from evaluators.authoring.program.launches import Call, loop_variables
+from evaluators.authoring.program.launches import Call
 from evaluators.authoring.program.reading import Dim, Reader
 from evaluators.authoring.program.signature import Parameter, Signature, signature_of
 from evaluators.authoring.program.terms import Num, SizeOf, Term, Unknown
@@ -32,6 +32,7 @@ class Binder:
         self.host = host
         self.reader = Reader(host)
         self.buffers = Buffers(self.reader)
+        self.offsets: list[str] = []
 
     def bound(self, call: Call) -> Bound:
         signature = self.signature(call.kernel)
@@ -53,9 +54,15 @@ class Binder:
             block=_sized_dim(self, read[1]),
             lds_bytes=lds,
             arguments=arguments,
+            cooperative=call.cooperative,
         )
+        made.unread += [
+            f"{name}: is passed with an offset, which front matter can't say"
+            for name in self.offsets
+        ]
+        self.offsets.clear()
         made.templates = self._templates(call, frame, signature, arguments)
-        self._circumstances(made, call, frame)
+        tell_circumstances(made, call, frame, self.reader)
         if len(call.given) != len(signature.parameters):
             made.unread.append(
                 f"{signature.item.name} takes {len(signature.parameters)} arguments, the launch "
@@ -121,6 +128,8 @@ class Binder:
         self, parameter: Parameter, node: Node, frame: Frame, call: Call, signature: Signature
     ) -> Argument:
         memory = self.buffers.of(node, frame)
+        if node.type == "binary_expression":
+            self.offsets.append(parameter.name)
         if memory.elements is not None:
             memory.elements = self.sized(memory.elements)
         aliases = self._aliases(signature, call.templates, ((parameter, memory),))
@@ -174,7 +183,7 @@ class Binder:
         found = dict(self.host.aliases)
         for (kind, name, default), text in zip(signature.templates, given, strict=False):
             if kind == "typename":
-                found[name] = text or default
+                found[name] = self._word(text) or default
         for parameter, memory in pairs:
             if any(name == parameter.type for _, name, _ in signature.templates):
                 found.setdefault(parameter.type, memory.type)
@@ -190,16 +199,16 @@ class Binder:
                 node = parsed_expression(text) if kind != "typename" else None
                 term = self.sized(self.reader.term(node, frame)) if node is not None else None
                 known = term is not None and not terms.unknown(term)
-                made.append(term if known and term is not None else self._type_word(text, frame))
+                made.append(term if known and term is not None else self._word(text))
             elif (word := _deduced(name, arguments)) is not None:
                 made.append(word)
             else:
                 break  # the rest have defaults
         return made
 
-    def _type_word(self, text: str, frame: Frame) -> str:
+    def _word(self, text: str) -> str:
         """A type of the host function's own template stands for what its call gives it."""
-        return text.strip()
+        return self.host.template_words.get(text.strip(), text.strip())
 
     def _free(self, parameter: Parameter, signature: Signature) -> Argument:
         of = element(parameter.type, self._aliases(signature, (), ()))
@@ -214,48 +223,6 @@ class Binder:
             if declared
             else Opaque(parameter.name, parameter.type)
         )
-
-    def _circumstances(self, made: Bound, call: Call, frame: Frame) -> None:
-        """Loops and conditions round the launch."""
-        line = self.host.program.line(call.at)
-        used = set(re.findall(r"[A-Za-z_]\w*", " ".join((*call.dims, *call.given))))
-        turning = [loop for loop in call.loops if loop_variables(loop) & used]
-        if len(turning) == 1 and (counted := self._count(turning[0], frame)) is not None:
-            made.repeat = counted
-        elif turning:
-            names = sorted(set().union(*map(loop_variables, turning)) & used)
-            made.unread.append(
-                f"the launch in line {line} stands in a loop over {', '.join(names)}: write its "
-                "passes as launches with when, or with repeat"
-            )
-        for text in call.conditions:
-            node = parsed_expression(text)
-            term = self.reader.term(node, frame) if node is not None else Unknown(text)
-            if terms.unknown(term):
-                made.unread.append(
-                    f"the launch in line {line} is made where {' '.join(text.split())}: say so "
-                    "with when, if a workload may be otherwise"
-                )
-            elif not isinstance(term, Num):
-                made.when = term if made.when is None else terms.op("and", made.when, term)
-
-    def _count(self, loop: Node, frame: Frame) -> tuple[str, Term] | None:
-        """for (int i = 0; i < n; ++i): i and n."""
-        first, condition = (loop.child_by_field_name(f) for f in ("initializer", "condition"))
-        update = loop.child_by_field_name("update")
-        if first is None or condition is None or update is None:
-            return None
-        begins = re.fullmatch(r"[\w:\s]*?(\w+)\s*=\s*0\s*;?", node_text(first).strip())
-        if begins is None or not re.fullmatch(
-            rf"(\+\+{begins[1]}|{begins[1]}\+\+)", node_text(update).strip()
-        ):
-            return None
-        ends = re.fullmatch(rf"{begins[1]}\s*<\s*(.+)", node_text(condition).strip(), re.DOTALL)
-        node = parsed_expression(ends[1]) if ends else None
-        if node is None:
-            return None
-        count = self.reader.term(node, frame)
-        return None if terms.unknown(count) else (begins[1], count)
 
 
 def _lanes(type_text: str) -> list[tuple[str, str]]:

@@ -96,13 +96,10 @@ class Buffers:
                 return node.child_by_field_name("value")
             case "binary_expression":
                 return node.child_by_field_name("left")
-            case "field_expression":
-                base = node.child_by_field_name("argument")
-                return base if base is not None and base.type != "this" else None
             case "call_expression":
                 function = node.child_by_field_name("function")
                 if function is not None and function.type == "field_expression":
-                    return function
+                    return function.child_by_field_name("argument")
                 name = node_text(function).split("<")[0].split("::")[-1] if function else ""
                 given = arguments_of(node)
                 return given[0] if name in _UNWRAPPING and given else None
@@ -149,8 +146,16 @@ class Buffers:
         key, name, where = self.root(node, frame)
         memory = self.found.setdefault(key, Memory(key, name))
         if not memory.type:
-            memory.type = bare_type(self.host.type_of(where, name))
+            memory.type = bare_type(self._type_of(name, where))
         return memory
+
+    def _type_of(self, name: str, frame: Frame) -> str:
+        """Of a variable, or of a struct's field: data.x, data->x."""
+        base, _, own = re.sub(r"->", ".", name).rpartition(".")
+        if not base:
+            return self.host.type_of(frame, name)
+        kind = bare_type(self.host.type_of(frame, base.split(".")[0]))
+        return next((of for of, field in fields_of(self.host, kind) if field == own), "")
 
     def _elements(self, size: Node, frame: Frame, memory: Memory) -> Term:
         """Of the memory's type, from a number of bytes."""
@@ -179,7 +184,7 @@ class Buffers:
     def _held(self, memory: Memory, name: str, frame: Frame) -> None:
         """Memory of a class that allocates: Buffer<float> x(n)."""
         found = self.host.local(frame, name) or self.host.globals.get(name)
-        kind = self.host.type_of(frame, name)
+        kind = self._type_of(name, frame)
         memory.type = memory.type or bare_type(kind)
         if found is None or not found.values or "*" in found.type:
             return

@@ -15,6 +15,7 @@ from evaluators.authoring.program.items import (
     parameter_names,
     parameter_types,
     parts_of,
+    template_names,
 )
 
 DEEPEST = 8
@@ -92,9 +93,23 @@ class Host:
             kind = node.child_by_field_name("type")
             if kind is not None and item.names:
                 found[item.name] = node_text(kind)
+        found |= self.template_words
         for macro in self.macros.values():
             if macro.parameters is None and re.fullmatch(r"[A-Za-z_][\w ]*", macro.body):
                 found.setdefault(macro.name, macro.body)
+        return found
+
+    @cached_property
+    def template_words(self) -> dict[str, str]:
+        """What a host function's template parameters are where it is called: T is float."""
+        found: dict[str, str] = {}
+        callers = [one.node for one in self.functions.values()]
+        for function in self.functions.values():
+            names = template_names(function.node)
+            for name, call in (pair for node in callers for pair in calls(node)):
+                if names and name == function.name:
+                    for own, text in zip(names, _given_types(call), strict=False):
+                        found.setdefault(own, text)
         return found
 
     def frames(self, function: Item, at: int, depth: int = 0) -> list[Frame]:
@@ -222,6 +237,15 @@ def _of_declaration(program: Program, node: Node) -> Iterator[Declared]:
             parsed = [parsed_expression(node_text(kid)) for kid in kids]
             values = tuple(one for one in parsed if one is not None)
         yield Declared(name, f"{head} {'*' * stars}".strip(), values, one.end_byte, braced)
+
+
+def _given_types(call: Node) -> list[str]:
+    """What stands between < and > of a call."""
+    function = call.child_by_field_name("function")
+    listed = function.child_by_field_name("arguments") if function is not None else None
+    if listed is None or listed.type != "template_argument_list":
+        return []
+    return [node_text(one) for one in listed.named_children]
 
 
 def _stars(node: Node | None) -> int:

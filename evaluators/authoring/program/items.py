@@ -191,6 +191,22 @@ def declared(node: Node) -> str:
     return _declared(node)
 
 
+def template_nodes(function: Node) -> list[Node]:
+    """The parameters of the template that a function or kernel is."""
+    head = function.parent
+    listed = (
+        head.child_by_field_name("parameters")
+        if head is not None and head.type == "template_declaration"
+        else None
+    )
+    return list(listed.named_children) if listed is not None else []
+
+
+def template_names(function: Node) -> list[str]:
+    texts = [node_text(one).partition("=")[0].split() for one in template_nodes(function)]
+    return [words[-1].lstrip(".") for words in texts if words]
+
+
 def words(program: Program, start: int, end: int) -> set[str]:
     """Every name that stands in code[start:end], in directives too."""
     return {found.decode() for found in WORD.findall(program.code[start:end])}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluators.authoring.program.cpp import (
     Node,
@@ -17,6 +17,7 @@ from evaluators.authoring.program.host import Frame, Host
 from evaluators.authoring.program.items import Item, declared
 
 _MACRO_LAUNCH = re.compile(rb"\bhipLaunchKernelGGL\s*(?=\()")
+_ARRAY_LAUNCH = re.compile(rb"\b(?:hip|cuda)Launch(Cooperative)?Kernel\s*(?=\()")
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
 
@@ -35,13 +36,15 @@ class Call:
     frame: Frame | None
     loops: tuple[Node, ...] = ()
     conditions: tuple[str, ...] = ()
+    cooperative: bool = False
 
 
 def calls_of(host: Host) -> list[Call]:
     """In the order of the text."""
     program = host.program
     found = [*_by_chevrons(program), *_by_macro(program)]
-    return [_placed(host, *one) for one in sorted(found, key=lambda one: one[4])]
+    made = [_placed(host, *one) for one in found] + [*_by_array(host)]
+    return sorted(made, key=lambda one: one.at)
 
 
 _Raw = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], int]
@@ -75,6 +78,29 @@ def _by_macro(program: Program) -> Iterator[_Raw]:
         name, templates = _launched(kernel.encode(), len(kernel.encode()))
         if name:
             yield name, templates, parts[1:5], parts[5:], found.start()
+
+
+def _by_array(host: Host) -> Iterator[Call]:
+    """hipLaunchKernel(kernel, grid, block, arguments, LDS bytes, stream), cooperative or not, with
+    an array of pointers to the arguments."""
+    program = host.program
+    for found in _ARRAY_LAUNCH.finditer(program.code):
+        parts = _texts(program, found.end() + 1, closing(program.code, found.end()) - 1)
+        if len(parts) < 4:
+            continue
+        kernel = re.sub(r"^(?:\([^()]*\)|reinterpret_cast<[^>]*>\()", "", parts[0]).strip("()& ")
+        name, templates = _launched(kernel.encode(), len(kernel.encode()))
+        dims = (parts[1], parts[2], *parts[4:6])
+        call = _placed(host, name, templates, dims, (), found.start())
+        held = host.local(call.frame, parts[3].strip()) if call.frame is not None else None
+        if held is not None:
+            given = tuple(_pointed(node_text(one)) for one in held.values)
+            yield replace(call, given=given, cooperative=found[1] is not None)
+
+
+def _pointed(text: str) -> str:
+    """x of &x, also behind a cast."""
+    return re.sub(r"^(?:\([^()]*\)|\w+_cast<[^>]*>\()?\s*&?\s*", "", text).rstrip(") ")
 
 
 def _texts(program: Program, start: int, end: int) -> tuple[str, ...]:

@@ -262,7 +262,8 @@ class Reader:
             inner = self.term(body, frame, depth) if body is not None else Unknown(name)
             decimal = body is not None and self.floating(body, frame)
             return self._known(name, inner, "double" if decimal else "int", code=True)
-        return Unknown(name)
+        given = parsed_expression(self.host.template_words.get(name, ""))
+        return self.term(given, frame, depth) if given is not None else Unknown(name)
 
     def _known(self, name: str, inner: Term, type_text: str, *, code: bool) -> Term:
         """A number, or what only a run tells, is a symbol; what is made of others is those."""

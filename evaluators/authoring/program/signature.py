@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from evaluators.authoring.program.accesses import accesses
 from evaluators.authoring.program.cpp import Program
 from evaluators.authoring.program.elements import bare_type
-from evaluators.authoring.program.items import Item, declared, parameter_nodes, without_default
+from evaluators.authoring.program.items import (
+    Item,
+    declared,
+    parameter_nodes,
+    template_nodes,
+    without_default,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +68,7 @@ def _type_text(text: str, name: str) -> str:
 
 
 def _templates(program: Program, item: Item) -> Iterator[tuple[str, str, str]]:
-    head = item.node.parent
-    if head is None or head.type != "template_declaration":
-        return
-    listed = head.child_by_field_name("parameters")
-    for one in listed.named_children if listed is not None else ():
+    for one in template_nodes(item.node):
         text = program.text(one).strip()
         left, _, default = text.partition("=")
         parted = left.split()

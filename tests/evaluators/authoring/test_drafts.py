@@ -356,3 +356,91 @@ def test_sizes_are_followed_through_host_code(before: str, body: str, grid: str)
     assert launch is not None and terms.written(launch.grid[0]) == grid
     assert [terms.written(one) for one in made.arrays[0].shape] == ["n"]
     assert not made.says
+
+
+STYLES = {
+    "a template of the host": """
+template <typename T, int B> __global__ void k(const T* x, T* y, int n) {
+    int i = blockIdx.x * B + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+template <typename T, int B> void run(int n) {
+    T *x, *y;
+    hipMalloc(&x, n * sizeof(T));
+    hipMalloc(&y, n * sizeof(T));
+    k<T, B><<<(n + B - 1) / B, B>>>(x, y, n);
+}
+int main() { run<double, 128>(5000); }
+""",
+    "an array of arguments": """
+__global__ void k(const double* x, double* y, int n) {
+    for (int i = threadIdx.x; i < n; i += 128) y[i] = x[i];
+}
+int main() {
+    int n = 5000;
+    double *x, *y;
+    hipMalloc(&x, n * sizeof(double));
+    hipMalloc(&y, n * sizeof(double));
+    void* args[] = {&x, (void*)&y, &n};
+    hipLaunchCooperativeKernel((void*)k, dim3((n + 127) / 128), dim3(128), args, 0, nullptr);
+}
+""",
+    "pointers in a struct": """
+struct Data { double* x; double* y; int n; };
+__global__ void k(const double* x, double* y, int n) {
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+int main() {
+    const int n = 5000;
+    Data data;
+    cudaMalloc((void**)&data.x, n * sizeof(double));
+    cudaMalloc((void**)&data.y, n * sizeof(double));
+    k<<<(n + 127) / 128, 128>>>(data.x, data.y, n);
+}
+""",
+    "a choice that the program makes": """
+template <int B> __global__ void k(const double* x, double* y, int n) {
+    int i = blockIdx.x * B + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+int main() {
+    const int n = 5000;
+    int size = 128;
+    double *x, *y;
+    cudaMalloc(&x, n * sizeof(double));
+    cudaMalloc(&y, n * sizeof(double));
+    if (size == 64) {
+        k<64><<<(n + 63) / 64, 64>>>(x, y, n);
+    } else {
+        k<128><<<(n + 127) / 128, 128>>>(x, y, n);
+    }
+}
+""",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_styles_of_programs(style: str) -> None:
+    made = draft(STYLES[style], "k.hip")
+    assert made.sizes.dims == {"n": 5000} and not made.says and not made.sizes.attributes
+    shapes = [(one.role, one.name, one.dtype, one.shape) for one in made.arrays]
+    assert shapes == [
+        ("in", "x", "float64", [terms.Sym("n")]),
+        ("out", "y", "float64", [terms.Sym("n")]),
+    ]
+    (launch,) = (one.bound for one in made.steps)
+    assert launch is not None and launch.when is None
+    known = made.sizes.values()
+    assert terms.value(launch.block[0], known) == 128
+    assert terms.value(launch.grid[0], known) == 40
+    assert launch.cooperative == (style == "an array of arguments")
+
+
+def test_what_front_matter_can_not_say_is_left_to_a_person() -> None:
+    text = HOST.format(
+        before="",
+        body="int n = 512; float* y; hipMalloc(&y, 4 * n); k<<<n, 64>>>(y + 16, n, 2);",
+    )
+    (said,) = draft(text, "k.hip").says
+    assert said == "y: is passed with an offset, which front matter can't say"
