@@ -16,7 +16,7 @@ import numpy as np
 
 from evaluators.checks.gpu_work import ENTRIES, FIELDS, JOB_BYTES, Work, launch
 from evaluators.device import Compiled, Compiler, Device
-from evaluators.device_info import BackendMissing, DeviceFault
+from evaluators.device_info import BackendMissing, DeviceFault, target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
@@ -69,7 +69,7 @@ def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
     try:
         kernel = parse_kernel(path.read_text())
         plans = [
-            kernel.plan(task, w.dims)
+            kernel.plan(task, w, target_of(backend))
             for suite in task.suites
             for w in task.workloads(suite, backend)
         ]

@@ -5,8 +5,9 @@ import secrets
 from collections.abc import Mapping
 
 from evaluators.checks.gpu_work import NOISE, Source, Work
-from evaluators.checks.region import SCRATCH_POISON, Region, Span
+from evaluators.checks.region import Region, Span
 from evaluators.device import Buffer
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
 Secret = bytes
@@ -25,8 +26,9 @@ def key_of(secret: Secret, name: str) -> int:
 class Placing:
     """Inputs, poison and guards of a task's regions: placed, and later compared."""
 
-    def __init__(self, task: Task) -> None:
-        self._sources = {a.name: Source.of(a) for a in task.arguments if a.role != "out"}
+    def __init__(self, task: Task, workload: Workload) -> None:
+        arguments, env = task.on(workload).arguments, workload.env
+        self._sources = {a.name: Source.of(a, env) for a in arguments if a.role != "out"}
 
     def place(
         self, work: Work, region: Region, base: Buffer, secret: Secret, *, stale: bool = False
@@ -40,8 +42,7 @@ class Placing:
                 source = self._sources[span.name]
                 work.draw(buffer, source, _count(span), key_of(secret, span.name))
             elif not stale:
-                scratch = span.dtype.itemsize == 1 and span.dtype.kind == "u"
-                work.fill(buffer, SCRATCH_POISON if scratch else span.poison)
+                work.fill(buffer, span.poison)
 
     def inspect(
         self, work: Work, region: Region, base: Buffer, secret: Secret, *, slot: int

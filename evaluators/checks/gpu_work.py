@@ -4,6 +4,7 @@ import struct
 from dataclasses import dataclass
 
 from evaluators.device import Buffer
+from evaluators.expression import Env
 from evaluators.kernel.plan import LaunchStep, Step
 from evaluators.tasks.arguments import Argument
 
@@ -31,19 +32,19 @@ class Source:
     offset: float = 0.0
 
     @classmethod
-    def of(cls, argument: Argument) -> "Source":
+    def of(cls, argument: Argument, env: Env) -> "Source":
         """As its Distribution says."""
         drawn = argument.distribution
-        p = drawn.parameters
+        p = drawn.given(env)
         match drawn.kind:
             case "normal":
-                kind, scale, offset = _NORMAL, p.get("scale", 1.0), p.get("mean", 0.0)
+                kind, scale, offset = _NORMAL, p["scale"], p["mean"]
             case "uniform":
-                kind, offset = _UNIFORM, p.get("low", 0.0)
-                scale = p.get("high", 1.0) - offset
+                kind, offset = _UNIFORM, p["low"]
+                scale = p["high"] - offset
             case "integers":
-                kind, offset = _INTEGERS, int(p.get("low", 0))
-                scale = int(p.get("high", 2)) - offset
+                kind, offset = _INTEGERS, p["low"]
+                scale = p["high"] - offset
             case _:
                 kind, scale, offset = _CONSTANT, 0.0, float(drawn.kind == "ones")
         through = _EXACT if drawn.through is None else TYPES.index(drawn.through)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from evaluators.expression import Expression
-from evaluators.kernel.planner import holds
+from evaluators.device_info import target_of
+from evaluators.expression import Env, Expression
+from evaluators.kernel.planner import env_for, holds, specialised
 from evaluators.kernel.source import KernelSource
-from evaluators.tasks.arguments import SUITES
+from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.task import Task
 
 
@@ -19,8 +20,8 @@ class Build:
     """
 
     variant: int | None
-    specialised: Mapping[str, int]
-    defines: Mapping[str, int]
+    specialised: Mapping[str, int | str]
+    defines: Mapping[str, int | str]
 
 
 def builds_of(kernel: KernelSource, task: Task, backend: str) -> tuple[Build, ...]:
@@ -28,21 +29,22 @@ def builds_of(kernel: KernelSource, task: Task, backend: str) -> tuple[Build, ..
 
     Raises Rejected(INVALID): a shape that the file can't be planned on.
     """
-    found: dict[tuple[int | None, tuple[tuple[str, int], ...]], Build] = {}
-    for dims in _shapes(task, backend):
-        kernel.plan(task, dims)
-        variant = chosen_variant(kernel, dims)
-        specialised = {name: dims[name] for name in kernel.specialize}
-        key = variant, tuple(sorted(specialised.items()))
-        defines = dict(sorted({**kernel.params_for(dims), **specialised}.items()))
-        found.setdefault(key, Build(variant=variant, specialised=specialised, defines=defines))
+    found: dict[tuple[int | None, tuple[tuple[str, int | str], ...]], Build] = {}
+    target = target_of(backend)
+    for workload in _shapes(task, backend):
+        kernel.plan(task, workload, target)
+        variant = chosen_variant(kernel, env_for(workload, target))
+        compiled_in = specialised(kernel.front, task, workload)
+        key = variant, tuple(sorted(compiled_in.items()))
+        defines = dict(sorted({**kernel.params_for(workload, target), **compiled_in}.items()))
+        found.setdefault(key, Build(variant=variant, specialised=compiled_in, defines=defines))
     return tuple(found.values())
 
 
-def chosen_variant(kernel: KernelSource, dims: Mapping[str, int]) -> int | None:
+def chosen_variant(kernel: KernelSource, env: Env) -> int | None:
     """The number of the first variant whose condition holds; see planner.params_for."""
     for number, variant in enumerate(kernel.variants):
-        if holds(variant.when, {**dims, **kernel.params}, variant.line):
+        if holds(variant.when, {**env, **kernel.params}, variant.line):
             return number
     return None
 
@@ -52,7 +54,6 @@ def conditions(kernel: KernelSource) -> tuple[Expression, ...]:
     return tuple(variant.when for variant in kernel.variants)
 
 
-def _shapes(task: Task, backend: str) -> Iterator[Mapping[str, int]]:
+def _shapes(task: Task, backend: str) -> Iterator[Workload]:
     for suite in SUITES:
-        for workload in task.workloads(suite, backend):
-            yield workload.dims
+        yield from task.workloads(suite, backend)

@@ -7,11 +7,12 @@ from functools import cache
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
 from evaluators.kernel.front_matter import FrontMatter
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
-from operators.catalog.structure import Kind, structure, tests
+from operators.catalog.structure import Kind, structure
 
 Params = Mapping[str, int]
 
@@ -141,8 +142,9 @@ def remember(task: Task, known: Families) -> None:
 def _fits(source: KernelSource, task: Task) -> bool:
     """Whether the file's own names leave the task's alone."""
     try:
-        for workload in tests(task):
-            source.plan(task, workload.dims)
+        for backend, workloads in task.suites["tests"].items():
+            for workload in workloads:
+                source.plan(task, workload, target_of(backend))
     except Rejected:
         return False
     return True

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from evaluators.device_info import target_of
 from evaluators.export.header import cpp_header, header_name
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
 from evaluators.kernel.plan import LaunchStep, Plan, Scalar, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
-from evaluators.tasks.arguments import SUITES
+from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families
@@ -109,7 +110,8 @@ def recorded(
 
 def planned(task: Task, source: KernelSource, dims: Mapping[str, int]) -> list[str]:
     """The same by the evaluator's plan."""
-    plan = source.plan(task, dims)
+    workload = Workload(dims=dims, suite="tests")
+    plan = source.plan(task, workload, target_of("hip"))
     places = {a.name: 4096 * (i + 1) for i, a in enumerate(task.arguments)}
     at = 0x100000
     for name, nbytes in plan.scratch.items():
@@ -174,7 +176,7 @@ COMPILED = ["everything", "softmax"]
 @pytest.mark.parametrize("name", COMPILED)
 def test_device_code_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None:
     task, source = KERNELS[name]
-    plan = source.plan(task, task.workloads("benchmarks", "hip")[0].dims)
+    plan = source.plan(task, task.workloads("benchmarks", "hip")[0], target_of("hip"))
     text = cpp_header(source, task, "hip")
     own = header_name(source, task)
     entries = dict.fromkeys(step.entry for step in plan.launches)

@@ -16,7 +16,7 @@ from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.memory import Arena
-from evaluators.device_info import BackendMissing
+from evaluators.device_info import BackendMissing, target_of
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
@@ -215,7 +215,7 @@ def reference(folder: Path) -> Any:
     source, compiled = compile_kernel(task.naive, task, compiler, "hip")
     errors: dict[str, float] = {}
     for workload in task.workloads("benchmarks", "hip"):
-        plan = source.plan(task, workload.dims)
+        plan = source.plan(task, workload, target_of("hip"))
         arena = Arena(task, [workload], [plan])
         with device.open(compiled, memory_bytes=arena.nbytes) as session:
             (memory,) = arena.in_turn(session, [workload], [plan], np.random.default_rng(0))

@@ -239,7 +239,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
     static const KsLaunch *launch;
 
     template <size_t... I> static void pass(KsSequence<I...>) {
-        kernel(ks_argument<P>(launch, I)...);
+        kernel(ks_argument<P>(launch, ks_word<P...>(I))...);
     }
     static void call() { pass(typename KsCount<sizeof...(P)>::type()); }
 
