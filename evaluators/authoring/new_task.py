@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evaluators.authoring.drafting.draft import draft
 from evaluators.authoring.drafting.writing import files
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.arguments import SUITES, TaskError
@@ -70,9 +71,9 @@ def _troubles(folder: Path) -> list[str]:
         task = load_task(folder)
         kernel = parse_kernel(task.naive)
         for suite in SUITES:
-            for shapes in task.suites[suite].values():
+            for key, shapes in task.suites[suite].items():
                 for workload in shapes:
-                    kernel.plan(task, workload.dims)
+                    kernel.plan(task, workload, target_of("hip" if key == "default" else key))
     except TaskError as error:
         return [f"{error}"]
     except Rejected as rejected:

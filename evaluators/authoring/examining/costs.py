@@ -72,7 +72,7 @@ def needs(task: Task, backend: str) -> list[Need]:
 
 
 def _work(task: Task, workload: Workload) -> float:
-    flops = float(task.flops.evaluate(workload.dims)) if task.flops is not None else 0.0
+    flops = float(task.flops.evaluate(workload.env)) if task.flops is not None else 0.0
     return max(flops, float(task.nbytes(workload)), 1.0)
 
 
@@ -121,8 +121,8 @@ def look_at_launches(task: Task) -> Iterator[Finding]:
     """Benchmarks of GPUs that are over before a launch is."""
     small = []
     for workload in task.workloads("benchmarks", "hip"):
-        moved = float(task.bytes.evaluate(workload.dims)) if task.bytes else task.nbytes(workload)
-        flops = float(task.flops.evaluate(workload.dims)) if task.flops else 0.0
+        moved = float(task.bytes.evaluate(workload.env)) if task.bytes else task.nbytes(workload)
+        flops = float(task.flops.evaluate(workload.env)) if task.flops else 0.0
         least_us = 1e6 * max(moved / GPU_BYTES_PER_S, flops / GPU_FLOPS)
         if least_us < LAUNCH_US / 4:
             small.append((workload.label, least_us))

@@ -26,6 +26,7 @@ from evaluators.checks.shapes import derived_shapes
 from evaluators.device import backend, times
 from evaluators.evaluate import compile_kernel, evaluate_file, opened
 from evaluators.evaluation import Evaluation, Rejected
+from evaluators.kernel.seeds import naive_of, seeds_for
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.tasks.arguments import TaskError, Workload
@@ -75,12 +76,12 @@ def examine(
         made.findings.append(wrong("reference", str(problem)))
         return made
     watching("the seeds")
-    for name in task.seeds:
+    for name in seeds_for(task, backend_name):
         found, evaluation = _seed(task, name, backend_name)
         made.findings += found
         if evaluation is None or not evaluation.passed:
             return made
-        if task.seeds[name] == task.naive and times(backend_name):
+        if task.seeds[name] == naive_of(task, backend_name) and times(backend_name):
             made.findings += look_at_light(task, evaluation.speed_of_light)
     _on_device(task, backend_name, tests, most, made, watching)
     watching("memory and time")
@@ -107,7 +108,7 @@ def _seed(task: Task, name: str, backend_name: str) -> tuple[list[Finding], Eval
     if not evaluation.passed:
         return [wrong(SEEDS, f"{path} is {evaluation.status}: {evaluation.reason}")], evaluation
     speed = "" if evaluation.speedup is None else f", {evaluation.speedup:.2f}x the naive seed"
-    of = "" if task.seeds[name] == task.naive else speed
+    of = "" if task.seeds[name] == naive_of(task, backend_name) else speed
     return [note(SEEDS, f"seeds/{name}.hip is right on every shape{of}")], evaluation
 
 
@@ -120,9 +121,10 @@ def _on_device(
     watching: Watching,
 ) -> None:
     """What needs the seed's outputs, and the broken seeds."""
+    naive = naive_of(task, backend_name)
     with opened(task, backend_name) as evaluator:
         compiler = backend(backend_name).compiler(arch=evaluator.device.info.arch)
-        kernel, compiled = compile_kernel(task.naive, task, compiler, backend_name)
+        kernel, compiled = compile_kernel(naive, task, compiler, backend_name)
         chosen: list[Case] = []
         outputs: list[Outputs] = []
         if isinstance(evaluator, Evaluator):
@@ -138,7 +140,7 @@ def _on_device(
             return
         right = chosen if outputs else []
         trials = Trials(task, evaluator, compiler, backend_name, right, outputs)
-        broken = mutants(task.naive, most, exact=_is_exact(task))
+        broken = mutants(naive, most, exact=_is_exact(task))
         made.trials = trials.run(broken, watching)
         if made.trials:
             made.findings += told(made.trials, looked_at=bool(outputs))
@@ -157,14 +159,16 @@ def _is_exact(task: Task) -> bool:
 def _on_derived(task: Task, backend_name: str, evaluator: Evaluator) -> Iterator[Finding]:
     """The naive seed on shapes that nobody stated: those it is wrong on are left out, silently."""
     compiler = backend(backend_name).compiler(arch=evaluator.device.info.arch)
-    kernel = parse_kernel(task.naive)
+    kernel = parse_kernel(naive_of(task, backend_name))
     specialized = bool(kernel.specialize)
     shapes = smallest_first(task, derived_shapes(task, backend_name))[: 2 if specialized else FEW]
     failed: list[str] = []
     for case in cases(evaluator.pool, shapes):
         label = case.workload.label
         try:
-            compiled = compiler.compile(kernel, [kernel.plan(task, case.workload.dims)])
+            compiled = compiler.compile(
+                kernel, [kernel.plan(task, case.workload, evaluator.device.info.target)]
+            )
             (made,) = run_on(evaluator.device, task, kernel, compiled, [case])
         except Rejected as rejected:
             failed.append(f"{label} ({rejected})")

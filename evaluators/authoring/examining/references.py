@@ -10,10 +10,11 @@ from evaluators.authoring.examining.finding import Finding, note, wrong
 from evaluators.authoring.examining.runs import Case, quiet, run_on
 from evaluators.checks.compare import compare
 from evaluators.device import Compiler, Device
+from evaluators.dtypes import given_as
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.arguments import DTYPES, Workload
-from evaluators.tasks.task import Task, load_reference
+from evaluators.tasks.arguments import Argument, Workload
+from evaluators.tasks.task import Task
 
 Array = np.ndarray[Any, Any]
 PART = "reference"
@@ -57,14 +58,15 @@ def _equal(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
 
 def _changed(task: Task, workload: Workload) -> str:
     """The first input that reference() writes into; "" for none."""
+    if task.own.reference is None:
+        return ""
     given = {
-        name: array.astype(np.int64 if array.dtype.kind in "iub" else np.float64)
+        name: array.astype(given_as(array.dtype), copy=True)
         for name, array in task.inputs(workload, seed=5).items()
     }
     before = {name: array.copy() for name, array in given.items()}
-    function = load_reference(task.folder / "reference.py")
     with quiet():
-        function(**given, **workload.dims)
+        task.own.call(task.own.reference, task.names(workload, given))
     return next((name for name in before if not np.array_equal(before[name], given[name])), "")
 
 
@@ -73,12 +75,12 @@ def look_at_device_reference(
 ) -> Iterator[Finding]:
     """reference.hip beside reference.py, where the device can run it here."""
     path = task.folder / ON_DEVICE
-    if not path.is_file() or "float64" not in DTYPES:
+    if not path.is_file():
         return
     wide = dataclasses.replace(task, arguments=tuple(map(_wide, task.arguments)))
     try:
         kernel = parse_kernel(path.read_text(encoding="utf-8"))
-        plans = [kernel.plan(wide, case.workload.dims) for case in chosen]
+        plans = [kernel.plan(wide, case.workload, device.info.target) for case in chosen]
         distinct = [plan for i, plan in enumerate(plans) if plan not in plans[:i]]
         outputs = run_on(device, wide, kernel, compiler.compile(kernel, distinct), chosen)
     except Rejected as rejected:
@@ -86,12 +88,12 @@ def look_at_device_reference(
         return
     for case, made in zip(chosen, outputs, strict=True):
         for one in task.outputs:
-            dims = case.workload.dims
+            env = case.workload.env
             found = compare(
                 made[one.name],
                 case.draw.reference[one.name],
-                rtol=one.rtol(dims),
-                atol=one.atol(dims),
+                rtol=one.rtol(env),
+                atol=one.atol(env),
             )
             if found.error > AGREES:
                 yield wrong(
@@ -104,8 +106,8 @@ def look_at_device_reference(
     yield note(PART, f"{ON_DEVICE} agrees with reference.py on the tests")
 
 
-def _wide(argument: Any) -> Any:
+def _wide(argument: Argument) -> Argument:
+    """In the precision that a reference on a device writes."""
     if not argument.written:
         return argument
-    integers = np.issubdtype(argument.np_dtype, np.integer)
-    return dataclasses.replace(argument, dtype="int64" if integers else "float64")
+    return dataclasses.replace(argument, dtype="float64" if argument.floating else "int64")

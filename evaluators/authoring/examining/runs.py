@@ -1,5 +1,6 @@
 """Runs of kernels for what they compute, nothing timed: outputs by name, and their errors."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from evaluators.checks.memory import Arena
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.arguments import Workload
+from evaluators.tasks.own_check import fault, finished
+from evaluators.tasks.reference_file import Raised
 from evaluators.tasks.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -41,7 +44,7 @@ def run_on(
     """What a kernel leaves in its outputs, case by case. Raises Rejected."""
     rng = np.random.default_rng(0)
     workloads = [case.workload for case in chosen]
-    plans = [kernel.plan(task, workload.dims) for workload in workloads]
+    plans = [kernel.plan(task, workload, device.info.target) for workload in workloads]
     arena, judge = Arena(task, workloads, plans), HostJudge()
     found: list[Outputs] = []
     with device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
@@ -52,22 +55,27 @@ def run_on(
             judge.place(memory, {0: case.draw}, rng)
             session.run(memory.plan, memory.bindings[0], deadline_s=DEADLINE_S)
             values = memory.region.values(memory.taken(0))
-            found.append({one.name: values[one.name].copy() for one in task.outputs})
+            found.append({one.name: values[one.name].copy() for one in memory.task.outputs})
     return found
 
 
 def error(task: Task, case: Case, outputs: Outputs) -> float:
-    """The largest |out - reference| over what the task's tolerance allows; infinite where
-    anything differs that must be equal."""
+    """The largest |out - reference| over what the task's tolerance allows, after its epilogue();
+    infinite where anything differs that must be equal, or its check() finds a fault."""
+    concrete, draw, env = task.on(case.workload), case.draw, case.workload.env
+    try:
+        results = finished(concrete, case.workload, outputs, draw.inputs)
+        if fault(concrete, case.workload, outputs, draw.inputs, draw.reference):
+            return math.inf
+    except Raised:
+        return math.inf
     return max(
         (
             compare(
-                outputs[one.name],
-                case.draw.reference[one.name],
-                rtol=one.rtol(case.workload.dims),
-                atol=one.atol(case.workload.dims),
+                results[one.name], draw.reference[one.name], rtol=one.rtol(env), atol=one.atol(env)
             ).error
-            for one in task.outputs
+            for one in concrete.outputs
+            if one.name in draw.reference
         ),
         default=0.0,
     )

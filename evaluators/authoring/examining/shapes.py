@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from evaluators.authoring.examining.finding import Finding, note, weak
 from evaluators.authoring.examining.runs import quiet
 from evaluators.checks.shapes import SMALL_BYTES, derived_shapes
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
+from evaluators.kernel.seeds import seeds_for
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.arguments import SUITES, TaskError, Workload
 from evaluators.tasks.covering import covering_shapes
@@ -89,7 +91,7 @@ def _refusals(task: Task, backend: str) -> dict[str, int]:
     reasons: dict[str, int] = {}
 
     def admits(workload: Workload) -> bool:
-        reason = _refusal(task, workload)
+        reason = _refusal(task, workload, backend)
         if reason and reason != _LARGE:
             plain = reason.replace(workload.label, "one of them").replace(str(task.folder), "")
             reasons[plain] = reasons.get(plain, 0) + 1
@@ -102,15 +104,15 @@ def _refusals(task: Task, backend: str) -> dict[str, int]:
 _LARGE = "large"
 
 
-def _refusal(task: Task, workload: Workload) -> str:
+def _refusal(task: Task, workload: Workload, backend: str) -> str:
     if not task.holds(workload):
         return "a formula of task.yaml does not hold there"
     if task.nbytes(workload) > SMALL_BYTES:
         return _LARGE
     try:
-        for name, text in task.seeds.items():
+        for name, text in seeds_for(task, backend).items():
             where = f"seeds/{name}.hip"
-            parse_kernel(text).plan(task, workload.dims)
+            parse_kernel(text).plan(task, workload, target_of(backend))
         where = ""
         task.reference(workload, task.inputs(workload, seed=0))
     except Rejected as rejected:
