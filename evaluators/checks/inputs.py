@@ -104,12 +104,16 @@ class InputPool:
 
     def near(self, workload: Workload, draw: Draw, rng: np.random.Generator) -> Draw:
         """A draw of the pool anew, but for a few elements of each input that is no constant: who
-        knows it again by a part of its elements takes it for the same."""
+        knows it again by a part of its elements takes it for the same. What the task's own
+        inputs() makes belongs together and stays; where that is all, the draw is another one."""
         other = self.fresh(workload, rng)
+        kept = {*self._constants, *self.task.makes}
 
-        def changed(_: Workload, __: int) -> dict[str, Array]:
+        def changed(_: Workload, __: int) -> Mapping[str, Array]:
             found = dict(draw.inputs)
-            for name in found.keys() - set(self._constants):
+            if not found.keys() - kept:
+                return other.inputs
+            for name in found.keys() - kept:
                 found[name] = found[name].copy()
                 places = rng.integers(found[name].size, size=CHANGED)
                 found[name].flat[places] = other.inputs[name].flat[places]
