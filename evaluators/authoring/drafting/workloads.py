@@ -120,6 +120,15 @@ def tests(sizes: Sizes) -> list[Dims]:
     return rows
 
 
+def other_attributes(sizes: Sizes) -> dict[str, float | bool]:
+    """Switches turned, and decimals halved; integers may be many things, and stay."""
+    return {
+        name: not value if isinstance(value, bool) else value / 2
+        for name, value in sizes.attributes.items()
+        if isinstance(value, bool | float)
+    }
+
+
 def _stepped(wanted: int, step: int, turn: int) -> int:
     """A multiple: an odd one where that may be."""
     if step == 1:

@@ -1,10 +1,10 @@
 """A draft as the files of a task: task.yaml, reference.py, seeds/naive.hip."""
 
 import keyword
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evaluators.authoring.drafting.model import Array, Draft, Step
-from evaluators.authoring.drafting.workloads import benchmarks, tests
+from evaluators.authoring.drafting.workloads import benchmarks, other_attributes, tests
 from evaluators.authoring.program import terms
 from evaluators.authoring.program.elements import dtype_bytes
 from evaluators.authoring.program.terms import Num, Op, Term
@@ -56,6 +56,8 @@ def _task(draft: Draft, name: str) -> Iterator[str]:
         yield f'bytes: "{moved}"'
     yield "tests:"
     yield from (f"  - {_flow(one)}" for one in tests(sizes))
+    if changed := other_attributes(sizes):
+        yield f"  - {_flow({**tests(sizes)[-1], **changed})}"
     cpu, gpu = benchmarks(sizes)
     yield "benchmarks:"
     yield "  cpu:"
@@ -77,8 +79,8 @@ def _yaml(value: object) -> str:
     return str(value)
 
 
-def _flow(dims: dict[str, int]) -> str:
-    return "{" + ", ".join(f"{name}: {value}" for name, value in dims.items()) + "}"
+def _flow(dims: Mapping[str, int | float]) -> str:
+    return "{" + ", ".join(f"{name}: {_yaml(value)}" for name, value in dims.items()) + "}"
 
 
 def _argument(one: Array, summed: str) -> str:

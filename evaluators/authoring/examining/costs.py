@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evaluators.authoring.examining.finding import Finding, note, weak, wrong
 from evaluators.authoring.examining.runs import quiet
+from evaluators.dtypes import given_as
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
@@ -77,13 +78,19 @@ def _work(task: Task, workload: Workload) -> float:
 
 
 def _measured(task: Task, workload: Workload) -> tuple[float, float]:
-    """Bytes at the peak, and seconds of reference() alone."""
+    """Bytes at the peak, with the inputs, and seconds of reference() alone."""
+    own = task.own
+    if own.reference is None:
+        return float(task.nbytes(workload)), 0.0
     tracemalloc.start()
     try:
         with quiet():
             inputs = task.inputs(workload, seed=1)
+            wider = {k: array.astype(given_as(array.dtype)) for k, array in inputs.items()}
+            names = task.names(workload, wider)
+            tracemalloc.reset_peak()
             began = time.perf_counter()
-            task.reference(workload, inputs)
+            own.call(own.reference, names)
             seconds = time.perf_counter() - began
         return float(tracemalloc.get_traced_memory()[1]), seconds
     finally:

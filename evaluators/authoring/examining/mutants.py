@@ -203,7 +203,8 @@ def _assignment(node: Node, floats: set[str], *, kernel: bool) -> Iterator[_Edit
         if left.type == "identifier":
             made = f"{text} = {_ROUNDED.format(f'{text} + ({node_text(right)})')}"
             yield _Edit("sum in half precision", node.start_byte, node.end_byte, made, HALF_HEADER)
-    if kernel and node_text(sign) == "=" and left.type == "subscript_expression":
+    stores = kernel and node_text(sign) == "=" and left.type == "subscript_expression"
+    if stores and not re.fullmatch(r"0(\.0*)?[fF]?", node_text(right)):
         yield _Edit("output of zeros", right.start_byte, right.end_byte, "0")
 
 

@@ -21,6 +21,7 @@ REMAINDERS = 4
 def look_at_shapes(task: Task, backend: str) -> Iterator[Finding]:
     yield from _suites(task, backend)
     yield from _ragged(task, backend)
+    yield from _attributes(task, backend)
     yield from _derived(task, backend)
 
 
@@ -54,6 +55,27 @@ def _ragged(task: Task, backend: str) -> Iterator[Finding]:
                 f"no test has a ragged {name}: all are multiples of {REMAINDERS * step}, or the "
                 "smallest",
                 f"add a test with {name} = {step * 33}, or the like, if kernels must bear it",
+            )
+
+
+def _attributes(task: Task, backend: str) -> Iterator[Finding]:
+    """Switches that no shape turns, and optional arguments that are never null."""
+    settings = [w.setting for w in _stated(task, backend)]
+    for name, default in task.attributes.items():
+        if isinstance(default, bool) and len({s.attributes.get(name) for s in settings}) < 2:
+            other = str(not default).lower()
+            yield weak(
+                PART,
+                f"{name} is {str(default).lower()} on every shape: nobody checks what kernels do "
+                f"where it is {other}",
+                f"add a test with {name}: {other}, or leave the attribute out",
+            )
+    for argument in task.arguments:
+        if argument.optional and not any(s.nulls.get(argument.name, False) for s in settings):
+            yield weak(
+                PART,
+                f"{argument.name} is null on no shape, though it is optional",
+                f"add a test with {argument.name}: null, or leave out optional",
             )
 
 

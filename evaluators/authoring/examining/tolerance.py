@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 PART = "tolerance"
 NOISE_ULPS = 2.0**13
 """Relative noise that should not pass, in ulps of the output's own type: 0.1% of a float32."""
-MOST_NOISE = 0.25
+LEAST_NOISE, MOST_NOISE = 1e-6, 0.25
 LITTLE_ROOM = 0.5
 """Of the tolerance: a seed that uses more leaves little to other orders of summation."""
 
@@ -121,7 +121,8 @@ _FAKES: Mapping[str, Fake] = {
 def _noise_level(argument: Argument) -> float:
     if not argument.floating:
         return 0.0
-    return min(MOST_NOISE, NOISE_ULPS * float(float_info(argument.np_dtype).eps))
+    ulps = NOISE_ULPS * float(float_info(argument.np_dtype).eps)
+    return min(MOST_NOISE, max(LEAST_NOISE, ulps))
 
 
 def _noisy(level: float) -> Fake:
