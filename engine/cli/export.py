@@ -11,6 +11,7 @@ from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from evaluators.evaluation import Rejected
 from evaluators.export.header import cpp_header, header_name
+from evaluators.kernel.seeds import naive_of
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
@@ -40,7 +41,7 @@ def export_file(arguments: Namespace, stream: IO[str]) -> None:
         out.write_text(text)
     except OSError as error:
         raise NoSuchKernel(f"{out} can't be written ({error.strerror}): name another") from None
-    if arguments.file.is_dir() and kernel.id == kernel_id(task.naive):
+    if arguments.file.is_dir() and kernel.id == kernel_id(naive_of(task, arguments.backend)):
         print("note: this is the naive seed: nothing faster was found", file=sys.stderr)
     for line in _told(out, header_name(kernel, task), kernel.options):
         print(line, file=stream)

@@ -101,7 +101,7 @@ def compare(
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for result, one, wanted, *own in in_pieces(wrong, out, reference, *scales):
             difference = _differences(one, wanted)
-            size = np.abs(wanted)
+            size = np.abs(wanted.astype(np.float64, copy=False))
             allowed = own[0] if own else size * rtol + atol
             scaled: Array = difference / allowed
             # NaN, infinity, or a tolerance of zero
@@ -114,10 +114,12 @@ def compare(
 
 
 def _differences(out: Array, reference: Array) -> Array:
-    """Sizes of the differences; unsigned ones without going below zero."""
-    if reference.dtype.kind == "u":
+    """Sizes of the differences; of integers without a sign, in which every one of them fits."""
+    if reference.dtype.kind in "iu":
         wide = out.astype(reference.dtype)
-        return np.where(wide < reference, reference - wide, wide - reference)
+        above, below = np.maximum(wide, reference), np.minimum(wide, reference)
+        apart: Array = above.view(np.uint64) - below.view(np.uint64)
+        return apart
     difference: Array = np.subtract(reference, out, dtype=reference.dtype)
     return np.abs(difference, out=difference)
 

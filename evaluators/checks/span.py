@@ -136,7 +136,7 @@ class Span:
         if steps is None:
             return flat
         axes = np.unravel_index(flat, self.shape)
-        found: Array = sum(axis * step for axis, step in zip(axes, steps, strict=True))
+        found: Array = np.add.reduce([a * s for a, s in zip(axes, steps, strict=True)])
         return found
 
     def strays(self, image: Image) -> Array:

@@ -1,6 +1,7 @@
 """A task's seeds by backend: those that are for it, and the baseline among them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import parse_kernel
@@ -26,6 +27,14 @@ def seeds_for(task: Task, backend: str) -> Mapping[str, str]:
 def naive_of(task: Task, backend: str) -> str:
     """The baseline's text. Raises TaskError."""
     return next(iter(seeds_for(task, backend).values()))
+
+
+def on_backend(task: Task, backend: str) -> Task:
+    """The task with the seeds that are for the backend, so that its naive seed is the baseline.
+
+    Raises TaskError where there is none.
+    """
+    return replace(task, seeds=dict(seeds_for(task, backend)))
 
 
 def _takes(text: str, backend: str) -> bool:

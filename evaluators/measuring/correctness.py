@@ -135,10 +135,8 @@ class Correctness:
         except Rejected as rejected:
             seed = kernel.id == self._rounding.seed_id
             if rejected.doubtful and (seed or not all(map(self._rounding.bears, workloads))):
-                raise TaskError(
-                    f"{self._task.own.path}: {rejected.reason}, and these are the naive seed's, or "
-                    "it does not stand by them either"
-                ) from rejected
+                told = rejected.reason.replace("on these outputs", "on the naive seed's outputs")
+                raise TaskError(f"{self._task.own.path}: {told}") from rejected
             raise
 
     def _endurance(self, workload: Workload, arena: Arena) -> int:

@@ -33,7 +33,7 @@ def finished(task: Task, workload: Workload, outputs: Arrays, inputs: Arrays) ->
     for name, output in known.items():
         value = returned(results, name)
         if value is not None:
-            made[name] = as_array(value, output, where)
+            made[name] = as_array(value, output, where).astype(output.np_dtype)
     return made
 
 

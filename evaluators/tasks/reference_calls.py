@@ -32,7 +32,7 @@ def made_by(
     spelled = {safe(name): name for name in given}
     made = {}
     for key, value in results.items():
-        name = spelled.get(key, key)
+        name = spelled.get(key, str(key))
         if value is None and workload.setting.nulls.get(name, False):
             continue
         if name not in given:

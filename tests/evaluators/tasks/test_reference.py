@@ -61,7 +61,10 @@ def test_the_smallest_shape_of_all_suites_is_tried(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("def reference(w, x, t, M):\n    return {}\n", "missing 1 required positional argument: 'M'"),
+        (
+            "def reference(w, x, t, M):\n    return {}\n",
+            "missing 1 required positional argument: 'M'",
+        ),
         ("import numpy\nnumpy.no_such_thing\n", "AttributeError: "),
     ],
     ids=["asks for another dim", "raises at import"],
