@@ -261,7 +261,9 @@ class _Build:
             reads=self.tools.reads,
             writes=self.tools.writes,
         )
-        log = shown(done.stderr.decode(errors="replace"), [INCLUDE])[:LOG_CHARACTERS]
+        log = shown(done.stderr.decode(errors="replace"), [INCLUDE / "cpu", INCLUDE])[
+            :LOG_CHARACTERS
+        ]
         if done.timed_out:
             raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
         if done.returncode != 0:

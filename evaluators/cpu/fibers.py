@@ -13,11 +13,11 @@ import secrets
 from collections.abc import Sequence
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, own_text
+from evaluators.cpu.fission import groups
 from evaluators.cpu.fission.exchange import zone_edits
-from evaluators.cpu.fission.inline import callee
-from evaluators.cpu.fission.names import COLLECTIVES
+from evaluators.cpu.fission.names import COLLECTIVES, GROUPS_HEADER
 from evaluators.cpu.fission.source import read
-from evaluators.cpu.fission.tree import LOOPS, Node, Spanned
+from evaluators.cpu.fission.tree import LOOPS, Node, Spanned, callee
 from evaluators.kernel.plan import Dim3
 
 ENGINE = "cpu-fibers"
@@ -96,6 +96,7 @@ def _prelude(headers: Sequence[str], wavefront: int, *block: Dim3, sample: int) 
         *(f"#include <{header}>" for header in headers),
         "#include <ks/fibers.h>",
         *(constant or ["static KsIndex blockDim;"]),
+        *(["#include <ks/fiber_groups.h>"] if GROUPS_HEADER in headers else []),
         f"KS_DYNAMIC_LDS({LDS_BYTES})",
     ]
 
@@ -119,6 +120,11 @@ def _with_calls(source: str) -> str:
     """
     unit = read(source)
     words = COLLECTIVES | unit.with_property("collective")
+    called = words - COLLECTIVES
+
+    def waits(node: Node) -> bool:
+        return unit.grouped and any(groups.is_call(one) for one in node.walk())
+
     marks: list[tuple[int, int, int, str]] = []
 
     def mark(node: Node, before: str, after: str) -> None:
@@ -131,9 +137,10 @@ def _with_calls(source: str) -> str:
     for f in unit.functions:
         loops = 0
         for one in f.body.walk() if f.collective else ():
-            if one.kind == "call_expression" and callee(one) in words - COLLECTIVES:
+            grouped = unit.grouped and groups.is_call(one)
+            if grouped or (one.kind == "call_expression" and callee(one) in called):
                 mark(one, "KS_CALL(", ")")
-            elif one.kind in LOOPS and any(leaf.text in words for leaf in one.leaves()):
+            elif one.kind in LOOPS and (any(k.text in words for k in one.leaves()) or waits(one)):
                 loops += 1
                 count = f"ks_loop{loops}"
                 mark(one, f"{{ KsLoop {count}(__COUNTER__); ", " }")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.brackets import check_brackets, check_depth
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
+from evaluators.kernel.implied import implied_headers
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
 from evaluators.kernel.printing import takes_guards_away, why_not
@@ -65,7 +66,7 @@ _INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
 
 
 def check_source(code: str, *, first_line: int, kernels: Collection[str] = ()) -> tuple[str, ...]:
-    """The allowed headers that the source includes, in order. kernels: what it is to launch.
+    """The headers that the source includes, or names something of. kernels: what it launches.
 
     Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
     """
@@ -79,7 +80,7 @@ def check_source(code: str, *, first_line: int, kernels: Collection[str] = ()) -
     _check_macros(found, kernels)
     check_pasting(found)
     check_dynamic_lds(found)
-    return tuple(headers)
+    return tuple(dict.fromkeys((*headers, *implied_headers(found))))
 
 
 def own_text(preprocessed: str, header_folder: str) -> str:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
+from evaluators.cpu.fission import group_calls
 from evaluators.cpu.fission.declarations import recognise
 from evaluators.cpu.fission.emit import BLOCK_FILE, Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
-from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
 from evaluators.cpu.fission.lower import Lowering
+from evaluators.cpu.fission.names import GROUPS_HEADER
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
 from evaluators.cpu.fission.source import (
@@ -20,7 +21,15 @@ from evaluators.cpu.fission.source import (
     check_places,
     read,
 )
-from evaluators.cpu.fission.tree import UNKNOWN, Node, at_line, leaf, render, unsupported
+from evaluators.cpu.fission.tree import (
+    UNKNOWN,
+    Node,
+    at_line,
+    callee,
+    leaf,
+    render,
+    unsupported,
+)
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
 from evaluators.cpu.fission.vectors import follow
@@ -39,6 +48,7 @@ _HERE = "KsThread { threadIdx , blockIdx , blockDim , gridDim }"
 _INDICES = (
     "const KsIndex threadIdx = ks_thread.thread, blockIdx = ks_thread.block, "
     "blockDim = ks_thread.dim, gridDim = ks_thread.grid;"
+    "const int ks_t = ks_rank(threadIdx, blockDim);"
 )
 
 
@@ -61,6 +71,9 @@ def translate(source: str, kernels: Sequence[str]) -> Translation:
     unit = _read(source)
     wanted = _wanted(unit, kernels)
     check_names(unit, kernels)
+    for f in unit.functions if unit.grouped else ():
+        if not (f.kernel or f.collective):  # the others are changed where they are put in place
+            group_calls.lower(f.node, None, unit.names)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
     cut: list[tuple[str, Emission]] = []
@@ -109,6 +122,8 @@ def emit(
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
     lines.append("#include <ks/fission.h>")
+    if GROUPS_HEADER in headers:
+        lines.append("#include <ks/fission_groups.h>")
     lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
     lines.append(translation.text)
     lines.append('#line 1 "launches"')

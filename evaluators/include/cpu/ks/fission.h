@@ -4,6 +4,7 @@
 
 #include "entry.h"
 #include "masks.h"
+#include "memory.h"
 
 template <typename T> struct KsBareOf { using type = T; };
 template <typename T> struct KsBareOf<const T> { using type = T; };
@@ -130,8 +131,11 @@ template <int THREADS> KS_INLINE bool ks_same(const long long *values, const uns
     return true;
 }
 
+KS_INLINE int ks_rank(const KsIndex &thread, const KsIndex &dim) {
+    return (int)((thread.z * dim.y + thread.y) * dim.x + thread.x);
+}
 KS_INLINE int ks_lane(const KsIndex &thread, const KsIndex &dim) {
-    return (int)(((thread.z * dim.y + thread.y) * dim.x + thread.x) % WAVEFRONT);
+    return ks_rank(thread, dim) % WAVEFRONT;
 }
 
 template <auto block> struct KsFission;
