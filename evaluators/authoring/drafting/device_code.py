@@ -17,23 +17,12 @@ _HEADERS: Mapping[str, str] = {
 """What CUDA calls the headers of HIP."""
 _ALREADY = ("hip/hip_runtime.h",)
 _CUDA_NAMES: Mapping[str, str] = {
-    "__nv_bfloat16": "using __nv_bfloat16 = __hip_bfloat16;",
-    "nv_bfloat16": "using nv_bfloat16 = __hip_bfloat16;",
-    "__nv_fp8_e4m3": "using __nv_fp8_e4m3 = __hip_fp8_e4m3;",
-    "__nv_fp8_e5m2": "using __nv_fp8_e5m2 = __hip_fp8_e5m2;",
-    **{
-        f"hip{what}_{axis}": f"#define hip{what}_{axis} {name}.{axis}"
-        for axis in "xyz"
-        for what, name in (
-            ("ThreadIdx", "threadIdx"),
-            ("BlockIdx", "blockIdx"),
-            ("BlockDim", "blockDim"),
-            ("GridDim", "gridDim"),
-        )
-    },
-    "HIP_DYNAMIC_SHARED": "#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];",
+    "__nv_bfloat16": "typedef __hip_bfloat16 __nv_bfloat16;",
+    "nv_bfloat16": "typedef __hip_bfloat16 nv_bfloat16;",
+    "__nv_fp8_e4m3": "typedef __hip_fp8_e4m3 __nv_fp8_e4m3;",
+    "__nv_fp8_e5m2": "typedef __hip_fp8_e5m2 __nv_fp8_e5m2;",
 }
-"""Names of CUDA, or of old HIP, and what they are."""
+"""Names of CUDA, and what they are; a typedef, since on CUDA they are there already."""
 _CONDITIONALS = ("if", "ifdef", "ifndef", "elif", "else", "endif")
 _KEPT_PREFIX = "cooperative_groups"
 

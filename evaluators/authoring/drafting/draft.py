@@ -11,7 +11,7 @@ from evaluators.authoring.drafting.guesses import guess_launches, name_unknown
 from evaluators.authoring.drafting.model import Draft
 from evaluators.authoring.drafting.selection import chosen_calls
 from evaluators.authoring.drafting.sizes import classify
-from evaluators.authoring.drafting.steps import make_steps, tunable
+from evaluators.authoring.drafting.steps import make_steps, name_block, tunable
 from evaluators.authoring.drafting.summary import tell
 from evaluators.authoring.drafting.workloads import find_steps
 from evaluators.authoring.program.arguments import Bound, pointers, scalars
@@ -39,12 +39,13 @@ def draft(text: str, source: str, kernels: Sequence[str] = (), *, masks: bool = 
     name_unknown(bounds, binder, says)
     sizes = classify(bounds, binder.reader, words)
     guess_launches(bounds, sizes, says)
+    code = device_code(host, taken, words, sizes.gone)
+    name_block(bounds, sizes, code)
     names = name_memory(bounds)
     copies = binder.buffers.copies
     find_steps(bounds, sizes)
     arrays, scratch = make_arrays(bounds, names, sizes, says, copies=copies)
     steps = make_steps(bounds, names, arrays, scratch, says)
-    code = device_code(host, taken, words, sizes.gone)
     changed = 0
     if masks:
         code, changed = without_masks(code)

@@ -14,7 +14,7 @@ from evaluators.authoring.program.arguments import (
     Struct,
     pointers,
 )
-from evaluators.authoring.program.terms import Num, Sym
+from evaluators.authoring.program.terms import Num, Sym, Term
 
 
 def make_steps(
@@ -65,6 +65,26 @@ def _written(one: Argument, names: Mapping[str, str]) -> str:
 
 _THREADS = (64, 128, 256, 512)
 _MOST_THREADS = 1024
+
+
+def name_block(bounds: Sequence[Bound], sizes: Sizes, code: str) -> None:
+    """A plain number of threads becomes a parameter, and the same number in the grid, where the
+    code asks for its block's size and holds no such number."""
+    (bound,) = bounds if len(bounds) == 1 else (None,)
+    threads = bound.block[0] if bound is not None else None
+    if bound is None or not isinstance(threads, Num) or threads.value not in _THREADS:
+        return
+    plain = bound.block[1:] == (Num(1), Num(1)) and "blockDim" in code
+    if not plain or "THREADS" in sizes.taken or re.search(rf"\b({threads.value}|THREADS)\b", code):
+        return
+    sizes.params["THREADS"] = int(threads.value)
+
+    def named(term: Term) -> Term:
+        return Sym("THREADS") if term == threads else term
+
+    x, y, z = (terms.replaced(one, named) for one in bound.grid)
+    bound.grid, bound.block = (x, y, z), (Sym("THREADS"), Num(1), Num(1))
+    bound.lds_bytes = terms.replaced(bound.lds_bytes, named)
 
 
 def tunable(bounds: Sequence[Bound], sizes: Sizes, code: str) -> dict[str, list[int]]:
