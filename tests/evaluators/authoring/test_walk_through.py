@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | r
 
 def block(kind: str, word: str) -> str:
     (found,) = (text for of, text in BLOCKS if of == kind and word in text)
-    return found
+    return str(found)
 
 
 def drafted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
