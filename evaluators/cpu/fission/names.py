@@ -25,6 +25,9 @@ BLOCK_VOTES = frozenset({"__syncthreads_count", "__syncthreads_and", "__syncthre
 
 COLLECTIVES = BARRIERS | WAVE_BARRIERS | WAVE | BLOCK_VOTES
 
+GROUPS = frozenset({"cooperative_groups"})
+"""Namespaces whose functions may wait."""
+
 ATOMIC_PREFIXES = ("atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_")
 
 PURE_CALLS = frozenset(
