@@ -18,9 +18,9 @@ from evaluators.device import Binary
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.front_matter import MAX_CHARACTERS
-from evaluators.kernel.library_names import as_written
 from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines
+from evaluators.kernel.porting.library_names import as_written
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, own_text
 from evaluators.kernel.tokens import Token

@@ -16,9 +16,9 @@ from evaluators.cpu.fission.translate import function_name, translate
 from evaluators.cpu.toolchain import cpu_flags, toolchain
 from evaluators.device import Compiled
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.explain import explaining
-from evaluators.kernel.library_names import as_written, set_apart
 from evaluators.kernel.plan import Defines, Plan
+from evaluators.kernel.porting.explain import explaining
+from evaluators.kernel.porting.library_names import as_written, set_apart
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import check_preprocessed, check_source
 from evaluators.kernel.static_memory import MAX_STATIC_BYTES, refuse_more_than, static_bytes

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.library_names import as_written
 from evaluators.kernel.plan import Dim3
+from evaluators.kernel.porting.library_names import as_written
 from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fission"

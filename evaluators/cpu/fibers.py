@@ -18,9 +18,10 @@ from collections.abc import Iterable, Sequence
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, own_text
 from evaluators.cpu.fission import groups
 from evaluators.cpu.fission.exchange import zone_edits
-from evaluators.cpu.fission.names import COLLECTIVES, GROUPS_HEADER
-from evaluators.cpu.fission.source import check_own_names, read
-from evaluators.cpu.fission.tree import LOOPS, Node, Spanned, callee
+from evaluators.cpu.fission.names import COLLECTIVES, GROUPS, GROUPS_HEADER
+from evaluators.cpu.fission.source import is_generated, read
+from evaluators.cpu.fission.tree import LOOPS, Node, Spanned, callee, unsupported
+from evaluators.kernel.tokens import preprocessed_tokens
 
 ENGINE = "cpu-fibers"
 SWITCHING = "cpu-switching"
@@ -70,9 +71,11 @@ def emit_switching(
 
     Raises Rejected(UNSUPPORTED): names of generated code.
     """
-    unit = read(source)
-    check_own_names(unit)
-    if not waits(leaf.text for leaf in unit.source.root.leaves()):
+    words = list(preprocessed_tokens(source))
+    for word in words:
+        if is_generated(word.text):
+            raise unsupported(f"{word.text}: names that begin with ks_ are its own", word.line)
+    if not waits(word.text for word in words):
         lines = _prelude(headers, wavefront, entries, "ks/threads.h")
         return _unit(lines, _with_zones(source), entries, _ONE_BY_ONE)
     lines = _prelude(headers, wavefront, entries, "ks/fibers.h")
@@ -89,7 +92,7 @@ def as_written(
 
 def waits(words: Iterable[str]) -> bool:
     """Whether threads of a source with these words may wait for each other."""
-    return not COLLECTIVES.isdisjoint(words)
+    return not (COLLECTIVES | {GROUPS}).isdisjoint(words)
 
 
 _FIBERS = "KS_QUIET void {export}(const KsLaunch *launch) {{ {block}KsFibers<{kernel}>"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from evaluators.kernel.headers import cuda_names
+from evaluators.kernel.porting.headers import cuda_names
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import check_source
 from evaluators.kernel.tokens import tokens

@@ -11,10 +11,10 @@ from evaluators.gpu.compile_child import CodeObject, CompileChild
 from evaluators.gpu.driver import check_launch
 from evaluators.gpu.resources import Resources, read_resources
 from evaluators.kernel.compiler_input import compiler_input
-from evaluators.kernel.explain import explaining
-from evaluators.kernel.library_names import as_written, set_apart
 from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
+from evaluators.kernel.porting.explain import explaining
+from evaluators.kernel.porting.library_names import as_written, set_apart
 from evaluators.kernel.printing import refuse_printing
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_source

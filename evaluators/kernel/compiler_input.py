@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from evaluators.kernel.headers import cuda_names, without_includes
-from evaluators.kernel.library_names import set_apart
 from evaluators.kernel.plan import Defines
+from evaluators.kernel.porting.headers import cuda_names, without_includes
+from evaluators.kernel.porting.library_names import set_apart
 from evaluators.kernel.printing import GUARDS
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE

@@ -216,16 +216,16 @@ def _start(source: Source, after: int, start: int) -> int:
     return min([at for at, _ in source.markers if after <= at < start], default=start)
 
 
-def check_own_names(unit: Unit) -> None:
-    """Raises Rejected(UNSUPPORTED): names of generated code."""
-    for one in unit.source.root.walk():
-        if one.kind.endswith("identifier") and _OURS.fullmatch(one.text):
-            raise unsupported(f"{one.text}: names that begin with ks_ are its own", one.line)
+def is_generated(name: str) -> bool:
+    """Whether a name is one of generated code, which no kernel may use."""
+    return _OURS.fullmatch(name) is not None
 
 
 def check_names(unit: Unit, kernels: Sequence[str]) -> None:
     """Raises Rejected(UNSUPPORTED): names of generated code, functions with barriers as values."""
-    check_own_names(unit)
+    for one in unit.source.root.walk():
+        if one.kind.endswith("identifier") and is_generated(one.text):
+            raise unsupported(f"{one.text}: names that begin with ks_ are its own", one.line)
     waiting = unit.with_property("collective") - {f.name for f in unit.functions if f.kernel}
     for f in unit.functions:
         own = declared_in(f)

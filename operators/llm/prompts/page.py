@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluators.device_info import DeviceInfo
 from evaluators.dtypes import SCALARS
-from evaluators.kernel.headers import HEADERS
+from evaluators.kernel.porting.headers import HEADERS
 from evaluators.kernel.reader import OPTIONS
 from evaluators.measuring.gain import spread_on
 from evaluators.tasks.task import Task

@@ -166,7 +166,7 @@ def test_a_kernel_that_is_handed_a_function_is_cut(device: CpuDevice, entry: str
         assert made.resources[0]["kernel"] == f"{entry} [96x1x1]"
         assert made.resources[0]["lds_bytes"] == 384 or "waiting" not in entry
         found.append(run(device, compiler, HANDED_ON, step, arrays={"x": x, "y": y})["y"])
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_what_only_the_cut_form_is_no_cpp_for() -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from evaluators.kernel.launch_calls import as_front_matter, launch_calls
+from evaluators.kernel.porting.launch_calls import as_front_matter, launch_calls
 from evaluators.kernel.tokens import Token
 
 MOST_NAMED = 4

@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from evaluators.kernel.functions import functions
-from evaluators.kernel.host_code import host_code
-from evaluators.kernel.launch_calls import as_front_matter, launch_calls
 from evaluators.kernel.normalise import normalised
+from evaluators.kernel.porting.functions import functions
+from evaluators.kernel.porting.host_code import host_code
+from evaluators.kernel.porting.launch_calls import as_front_matter, launch_calls
 from evaluators.kernel.tokens import Token, tokens
 
 
@@ -108,15 +108,15 @@ def test_launches_in_the_front_matters_words(code: str, wanted: str) -> None:
 
 def test_types_of_scalars_come_from_the_kernel() -> None:
     code = (
-        "__global__ void k(float *x, long long n, float a) {} void f() { k<<<1, 1>>>(x, 3, b+1); }"
+        "__global__ void k(float *x, long long n, float a, unsigned b, const bool c, uint8_t d) {}"
+        "void f() { k<<<1, 1>>>(x, 3, b+1, 2u, 1, 7); }"
     )
     found = read(code)
     (call,) = launch_calls(found)
     told = yaml.safe_load(as_front_matter(call, found))
-    assert told["args"][1:] == [
-        {"value": 3, "type": "int64"},
-        {"value": "b + 1", "type": "float32"},
-    ]
+    kinds = [one["type"] for one in told["args"][1:]]
+    assert kinds == ["int64", "float32", "uint32", "bool", "uint8"]
+    assert [one["value"] for one in told["args"][1:]] == [3, "b + 1", 2, 1, 7]
 
 
 FUNCTIONS = """

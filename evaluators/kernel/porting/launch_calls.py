@@ -1,13 +1,12 @@
 """Launches that stand in a source as host code, as the front matter would say them."""
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluators.expression import ExpressionError, parse_expression
-from evaluators.kernel.functions import Declared, enclosed, functions, parted
+from evaluators.kernel.porting.c_expressions import as_expression
+from evaluators.kernel.porting.functions import Declared, enclosed, functions, parted
 from evaluators.kernel.tokens import Token
 
 MOST_STEPS = 8
@@ -15,9 +14,13 @@ MOST_STEPS = 8
 
 _SIZES = {"char": 1, "bool": 1, "short": 2, "__half": 2, "half": 2, "int": 4, "unsigned": 4}
 _SIZES |= {"float": 4, "double": 8, "long": 8, "float2": 8, "float4": 16, "int4": 16}
-_SCALARS = {"int": "int32", "float": "float32", "long": "int64", "int64_t": "int64"}
-_SCALARS |= {"int32_t": "int32", "size_t": "int64"}
-_CEIL = re.compile(r"\w*(ceil|div_?up|cdiv|divup)\w*", re.IGNORECASE)
+_SCALARS = {
+    "double": "float64", "float": "float32", "__half": "float16", "half": "float16",
+    "__hip_bfloat16": "bfloat16", "__nv_bfloat16": "bfloat16", "bool": "bool",
+    **{f"{name}_t": name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
+    "int64_t": "int64", "uint64_t": "uint64", "size_t": "uint64", "uint": "uint32",
+}
+_INTEGERS = {"char": "int8", "short": "int16", "long": "int64", "int": "int32", "unsigned": "int32"}
 _TYPES = frozenset({"int", "unsigned", "auto", "size_t", "uint32_t", "int64_t", "long", "uint"})
 _TYPES |= {"dim3", "int32_t", "uint64_t", "uint3"}
 _PLAIN = re.compile(r"[A-Za-z_]\w*|\d+")
@@ -153,13 +156,7 @@ class _Reading:
         text = re.sub(r"\bsizeof\((?:unsigned )?(\w+)\)", _size, text)
         text = re.sub(r"\(\s*(?:unsigned )?(?:int|unsigned|float|double|size_t)\s*\)", "", text)
         text = re.sub(r"static_cast<[\w ]+>", "", text).replace("::", "")
-        text = re.sub(r"\b(\d+)(?:\.0*)?[fFuUlL]*(?![\w.])", r"\1", text)
-        try:
-            made = ast.unparse(_Integers().visit(ast.parse(text, mode="eval").body))
-            parse_expression(made)
-        except (SyntaxError, ValueError, RecursionError, ExpressionError):
-            return written
-        return made
+        return as_expression(text) or written
 
     def spread(self, tokens: Tokens, steps: int) -> list[Token]:
         """With variables' values in their place, block.x too."""
@@ -192,68 +189,10 @@ class _Reading:
     def type_of(self, i: int) -> str:
         taken = self.declared.parameters if self.declared else ()
         words = [one.text for one in taken[i]] if i < len(taken) else []
-        return next((_SCALARS[word] for word in words if word in _SCALARS), "int32")
-
-
-class _Integers(ast.NodeTransformer):
-    """C's division of integers, and the ways in which people round it up."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.Div):
-            return node
-        above = _rounded_up(node.left, node.right)
-        if above is not None:
-            return _ceil_div(above, node.right)
-        return ast.BinOp(node.left, ast.FloorDiv(), node.right)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        if not isinstance(node.func, ast.Name) or not _CEIL.fullmatch(node.func.id):
-            return node
-        if len(node.args) == 2:
-            return _ceil_div(*node.args)
-        inside = node.args[0] if len(node.args) == 1 else None
-        if isinstance(inside, ast.BinOp) and isinstance(inside.op, ast.FloorDiv):
-            return _ceil_div(inside.left, inside.right)
-        return node
-
-
-def _ceil_div(above: ast.expr, below: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name("ceil_div", ast.Load()), [above, below], [])
-
-
-def _rounded_up(above: ast.expr, below: ast.expr) -> ast.expr | None:
-    """a of a + b - 1, a - 1 + b, a + (b - 1) and a + 255, where it is divided by b or by 256."""
-    terms = _terms(above)
-    texts = [ast.unparse(one) for _, one in terms]
-    constant = below.value if isinstance(below, ast.Constant) else None
-    rest = [*terms]
-    if ast.unparse(below) in texts and "1" in texts:
-        for wanted, sign in ((ast.unparse(below), 1), ("1", -1)):
-            found = next((t for t in rest if t[0] == sign and ast.unparse(t[1]) == wanted), None)
-            if found is None:
-                return None
-            rest.remove(found)
-    elif isinstance(constant, int) and (1, str(constant - 1)) in [
-        (sign, ast.unparse(one)) for sign, one in terms
-    ]:
-        rest = [t for t in terms if ast.unparse(t[1]) != str(constant - 1)]
-    else:
-        return None
-    if not rest or rest[0][0] != 1:
-        return None
-    made = rest[0][1]
-    for sign, one in rest[1:]:
-        made = ast.BinOp(made, ast.Add() if sign == 1 else ast.Sub(), one)
-    return made
-
-
-def _terms(node: ast.expr, sign: int = 1) -> list[tuple[int, ast.expr]]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        right = sign if isinstance(node.op, ast.Add) else -sign
-        return [*_terms(node.left, sign), *_terms(node.right, right)]
-    return [(sign, node)]
+        if plain := next((_SCALARS[word] for word in words if word in _SCALARS), ""):
+            return plain
+        sign = "u" if "unsigned" in words else ""
+        return sign + next((kind for word, kind in _INTEGERS.items() if word in words), "int32")
 
 
 def _size(found: re.Match[str]) -> str:

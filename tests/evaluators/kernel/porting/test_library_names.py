@@ -11,8 +11,8 @@ from evaluators.cuda import device as cuda
 from evaluators.device import Compiler
 from evaluators.evaluation import Rejected, Status
 from evaluators.hip import device as hip
-from evaluators.kernel.library_names import as_written, set_apart
 from evaluators.kernel.normalise import normalised
+from evaluators.kernel.porting.library_names import as_written, set_apart
 from tests.evaluators.launching import compile_one, launch, run
 
 NAMES = """

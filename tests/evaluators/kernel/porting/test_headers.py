@@ -4,7 +4,7 @@ import pytest
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
-from evaluators.kernel.headers import HEADERS, IGNORED, without_includes
+from evaluators.kernel.porting.headers import HEADERS, IGNORED, without_includes
 from evaluators.kernel.source_check import check_source
 from tests.evaluators.launching import kernel
 

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.front_matter import Launch
-from evaluators.kernel.functions import Declared, functions, parted
-from evaluators.kernel.host_code import host_code
-from evaluators.kernel.library_names import as_written
 from evaluators.kernel.plan import Plan
+from evaluators.kernel.porting.functions import Declared, functions, parted
+from evaluators.kernel.porting.host_code import host_code
+from evaluators.kernel.porting.library_names import as_written
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.tokens import Token, tokens
 from evaluators.spelling import did_you_mean, printable

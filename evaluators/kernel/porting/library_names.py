@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evaluators.kernel.functions import functions
+from evaluators.kernel.porting.functions import functions
 from evaluators.kernel.tokens import tokens
 
 _SUFFIX = "_kernel_ks"
