@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from evaluators.authoring.program.cpp import Directive, Program, closing, split_arguments
 from evaluators.authoring.program.host import Host
 from evaluators.authoring.program.items import Item, Part, Wrapper, words
-from evaluators.kernel.source_check import HEADERS
+from evaluators.kernel.porting.headers import HEADERS
 
 _HEADERS: Mapping[str, str] = {
     "cuda_fp16.h": "hip/hip_fp16.h",
