@@ -10,6 +10,7 @@ from pathlib import Path
 from evaluators.checks.disclosure import on
 from evaluators.checks.shapes import costed, shapes_for
 from evaluators.device import Compiled, Compiler, backend, times
+from evaluators.device_info import target_of
 from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
@@ -102,18 +103,24 @@ def _with_held_out(
 def _shown_plans(kernel: KernelSource, task: Task, backend: str) -> list[Plan]:
     suites: tuple[Suite, ...] = ("tests", "benchmarks")
     plans = [plan for suite in suites for plan in _plans(kernel, task, suite, backend)]
-    return plans if times(backend) else [*plans, *_planned(kernel, task, costed(task, backend))]
+    return (
+        plans
+        if times(backend)
+        else [*plans, *_planned(kernel, task, costed(task, backend), backend)]
+    )
 
 
 def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:
-    return _planned(kernel, task, shapes_for(kernel, task, suite, backend))
+    return _planned(kernel, task, shapes_for(kernel, task, suite, backend), backend)
 
 
-def _planned(kernel: KernelSource, task: Task, shapes: Sequence[Workload]) -> list[Plan]:
+def _planned(
+    kernel: KernelSource, task: Task, shapes: Sequence[Workload], backend: str
+) -> list[Plan]:
     plans = []
     for workload in shapes:
         with on(workload):
-            plans.append(kernel.plan(task, workload.dims))
+            plans.append(kernel.plan(task, workload, target_of(backend)))
     return plans
 
 

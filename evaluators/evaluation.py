@@ -37,6 +37,7 @@ class Rejected(Exception):
     outside (SIGKILL), by a person or for want of memory, which may say nothing about the kernel.
     trespass: it wrote outside of its buffers, so that what shares memory with it may be spoilt.
     race: it was seen to do what no order of its threads makes right, whatever it computed.
+    doubtful: the task's own check() or epilogue() raised, for which the task may be to blame.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Rejected(Exception):
         killed: bool = False,
         trespass: bool = False,
         race: bool = False,
+        doubtful: bool = False,
     ) -> None:
         super().__init__(status, reason)
         self.status = status
@@ -58,6 +60,7 @@ class Rejected(Exception):
         self.killed = killed
         self.trespass = trespass
         self.race = race
+        self.doubtful = doubtful
 
     def saying(self, reason: str) -> "Rejected":
         """The same, on the same line, with another sentence."""
@@ -68,6 +71,7 @@ class Rejected(Exception):
             killed=self.killed,
             trespass=self.trespass,
             race=self.race,
+            doubtful=self.doubtful,
         )
         said.line = self.line
         return said
@@ -80,6 +84,7 @@ class Rejected(Exception):
             self.killed,
             self.trespass,
             self.race,
+            self.doubtful,
         )
 
     def __str__(self) -> str:
@@ -87,9 +92,23 @@ class Rejected(Exception):
 
 
 def _rebuild_rejected(
-    status: Status, reason: str, log: str, killed: bool, trespass: bool, race: bool
+    status: Status,
+    reason: str,
+    log: str,
+    killed: bool,
+    trespass: bool,
+    race: bool,
+    doubtful: bool,
 ) -> Rejected:
-    return Rejected(status, reason, log=log, killed=killed, trespass=trespass, race=race)
+    return Rejected(
+        status,
+        reason,
+        log=log,
+        killed=killed,
+        trespass=trespass,
+        race=race,
+        doubtful=doubtful,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from engine.store.kinds.steering import Injected
 from engine.store.replay import History
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
+from evaluators.kernel.seeds import on_backend
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog import random_candidate
@@ -81,7 +82,7 @@ class IslandActor:
         """history: the island's own, on a resumed campaign; unheard: what became of other islands'
         drafts that it had not been told of; peers: all islands in order; brought: what came along
         from other campaigns."""
-        task = load_task(self._config.task)
+        task = on_backend(load_task(self._config.task), self._config.backend)
         self._peers = peers
         model = self._model()
         meter = self._meter(model)

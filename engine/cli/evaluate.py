@@ -11,7 +11,7 @@ from typing import IO, Any
 from engine.cli.untimed import NOTHING_TIMED, turns_taken, untimed_json, untimed_lines
 from evaluators.cpu import device as cpu
 from evaluators.device import Compiled, backend, times
-from evaluators.device_info import emulating
+from evaluators.device_info import emulating, target_of
 from evaluators.evaluate import compile_shown, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
@@ -96,10 +96,10 @@ def explain_file(arguments: Namespace, stream: IO[str]) -> bool:
     source = read_kernel(arguments.file)
     task = load_task(arguments.task)
     shapes = task.workloads("benchmarks", "cpu")
-    shape = max(shapes, key=lambda w: sum(a.nbytes(w.dims) for a in task.arguments))
+    shape = max(shapes, key=task.nbytes)
     try:
         kernel = parse_kernel(source)
-        regions = cpu.compiler().explain(kernel, kernel.plan(task, shape.dims))
+        regions = cpu.compiler().explain(kernel, kernel.plan(task, shape, target_of("cpu")))
     except Rejected as rejected:
         lines = list(_failure_lines(rejected.status, rejected.reason, rejected.log))
         values: Any = {"status": rejected.status, "reason": rejected.reason}

@@ -14,6 +14,7 @@ from evaluators import evaluate
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
+from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
@@ -160,7 +161,7 @@ class BackendWorkbench:
     policy: TimingPolicy | None = None
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
-        task = _task(self.task)
+        task = _task(self.task, self.backend)
         compiler = _compiler(self.backend, info.arch)
         try:
             kernel, compiled = evaluate.compile_kernel(source, task, compiler, self.backend)
@@ -177,7 +178,7 @@ class BackendWorkbench:
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """On a GPU in a child process, which faults end."""
         return evaluate.opened(
-            _task(self.task),
+            _task(self.task, self.backend),
             self.backend,
             index=device,
             secret=self.secret,
@@ -189,7 +190,7 @@ class BackendWorkbench:
     def watch(self, built: Built, info: DeviceInfo, turn: int) -> Verdict:
         if not needs_stand_in(built.kernel, info):
             return Verdict(status=Status.PASSED)
-        return watched_elsewhere(built.kernel, _task(self.task), info, turn)
+        return watched_elsewhere(built.kernel, _task(self.task, self.backend), info, turn)
 
     def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
         """On cpu on one core after another; a GPU's process sees that GPU alone."""
@@ -265,8 +266,8 @@ def raising_broken() -> Iterator[None]:
 
 
 @cache
-def _task(name_or_path: str) -> Task:
-    return load_task(name_or_path)
+def _task(name_or_path: str, backend_name: str) -> Task:
+    return on_backend(load_task(name_or_path), backend_name)
 
 
 @cache

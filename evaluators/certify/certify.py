@@ -86,7 +86,7 @@ def checked(source: str, task: Task, backend_name: str) -> Iterator[Check]:
 def _comparison(evaluation: Evaluation, task: Task) -> Comparison:
     assert evaluation.speedup is not None and evaluation.ci95 is not None  # it passed
     return Comparison(
-        seed_id=kernel_id(task.naive),
+        seed_id=evaluation.anchor_id or kernel_id(task.naive),
         speedup=evaluation.speedup,
         ci95=evaluation.ci95,
         sittings=evaluation.sittings,

@@ -175,7 +175,8 @@ class Build:
             reads=self.tools.reads,
             writes=self.tools.writes,
         )
-        log = shown(done.stderr.decode(errors="replace"), [INCLUDE])[:LOG_CHARACTERS]
+        told = done.stderr.decode(errors="replace")
+        log = shown(told, [INCLUDE / "cpu", INCLUDE])[:LOG_CHARACTERS]
         if done.timed_out:
             raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
         if done.returncode != 0:

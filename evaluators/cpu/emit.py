@@ -19,7 +19,7 @@ SIGNATURE = "__ks_signature_{}"
 
 _NOT_HERE = re.compile(
     r"clock|clock64|wall_clock64|__nanosleep|hipLaunchKernelGGL|malloc|__match_\w+|"
-    r"__reduce_\w+_sync|__lanemask\w*|__ockl_\w+|cooperative_groups|this_thread_block|this_grid|"
+    r"__reduce_\w+_sync|__lanemask\w*|__ockl_\w+|"
     r"__builtin_amdgcn_(?!s_barrier$|wave_barrier$)\w+"
 )
 _DYNAMIC_LDS = re.compile(

@@ -14,6 +14,9 @@ DIVERGED = 0x1D1700000000
 MASK_NAMES, MASK_LACKS = 0x1D1800000000, 0x1D1900000000
 """KS_MASK_NAMES and KS_MASK_LACKS in ks/masks.h: this far plus MAX_LINES a lane plus the line."""
 
+ASSERTED = 0x1D2800000000
+"""KS_ASSERTED in ks/asserting.h: this far plus the line."""
+
 MAX_LINES = 1 << 24
 MAX_LANES = 64
 
@@ -62,7 +65,7 @@ def rejected(fault: Fault, places: Collection[Place]) -> Rejected:
             done = {True: "wrote", False: "read", None: "touched memory"}[fault.writing]
             return Rejected(Status.WRONG, f"{done} {side}, {distance} bytes from it")
         return _crashed(f"{name}: {_access(fault)} {distance} bytes {side}")
-    if told := _disagreement(fault.address):
+    if told := _told(fault.address):
         return _crashed(told)
     if 0 <= fault.address < PAGE:
         return _crashed(f"{name}: {_access(fault)} through a null pointer")
@@ -85,8 +88,10 @@ def _crashed(reason: str) -> Rejected:
     return Rejected(Status.CRASHED, reason)
 
 
-def _disagreement(address: int) -> str | None:
-    """What generated code tells by reading an address: threads that disagree, and where."""
+def _told(address: int) -> str | None:
+    """What code of ours tells by reading an address: threads that disagree, and where."""
+    if ASSERTED < address < ASSERTED + MAX_LINES:
+        return f"an assertion failed (line {address - ASSERTED})"
     if DIVERGED < address < DIVERGED + MAX_LINES:
         return (
             f"divergent barrier: the threads of a block disagree on whether to reach it "

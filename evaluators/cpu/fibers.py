@@ -16,11 +16,11 @@ import secrets
 from collections.abc import Iterable, Sequence
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry, own_text
+from evaluators.cpu.fission import groups
 from evaluators.cpu.fission.exchange import zone_edits
-from evaluators.cpu.fission.inline import callee
-from evaluators.cpu.fission.names import COLLECTIVES, GROUPS
+from evaluators.cpu.fission.names import COLLECTIVES, GROUPS, GROUPS_HEADER
 from evaluators.cpu.fission.source import is_generated, read
-from evaluators.cpu.fission.tree import LOOPS, Node, Spanned, unsupported
+from evaluators.cpu.fission.tree import LOOPS, Node, Spanned, callee, unsupported
 from evaluators.kernel.tokens import preprocessed_tokens
 
 ENGINE = "cpu-fibers"
@@ -92,7 +92,7 @@ def as_written(
 
 def waits(words: Iterable[str]) -> bool:
     """Whether threads of a source with these words may wait for each other."""
-    return not (COLLECTIVES | GROUPS).isdisjoint(words)
+    return not {*COLLECTIVES, GROUPS}.isdisjoint(words)
 
 
 _FIBERS = "KS_QUIET void {export}(const KsLaunch *launch) {{ {block}KsFibers<{kernel}>"
@@ -134,6 +134,7 @@ def _prelude(
         *(f"#include <{header}>" for header in headers),
         f"#include <{runner}>",
         *(constant if len(constant) == 1 else ["static KsIndex blockDim;"]),
+        *(["#include <ks/fiber_groups.h>"] if GROUPS_HEADER in headers else []),
         f"KS_DYNAMIC_LDS({LDS_BYTES})",
     ]
 
@@ -157,6 +158,11 @@ def _with_calls(source: str) -> str:
     """
     unit = read(source)
     words = COLLECTIVES | unit.with_property("collective")
+    called = words - COLLECTIVES
+
+    def waits(node: Node) -> bool:
+        return unit.grouped and any(groups.is_call(one) for one in node.walk())
+
     marks: list[tuple[int, int, int, str]] = []
 
     def mark(node: Node, before: str, after: str) -> None:
@@ -169,9 +175,10 @@ def _with_calls(source: str) -> str:
     for f in unit.functions:
         loops = 0
         for one in f.body.walk() if f.collective else ():
-            if one.kind == "call_expression" and callee(one) in words - COLLECTIVES:
+            grouped = unit.grouped and groups.is_call(one)
+            if grouped or (one.kind == "call_expression" and callee(one) in called):
                 mark(one, "KS_CALL(", ")")
-            elif one.kind in LOOPS and any(leaf.text in words for leaf in one.leaves()):
+            elif one.kind in LOOPS and (any(k.text in words for k in one.leaves()) or waits(one)):
                 loops += 1
                 count = f"ks_loop{loops}"
                 mark(one, f"{{ KsLoop {count}(__COUNTER__); ", " }")

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from evaluators.cxx import CxxCompiler, cxx_compiler
 
-INCLUDE = Path(__file__).parents[1] / "include" / "cpu"
+INCLUDE = Path(__file__).parents[1] / "include"
 NATIVE = Path(__file__).parent / "native"
 PAGE = mmap.PAGESIZE
 
 # No standard library's headers, start files or runtime: a kernel sees ours and libm's symbols.
 _COMMON_FLAGS = (
-    "-std=gnu++17",
     "-O3",
     "-march=native",
     "-fopenmp-simd",
@@ -59,7 +58,7 @@ WATCH_SCRIPT_TEXT = (
     "SECTIONS { /DISCARD/ : { *(.init_array .init_array.* .ctors .ctors.*) } } INSERT BEFORE .text;"
 )
 """Compilers add a constructor that starts libtsan; the linker leaves it out by this script."""
-_INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE}")
+_INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE / 'cpu'}")
 READ_ONLY_TABLES = ("-Wl,-z,relro", "-Wl,-z,now")
 """All addresses are looked up on loading, into pages that can't be written from then on."""
 _LINK_FLAGS = (
@@ -77,6 +76,21 @@ class Toolchain(CxxCompiler):
     """The compiler with what the cpu backend asks of it."""
 
     wide_vectors: bool  # the processor has AVX-512
+
+    @property
+    def standard(self) -> str:
+        """The newest language that the compiler has, up to C++20, as the GPUs' compilers have it.
+
+        g++ and clang++ have what kernels use of it since their tenth releases.
+        """
+        return "-std=gnu++20" if self.major >= 10 else "-std=gnu++17"
+
+    @property
+    def major(self) -> int:
+        """The release; 0 where the compiler doesn't tell. Zig's clang is 15 or newer."""
+        if self.family == "zig c++":
+            return 15
+        return int(self.version.split(".")[0]) if self.version[0].isdigit() else 0
 
     @property
     def code_flags(self) -> tuple[str, ...]:
@@ -97,7 +111,7 @@ class Toolchain(CxxCompiler):
         return [
             *self.command,
             *quiet,
-            *("-E", "-x", "c++", "-std=gnu++17", "-DKS_TRANSLATING", *defines, "-w"),
+            *("-E", "-x", "c++", self.standard, "-DKS_TRANSLATING", *defines, "-w"),
             *_INCLUDE_FLAGS,
             *("-include", "hip/hip_runtime.h", source),
         ]
@@ -105,7 +119,8 @@ class Toolchain(CxxCompiler):
     def check(self, source: str) -> list[str]:
         """Command that only tells whether a C++ unit is right."""
         quiet = _GNU_FLAGS[1:] if self.family == "g++" else _CLANG_FLAGS
-        return [*self.command, *_COMMON_FLAGS, *quiet, "-fsyntax-only", *_INCLUDE_FLAGS, source]
+        flags = (self.standard, *_COMMON_FLAGS, *quiet)
+        return [*self.command, *flags, "-fsyntax-only", *_INCLUDE_FLAGS, source]
 
     def build(
         self,
@@ -123,7 +138,7 @@ class Toolchain(CxxCompiler):
         oracle, whose accesses call hooks; WATCH_SCRIPT must lie in the current folder.
         remarks: the file that what is said of loops goes to, for diagnosis/remarks.py.
         """
-        flags = [*_COMMON_FLAGS]
+        flags = [self.standard, *_COMMON_FLAGS]
         flags += _GNU_FLAGS if self.family == "g++" else _CLANG_FLAGS
         if self.family == "g++" and not waits:
             flags += _GNU_WITHOUT_BARRIERS
@@ -149,11 +164,10 @@ class Toolchain(CxxCompiler):
 
     def _remark_flags(self, output: str) -> tuple[str, ...]:
         """They change nothing in the code; compilers that are too old for them say nothing."""
-        major = int(self.version.split(".")[0]) if self.version[0].isdigit() else 0
         if self.family == "g++":
             flag = f"-fopt-info-vec-optimized-missed-internals={output}"
-            return (flag,) if major >= 9 else ()
-        if self.family == "clang++" and major < 10:
+            return (flag,) if self.major >= 9 else ()
+        if self.family == "clang++" and self.major < 10:
             return ()
         return (
             "-fsave-optimization-record=yaml",

@@ -40,8 +40,14 @@ _KERNEL: Mapping[str, tuple[Status, str]] = {
     ),
     "CUDA_ERROR_INVALID_PC": (Status.CRASHED, "the kernel jumped out of its code"),
     "CUDA_ERROR_HARDWARE_STACK_ERROR": (Status.CRASHED, "the kernel overran its stack"),
-    "CUDA_ERROR_ILLEGAL_INSTRUCTION": (Status.CRASHED, "the kernel trapped"),
-    "CUDA_ERROR_LAUNCH_FAILED": (Status.CRASHED, "the kernel failed while it ran"),
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION": (
+        Status.CRASHED,
+        "the kernel trapped: an assertion or abort()",
+    ),
+    "CUDA_ERROR_LAUNCH_FAILED": (
+        Status.CRASHED,
+        "the kernel failed while it ran: an assertion or abort(), or an access",
+    ),
     "CUDA_ERROR_ASSERT": (Status.CRASHED, "an assertion in the kernel failed"),
     "CUDA_ERROR_LAUNCH_TIMEOUT": (Status.TIMEOUT, "the driver stopped the kernel: it ran too long"),
 }

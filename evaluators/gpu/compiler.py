@@ -21,6 +21,9 @@ from evaluators.kernel.source_check import KERNEL_FILE, check_source
 from evaluators.kernel.vector_types import check_vector_types
 
 MAX_THREADS = 1024
+STANDARD = "c++20"
+"""Of the language: hiprtc and clang have it since ROCm 6, NVRTC since CUDA 12."""
+
 DEADLINE_S = 60.0
 
 
@@ -42,7 +45,7 @@ class GpuCompiler:
         self.arch = arch
         self.backend = backend
         self._child = child
-        self._always = ("-std=c++17", f"-DWAVEFRONT={wavefront}")
+        self._always = (f"-std={STANDARD}", f"-DWAVEFRONT={wavefront}")
         self._lds_bytes = lds_bytes
 
     def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:

@@ -45,7 +45,10 @@ _KERNEL: Mapping[str, tuple[Status, str]] = {
         Status.CRASHED,
         "the kernel read or wrote memory that is not its own",
     ),
-    "hipErrorLaunchFailure": (Status.CRASHED, "the kernel failed while it ran"),
+    "hipErrorLaunchFailure": (
+        Status.CRASHED,
+        "the kernel failed while it ran: an assertion or abort(), or an access",
+    ),
     "hipErrorAssert": (Status.CRASHED, "an assertion in the kernel failed"),
     "hipErrorLaunchTimeOut": (Status.TIMEOUT, "the driver stopped the kernel: it ran too long"),
 }

@@ -11,6 +11,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain
+from evaluators.kernel.narrow_masks import narrow_mask
 
 # HIP's old names of the built-in variables, which hiprtc lacks.
 _OLD_NAMES = tuple(
@@ -18,6 +19,7 @@ _OLD_NAMES = tuple(
     for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
     for axis in "xyz"
 )
+INCLUDE = Path(__file__).parents[1] / "include"
 _LDS_ERROR = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in '(.*)'")
 _NAME_EXPRESSION = re.compile(r'__amdgcn_name_expr_\d+\[\]= \{"([^"]*)"')
 
@@ -52,13 +54,14 @@ class HiprtcChild(CompileChild):
         return f"hiprtc {self.toolchain.version or self.api_version}"
 
     def flags(self, arch: str, options: Sequence[str]) -> list[str]:
-        return [f"--offload-arch={arch}", f"-I{self.toolchain.include}", *_OLD_NAMES, *options]
+        folders = (f"-I{folder}" for folder in (INCLUDE / "hiprtc", self.toolchain.include))
+        return [f"--offload-arch={arch}", *folders, *_OLD_NAMES, *options]
 
     def headers(self) -> list[Path]:
-        return [self.toolchain.include]
+        return [INCLUDE / "hiprtc", INCLUDE, self.toolchain.include]
 
     def reads(self) -> list[Path]:
-        return [self.toolchain.include, self.toolchain.libraries]
+        return [INCLUDE, self.toolchain.include, self.toolchain.libraries]
 
     def admit(self, arch: str, deadline_s: float) -> None:
         self.require(arch, "", deadline_s)
@@ -109,6 +112,8 @@ class HiprtcChild(CompileChild):
         return errors[0] if errors else f"hiprtc says {status} and nothing more"
 
     def rejection(self, log: str, status: str, file: str) -> Rejected:
+        if narrow := narrow_mask(log):
+            return narrow
         for line, shown in pairwise([*log.splitlines(), ""]):
             if "error:" not in line:
                 continue

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.brackets import check_brackets, check_depth
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
+from evaluators.kernel.implied import implied_headers
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
 from evaluators.kernel.porting.headers import given_for, needed_by_names, why_refused
@@ -73,7 +74,7 @@ def check_source(code: str, *, first_line: int, kernels: Collection[str] = ()) -
     _check_macros(found, kernels)
     check_pasting(found)
     check_dynamic_lds(found)
-    return headers
+    return tuple(dict.fromkeys((*headers, *implied_headers(found))))
 
 
 def own_text(preprocessed: str, header_folder: str) -> str:

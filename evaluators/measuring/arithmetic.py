@@ -9,6 +9,7 @@ import numpy as np
 from evaluators.checks.budget import Error, limit_of
 from evaluators.checks.compare import compare
 from evaluators.device_info import DeviceInfo
+from evaluators.dtypes import is_floating
 from evaluators.tasks.arguments import Argument, TaskError, Workload
 from evaluators.tasks.task import Task, TaskContent
 
@@ -112,14 +113,14 @@ def _is_right(
     )
     if error.largest > 1.0:
         return False
-    if not output.rounded(workload.dims):
+    if not output.rounded(workload.env):
         return True
     return error.rms <= limit_of([usual]).rms
 
 
 def _error(output: Argument, workload: Workload, result: Array, wanted: Array) -> Error:
-    dims = workload.dims
-    compared = compare(result, wanted, rtol=output.rtol(dims), atol=output.atol(dims))
+    env = workload.env
+    compared = compare(result, wanted, rtol=output.rtol(env), atol=output.atol(env))
     return Error(largest=compared.error, rms=compared.rms, ulp=compared.ulp)
 
 
@@ -130,7 +131,7 @@ def rounded(inputs: Inputs, bits: int) -> dict[str, Array]:
 
 def _rounded(inputs: Inputs, bits: int) -> Iterator[tuple[str, Array]]:
     for name, array in inputs.items():
-        if np.issubdtype(array.dtype, np.integer):
+        if not is_floating(array.dtype):
             yield name, array.copy()
             continue
         significand, exponent = np.frexp(array.astype(np.float64))

@@ -64,7 +64,7 @@ class Counter:
 
     def _on(self, kernel: KernelSource, compiled: Compiled, shape: Workload) -> Counted:
         """In a session of its own: its counts are those of one run, and of what prepares it."""
-        plan = kernel.plan(self._task, shape.dims)
+        plan = kernel.plan(self._task, shape, self._device.info.target)
         check_limits(plan, self._device.info)
         arena = Arena(self._task, [shape], [plan])
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:

@@ -79,7 +79,7 @@ class FurtherChecks:
         if not chosen:
             return {}
         shapes = [workload for workload in workloads if workload.label in chosen]
-        plans = [kernel.plan(self._task, workload.dims) for workload in shapes]
+        plans = [kernel.plan(self._task, workload, self._device.info.target) for workload in shapes]
         arena = Arena(self._task, shapes, plans)
         errors: dict[str, float] = {}
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
@@ -136,7 +136,7 @@ class FurtherChecks:
         self, kernel: KernelSource, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]
     ) -> None:
         shapes = [shape for shape, _ in draws]
-        plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
+        plans = [kernel.plan(self._task, shape, self._device.info.target) for shape in shapes]
         for shape, plan in zip(shapes, plans, strict=True):
             with on(shape):
                 check_limits(plan, self._device.info)
@@ -165,7 +165,7 @@ class FurtherChecks:
     def _endure(
         self, kernel: KernelSource, compiled: Compiled, workload: Workload, endured_us: float
     ) -> str:
-        plan = kernel.plan(self._task, workload.dims)
+        plan = kernel.plan(self._task, workload, self._device.info.target)
         arena = Arena(self._task, [workload], [plan])
         draws = self._pool.draws(workload, self._rng, 2)
         # a judge on the device draws for itself, from numbers alone

@@ -56,7 +56,7 @@ class Lane:
         self._left: dict[str, dict[int, int]] = {w.label: {} for w in workloads}
         self._sharing: list[Lane] = beside._sharing if beside is not None else []
         self._sharing.append(self)
-        plans = {w.label: kernel.plan(task, w.dims) for w in workloads}
+        plans = {w.label: kernel.plan(task, w, device.info.target) for w in workloads}
         self._copies_bytes: list[int] = (
             beside._copies_bytes
             if beside is not None

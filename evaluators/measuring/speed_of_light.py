@@ -83,15 +83,15 @@ def least_us(task: Task, workload: Workload, info: DeviceInfo) -> float | None:
 
 
 def _flops(task: Task, workload: Workload) -> float:
-    return float(task.flops.evaluate(workload.dims)) if task.flops is not None else 0.0
+    return float(task.flops.evaluate(workload.env)) if task.flops is not None else 0.0
 
 
 def _moved_bytes(task: Task, workload: Workload) -> float:
-    return float(task.bytes.evaluate(workload.dims)) if task.bytes is not None else 0.0
+    return float(task.bytes.evaluate(workload.env)) if task.bytes is not None else 0.0
 
 
 def _operations(task: Task, workload: Workload) -> dict[str, float]:
-    return {name: float(n.evaluate(workload.dims)) for name, n in task.operations.items()}
+    return {name: float(n.evaluate(workload.env)) for name, n in task.operations.items()}
 
 
 def _work(

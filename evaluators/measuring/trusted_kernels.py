@@ -7,8 +7,9 @@ from evaluators.checks.disclosure import on
 from evaluators.checks.gpu_kernels import Trusted, compile_trusted
 from evaluators.checks.shapes import costed, shapes_for
 from evaluators.device import Compiled, Compiler, backend, times
-from evaluators.device_info import DeviceInfo
+from evaluators.device_info import DeviceInfo, target_of
 from evaluators.evaluation import Rejected
+from evaluators.kernel.seeds import naive_of
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, TaskError
 from evaluators.tasks.task import Task, TaskContent
@@ -41,13 +42,13 @@ def compile_all_trusted(task: Task, compiler: Compiler, backend_name: str) -> Tr
 def compile_naive(task: Task, compiler: Compiler, backend_name: str) -> Naive:
     """Raises TaskError."""
     try:
-        kernel = parse_kernel(task.naive)
+        kernel = parse_kernel(naive_of(task, backend_name))
         plans = []
         shapes = [w for suite in SUITES for w in shapes_for(kernel, task, suite, backend_name)]
         shapes += () if times(backend_name) else costed(task, backend_name)
         for workload in shapes:
             with on(workload):
-                plan = kernel.plan(task, workload.dims)
+                plan = kernel.plan(task, workload, target_of(backend_name))
             if plan not in plans:
                 plans.append(plan)
         return kernel, compiler.compile(kernel, plans)

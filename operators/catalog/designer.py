@@ -14,6 +14,7 @@ from operators.catalog.brought import expected_of, lost_steps, trapped_families
 from operators.catalog.families import Params, families, random_params
 from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
 from operators.catalog.technique import Range, Technique, changes, step
+from operators.catalog.techniques.formula import FORMULA
 from operators.catalog.techniques.gemm import GEMM
 from operators.catalog.techniques.gemm_starts import GEMM_STARTS
 from operators.catalog.techniques.lds import LDS
@@ -23,7 +24,15 @@ from operators.finding import Finding
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 
-TECHNIQUES: tuple[Technique, ...] = (*GEMM_STARTS, *GEMM, *SOFTMAX, *SUM, *TRANSPOSE, *LDS)
+TECHNIQUES: tuple[Technique, ...] = (
+    *GEMM_STARTS,
+    *GEMM,
+    *SOFTMAX,
+    *SUM,
+    *TRANSPOSE,
+    *LDS,
+    *FORMULA,
+)
 
 AVENUES = 10
 EXPERIMENTS = 5

@@ -28,7 +28,7 @@ class SearchSpace:
     """
 
     task: str
-    kind: Kind | None
+    kind: str | None
     sources: Mapping[str, KernelSource]
 
     @property

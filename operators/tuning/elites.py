@@ -18,7 +18,7 @@ from operators.operator import Context, Declined, Draft, Mutation
 from operators.tuning.relatives import relatives
 from operators.tuning.space import Params, Space, space_of
 from operators.tuning.tuner import Measured, Tuner
-from operators.tuning.variants import compose
+from operators.tuning.variants import compose, told_apart_by
 
 LEAST_SHARE = 1 / 8
 """A structure's share of the tries, beside the fastest one's, goes with the square of its speed;
@@ -79,7 +79,8 @@ class Elites:
     """
 
     def __init__(self, task: Task, device: DeviceInfo) -> None:
-        self._shapes = {one.label: one.dims for one in task.workloads("benchmarks", device.backend)}
+        shapes = task.workloads("benchmarks", device.backend)
+        self._shapes = {one.label: told_apart_by(one) for one in shapes}
         self._spread = spread_on(device)
         self._margin = max(0.02, self._spread.of_sittings(0.0))
         self._tuners: dict[str, Tuner] = {}  # by structure

@@ -6,6 +6,9 @@ from itertools import pairwise
 from math import isqrt
 from statistics import fmean
 
+from evaluators.dtypes import DTYPES
+from evaluators.expression import SIZEOF, null_key
+from evaluators.tasks.arguments import Workload
 from operators.tuning.space import Params
 
 Dims = Mapping[str, int]
@@ -28,6 +31,17 @@ class Composition:
     gain: float
 
 
+def told_apart_by(workload: Workload) -> Dims:
+    """What conditions compare to tell a shape from others: sizes, and what else is a number."""
+    setting = workload.setting
+    return {
+        **workload.dims,
+        **{name: int(n) for name, n in setting.attributes.items() if isinstance(n, int) and n >= 0},
+        **{f"{SIZEOF}({name})": DTYPES[one].itemsize for name, one in setting.dtypes.items()},
+        **{null_key(name): int(null) for name, null in setting.nulls.items()},
+    }
+
+
 def compose(
     points: Sequence[tuple[Params, Gains]], shapes: Mapping[str, Dims], margin: float
 ) -> Composition | None:
@@ -46,7 +60,8 @@ def compose(
     for label, one in serves.items():
         if points[one][1][label] - points[first][1][label] < margin:
             serves[label] = first
-    rules = _rules([(dims, serves[label]) for label, dims in shapes.items()], {})
+    found = _rules([(dims, serves[label]) for label, dims in shapes.items()], {})
+    rules = [] if found is None else found
     rules = [(when, one) for when, one in rules if one != first]
     if not rules or len(rules) > MOST_VARIANTS:
         return None
@@ -80,10 +95,10 @@ def _portfolio(gains: Sequence[Gains], labels: Sequence[str], margin: float) -> 
         have = {label: max(have[label], gains[more][label]) for label in labels}
 
 
-def _rules(shapes: Sequence[tuple[Dims, int]], when: Bounds) -> list[tuple[Bounds, int]]:
+def _rules(shapes: Sequence[tuple[Dims, int]], when: Bounds) -> list[tuple[Bounds, int]] | None:
     """Conditions that exclude each other, and what serves where they hold: a decision tree over
     the dims, split halfway (in doublings) between shapes (Breiman et al., CART, 1984). A bound
-    replaces the wider one above it."""
+    replaces the wider one above it. None: two shapes are alike in all of them."""
     served = {one for _, one in shapes}
     if len(served) == 1:
         return [(when, served.pop())]
@@ -94,13 +109,14 @@ def _rules(shapes: Sequence[tuple[Dims, int]], when: Bounds) -> list[tuple[Bound
             (_mixed(shapes, name, isqrt(below * above)), name, isqrt(below * above))
             for below, above in pairwise(sizes)
         ]
+    if not splits:
+        return None
     _, name, limit = min(splits)
     low = [one for one in shapes if one[0][name] <= limit]
     high = [one for one in shapes if one[0][name] > limit]
-    return [
-        *_rules(low, {**when, f"{name} <=": limit}),
-        *_rules(high, {**when, f"{name} >": limit}),
-    ]
+    lower = _rules(low, {**when, f"{name} <=": limit})
+    upper = _rules(high, {**when, f"{name} >": limit})
+    return None if lower is None or upper is None else [*lower, *upper]
 
 
 def _mixed(shapes: Sequence[tuple[Dims, int]], name: str, limit: int) -> float:

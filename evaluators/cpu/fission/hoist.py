@@ -4,12 +4,12 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Protocol
 
-from evaluators.cpu.fission import inline
+from evaluators.cpu.fission import group_calls, groups, inline
 from evaluators.cpu.fission.exchange import exchanged
 from evaluators.cpu.fission.ir import Branch, Context, Exit, Fixed, Item, Once, Step
 from evaluators.cpu.fission.names import BARRIERS, BLOCK_VOTES, WAVE, WAVE_BARRIERS
 from evaluators.cpu.fission.source import Function, Unit
-from evaluators.cpu.fission.tree import Node, group, leaf, name, unsupported
+from evaluators.cpu.fission.tree import Node, callee, group, leaf, name, unsupported
 
 MAX_DEPTH = 8
 
@@ -57,7 +57,7 @@ class Hoisting:
             self.hoist(kid, out, context, several=several)
         if node.kind != "call_expression":
             return
-        word = inline.callee(node)
+        word = callee(node)
         args = [k for k in node.need("arguments").kids if k.kind not in ("(", ")", ",")]
         if word in WAVE or word in BLOCK_VOTES:
             slot = lowering.fresh("slot")
@@ -172,6 +172,11 @@ class Hoisting:
         function = self.choose(word, len(args), line)
         node = function.node.copy()
         params = [k for k in inline.parameters(node) if k.kind.endswith("declaration")]
+        kinds = context.groups
+        if lowering.unit.grouped:
+            kinds = group_calls.lower(
+                node, groups.bound(params, args, kinds), lowering.unit.names, line=function.at(line)
+            )
         binds: list[Step | Fixed] = inline.template(function, call, params, args)
         for param, arg in zip(params, inline.with_defaults(params, args, word, line), strict=True):
             binds.append(inline.bind(param, arg))
@@ -181,7 +186,9 @@ class Hoisting:
             if str(kind) == "auto":
                 raise unsupported(f"{word}: it holds a barrier and returns auto", line)
             once.result = inline.result(node, kind, lowering.fresh("result"))
-        inside = replace(context, once=once, loop=None, switch=None, depth=context.depth + 1)
+        inside = replace(
+            context, once=once, loop=None, switch=None, depth=context.depth + 1, groups=kinds
+        )
         once.body = lowering.block(node.need("body"), inside)
         if once.body and isinstance(once.body[-1], Exit):
             once.body.pop()

@@ -1,5 +1,6 @@
 """A device function's parameters, template and result as declarations at the place of its call."""
 
+from evaluators.cpu.fission import groups
 from evaluators.cpu.fission.declarations import array_dims, decayed
 from evaluators.cpu.fission.exchange import declared_name
 from evaluators.cpu.fission.ir import Fixed, Step
@@ -34,7 +35,7 @@ def template(
             value: Node | None = given[i].copy()
         else:
             find = _deduce if is_type else _deduce_bound
-            value = find(named.text, params, args)
+            value = find(named.text, params, args) or groups.deduced(named.text, params, args)
             value = value or (default.copy() if default else None)
         if value is None:
             left_out = f"a call of {function.name} that leaves its template argument {named.text}"
@@ -134,15 +135,3 @@ def result(function: Node, kind: Node, fresh: str) -> Step:
     quals = [k.copy() for k in function.kids if k.kind == "type_qualifier" and k.text == "const"]
     typed = group("type", function.line, *(quals if stars else []), kind.copy(), "*" * stars)
     return declare(typed, fresh, None)
-
-
-def callee(call: Node) -> str:
-    """The called function's own name, without template arguments and namespaces."""
-    function = call.get("function")
-    if function is None:
-        return ""
-    if function.kind == "qualified_identifier":
-        function = function.kids[-1]
-    if function.kind == "template_function":
-        function = function.need("name")
-    return function.text

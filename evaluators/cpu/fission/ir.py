@@ -1,5 +1,6 @@
 """A kernel between its syntax tree and its regions: steps of one thread, and collective parts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -191,6 +192,7 @@ class Context:
     switch: Switch | None = None  # the nearest, if nearer than the loop
     once: Once | None = None
     depth: int = 0  # of inlined calls
+    groups: Mapping[str, str | None] = field(default_factory=dict)  # kinds of those in scope
 
 
 Item = Step | Fixed | Barrier | Exit | Branch | Loop | Switch | Scope | Once | Sweep

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluators.cpu.fission import declarations, exchange
+from evaluators.cpu.fission import declarations, exchange, group_calls
 from evaluators.cpu.fission.exits import exits
 from evaluators.cpu.fission.hoist import Hoisting
 from evaluators.cpu.fission.ir import (
@@ -48,7 +48,8 @@ class Lowering:
 
     def kernel(self, function: Function) -> list[Item]:
         check_parsed(function.body)
-        return self.block(function.body, Context())
+        found = group_calls.lower(function.node, None, self.unit.names) if self.unit.grouped else {}
+        return self.block(function.body, Context(groups=found))
 
     def block(self, node: Node, context: Context) -> list[Item]:
         """The statements of a compound statement, or the one statement itself."""

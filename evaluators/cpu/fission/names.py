@@ -23,12 +23,15 @@ WAVE = frozenset(
 BLOCK_VOTES = frozenset({"__syncthreads_count", "__syncthreads_and", "__syncthreads_or"})
 """Barriers that also tell every thread what all threads answered."""
 
+GROUPS = "cooperative_groups"
+GROUPS_HEADER = "hip/hip_cooperative_groups.h"
+
 COLLECTIVES = BARRIERS | WAVE_BARRIERS | WAVE | BLOCK_VOTES
 
-GROUPS = frozenset({"cooperative_groups"})
-"""Namespaces whose functions may wait."""
-
 ATOMIC_PREFIXES = ("atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_")
+
+CHANGING = frozenset({"swap", "exchange"})
+"""Functions of std that change what they are given, without its address."""
 
 PURE_CALLS = frozenset(
     [

@@ -1,9 +1,10 @@
 """Which expressions depend on nothing but indices, arguments and variables."""
 
+from evaluators.cpu.fission.groups import READS
 from evaluators.cpu.fission.ir import Facts, Var
 from evaluators.cpu.fission.names import PURE_CALLS
 from evaluators.cpu.fission.source import Function, Unit
-from evaluators.cpu.fission.tree import Node
+from evaluators.cpu.fission.tree import Node, callee
 
 _TRANSPARENT = frozenset(
     [
@@ -117,8 +118,6 @@ class Purity:
         return thread
 
     def _call(self, node: Node, found: set[Var]) -> bool | None:
-        from evaluators.cpu.fission.inline import callee
-
         word = callee(node)
         function = node.need("function")
         if function.var is not None:
@@ -130,7 +129,7 @@ class Purity:
             inner = self._walk(function.need("arguments"), found, address=False)
             if inner is None:
                 return None
-        if word in PURE_CALLS:
+        if word in PURE_CALLS or word in READS:
             return arguments
         defined = self.unit.named(word)
         if not defined or function.kind == "field_expression":

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from evaluators.cpu.fission.exchange import declared_name
-from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Step, Var
-from evaluators.cpu.fission.names import ATOMIC_PREFIXES
+from evaluators.cpu.fission.names import ATOMIC_PREFIXES, CHANGING
 from evaluators.cpu.fission.purity import Purity
 from evaluators.cpu.fission.source import Function, Unit
-from evaluators.cpu.fission.tree import TYPES, Node
+from evaluators.cpu.fission.tree import TYPES, Node, callee
 
 NAMES = frozenset({"identifier", "type_identifier", "namespace_identifier"})
 _NESTS = frozenset(
@@ -240,7 +239,8 @@ class Reader:
                 self.visit(arg, step)
             if lvalue and var is not None:
                 handed = var.is_array and arg.kind in NAMES
-                if handed or opaque_callee or word == "swap" or _by_reference(known, i):
+                changed = word in CHANGING or _by_reference(known, i)
+                if handed or opaque_callee or changed:
                     self.change(var, step)
 
     def is_atomic(self, node: Node) -> bool:

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
+from evaluators.cpu.fission import groups
+from evaluators.cpu.fission.group_calls import LIBRARY
 from evaluators.cpu.fission.names import ATOMIC_PREFIXES, BUILTINS, COLLECTIVES
 from evaluators.cpu.fission.tree import Node, Source, Spanned, unsupported
 
@@ -27,6 +30,7 @@ class Function:
     start: int  # in the text, with its markers
     linkage: bool = False  # in extern "C" { }
     copied: bool = False
+    library: bool = False  # ours, not the file's
     before: "list[Function]" = field(default_factory=list)  # copies that it calls
     collective: bool = False
     indexed: bool = False  # uses threadIdx or a relative, or calls what does
@@ -37,6 +41,10 @@ class Function:
         """In the text."""
         assert isinstance(self.outer, Spanned)
         return self.outer.end
+
+    def at(self, call: int) -> int | None:
+        """The line where all of it stands that is put in place of a call; None: where it stands."""
+        return call if self.library else None
 
 
 @dataclass(slots=True, eq=False)
@@ -59,20 +67,39 @@ class Unit:
     mutable: set[str] = field(default_factory=set)  # variables of the file that can change
     shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
     late: list[Function] = field(default_factory=list)  # copies of kernels, to stand at the end
+    grouped: bool = False  # it may use cooperative groups
+    library: list[Function] = field(default_factory=list)  # what such calls stand for
+
+    @property
+    def names(self) -> set[str]:
+        return {f.name for f in self.functions}
 
     def named(self, name: str) -> list[Function]:
-        return [f for f in self.functions if f.name == name]
+        return [f for f in (*self.functions, *self.library) if f.name == name]
 
     def with_property(self, attribute: str) -> set[str]:
-        return {f.name for f in self.functions if getattr(f, attribute)}
+        return {f.name for f in (*self.functions, *self.library) if getattr(f, attribute)}
 
 
 def read(text: str) -> Unit:
     """Parse a kernel file. Raises Rejected(UNSUPPORTED) for what can't be understood."""
     unit = Unit(Source(text))
+    unit.grouped = groups.mentioned(unit.source.root)
     _collect(unit, unit.source.root, None, 0)
     close(unit)
+    if unit.grouped:
+        unit.library = _library()
     return unit
+
+
+@cache
+def _library() -> list[Function]:
+    unit = Unit(Source(LIBRARY), grouped=True)
+    _collect(unit, unit.source.root, None, 0)
+    close(unit)
+    for function in unit.functions:
+        function.library = True
+    return unit.functions
 
 
 def _collect(unit: Unit, parent: Node, template: Spanned | None, start: int) -> None:
@@ -168,6 +195,9 @@ def close(unit: Unit) -> None:
     for f in unit.functions:
         f.collective = bool(words[id(f)] & COLLECTIVES)
         f.indexed = bool(words[id(f)] & BUILTINS)
+        if unit.grouped:
+            f.collective |= any(map(groups.is_call, f.body.walk()))
+            f.indexed |= groups.uses(f.body)
         f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in words[id(f)])
     for attribute in ("collective", "indexed", "atomic"):
         names = unit.with_property(attribute)

@@ -7,9 +7,8 @@ address. In a copy of the function that it is handed to its name stands where it
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.source import Function, Unit, close, declared_in
-from evaluators.cpu.fission.tree import Node, leaf
+from evaluators.cpu.fission.tree import Node, callee, leaf
 
 MOST_COPIES = 64
 

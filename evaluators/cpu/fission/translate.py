@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
+from evaluators.cpu.fission import group_calls
 from evaluators.cpu.fission.declarations import recognise
 from evaluators.cpu.fission.emit import BLOCK_FILE, Emission
 from evaluators.cpu.fission.exchange import file_lds, zone_edits, zoned_everywhere
-from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Var
 from evaluators.cpu.fission.lower import Lowering
+from evaluators.cpu.fission.names import GROUPS_HEADER
 from evaluators.cpu.fission.operations import Region as Cut
 from evaluators.cpu.fission.regions import Regions
 from evaluators.cpu.fission.source import (
@@ -21,7 +22,15 @@ from evaluators.cpu.fission.source import (
     read,
 )
 from evaluators.cpu.fission.specialise import specialise
-from evaluators.cpu.fission.tree import UNKNOWN, Node, at_line, leaf, render, unsupported
+from evaluators.cpu.fission.tree import (
+    UNKNOWN,
+    Node,
+    at_line,
+    callee,
+    leaf,
+    render,
+    unsupported,
+)
 from evaluators.cpu.fission.uniformity import Uniformity
 from evaluators.cpu.fission.variables import Resolver
 from evaluators.cpu.fission.vectors import follow
@@ -40,6 +49,7 @@ _HERE = "KsThread { threadIdx , blockIdx , blockDim , gridDim }"
 _INDICES = (
     "const KsIndex threadIdx = ks_thread.thread, blockIdx = ks_thread.block, "
     "blockDim = ks_thread.dim, gridDim = ks_thread.grid;"
+    "const int ks_t = ks_rank(threadIdx, blockDim);"
 )
 
 
@@ -67,6 +77,9 @@ def translate(source: str, kernels: Sequence[str]) -> Translation:
     entries = list(named.values())
     wanted = _wanted(unit, entries)
     check_names(unit, entries)
+    for f in unit.functions if unit.grouped else ():
+        if not (f.kernel or f.collective):  # the others are changed where they are put in place
+            group_calls.lower(f.node, None, unit.names)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
     cut: list[tuple[str, Emission]] = []
@@ -130,6 +143,8 @@ def emit(
     lines = [f"#define WAVEFRONT {wavefront}"]
     lines += [f"#include <{header}>" for header in headers]
     lines.append("#include <ks/fission.h>")
+    if GROUPS_HEADER in headers:
+        lines.append("#include <ks/fission_groups.h>")
     lines.append(f"KS_DYNAMIC_LDS({LDS_BYTES})")
     lines.append(translation.text)
     lines.append('#line 1 "launches"')

@@ -255,3 +255,15 @@ def check_parsed(node: Node) -> None:
             raise unsupported(f"what it can't parse: {str(one)[:40]!r}", one.line)
         if one.kind in ("asm_statement", "gnu_asm_expression", "try_statement"):
             raise unsupported("asm or exceptions", one.line)
+
+
+def callee(call: Node) -> str:
+    """The called function's own name, without template arguments and namespaces."""
+    function = call.get("function")
+    if function is None:
+        return ""
+    if function.kind == "qualified_identifier":
+        function = function.kids[-1]
+    if function.kind == "template_function":
+        function = function.need("name")
+    return function.text

@@ -5,10 +5,9 @@ thread. g++ 12 gathers, or does not vectorise at all, where an address is taken 
 or an int comes from unsigned sums that might wrap.
 """
 
-from evaluators.cpu.fission.inline import callee
 from evaluators.cpu.fission.ir import Step, Sweep, Var
 from evaluators.cpu.fission.names import PURE_CALLS
-from evaluators.cpu.fission.tree import Node, group, leaf, name
+from evaluators.cpu.fission.tree import Node, callee, group, leaf, name
 
 _SHORT = ("1", "2", "3", "4")  # strides of a thread's own walk
 _CALLS = {"+": "ks_plus", "-": "ks_minus", "*": "ks_times"}

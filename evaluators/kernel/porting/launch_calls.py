@@ -15,10 +15,18 @@ MOST_STEPS = 8
 _SIZES = {"char": 1, "bool": 1, "short": 2, "__half": 2, "half": 2, "int": 4, "unsigned": 4}
 _SIZES |= {"float": 4, "double": 8, "long": 8, "float2": 8, "float4": 16, "int4": 16}
 _SCALARS = {
-    "double": "float64", "float": "float32", "__half": "float16", "half": "float16",
-    "__hip_bfloat16": "bfloat16", "__nv_bfloat16": "bfloat16", "bool": "bool",
+    "double": "float64",
+    "float": "float32",
+    "__half": "float16",
+    "half": "float16",
+    "__hip_bfloat16": "bfloat16",
+    "__nv_bfloat16": "bfloat16",
+    "bool": "bool",
     **{f"{name}_t": name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32")},
-    "int64_t": "int64", "uint64_t": "uint64", "size_t": "uint64", "uint": "uint32",
+    "int64_t": "int64",
+    "uint64_t": "uint64",
+    "size_t": "uint64",
+    "uint": "uint32",
 }
 _INTEGERS = {"char": "int8", "short": "int16", "long": "int64", "int": "int32", "unsigned": "int32"}
 _TYPES = frozenset({"int", "unsigned", "auto", "size_t", "uint32_t", "int64_t", "long", "uint"})

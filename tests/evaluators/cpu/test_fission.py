@@ -14,6 +14,7 @@ from evaluators.cpu.diagnosis.regions import regions
 from evaluators.cpu.emit import ENGINE
 from evaluators.cpu.fission.names import WAVE, WAVE_BARRIERS
 from evaluators.cpu.fission.translate import translate
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task_file import load_task
@@ -71,7 +72,7 @@ def test_tutorial_kernels_give_the_reference(
     task = load_task(seed.parents[1])
     kernel = parse_kernel(seed.read_text())
     workload = task.workloads("tests", "cpu")[-1]
-    plan = kernel.plan(task, workload.dims)
+    plan = kernel.plan(task, workload, target_of("cpu"))
     compiled = cpu.compiler(wavefront=wavefront, engine=engine).compile(kernel, [plan])
     inputs = task.inputs(workload, 5)
     wanted = task.reference(workload, inputs)

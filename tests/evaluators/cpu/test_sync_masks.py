@@ -10,6 +10,7 @@ from evaluators.cpu import fibers
 from evaluators.cpu.device import CpuDevice
 from evaluators.device import Compiled
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.narrow_masks import NARROW
 from evaluators.kernel.plan import LaunchStep
 from tests.evaluators.launching import Array, compile_one, kernel, launch, plan
 
@@ -142,5 +143,5 @@ def test_a_mask_of_32_bits_is_for_wavefronts_of_32(device: CpuDevice, engine: st
     with pytest.raises(Rejected) as caught:
         compile_one(cpu.compiler(wavefront=64, engine=engine), code, step(0, 32))
     assert caught.value.status is Status.COMPILE_ERROR
-    assert "must have 64 bits" in caught.value.reason
+    assert NARROW in caught.value.reason
     assert caught.value.line is not None

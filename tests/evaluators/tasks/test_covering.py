@@ -6,6 +6,7 @@ import pytest
 
 from evaluators.checks.shapes import FURTHER_BUILDS, derived_shapes, shapes_for, unmet_conditions
 from evaluators.device import backend
+from evaluators.device_info import target_of
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, Workload
@@ -151,7 +152,7 @@ def test_a_condition_that_holds_on_no_checked_shape_gets_one(
 ) -> None:
     task, source = task_with(tmp_path / "a"), with_variant(condition)
     *_, further = shapes_for(source, task, "held_out", "cpu")
-    assert source.params_for(further.dims) == {"U": 2}
+    assert source.params_for(further, target_of("cpu")) == {"U": 2}
     assert further not in derived_shapes(task, "cpu")
     assert unmet_conditions(source, task, "cpu") == ()
 

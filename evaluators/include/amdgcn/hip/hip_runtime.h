@@ -38,6 +38,8 @@
 #define KS_FUNCTIONS_GIVEN
 #include "amdgcn/ks/functions.h"
 #include "cpu/ks/math.h"
+#include "prelude/initializer_list.h"
+#include "cpu/ks/memory.h"
 #include "amdgcn/ks/atomics.h"
 #include "amdgcn/ks/wavefront.h"
 

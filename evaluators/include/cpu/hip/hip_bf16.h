@@ -8,6 +8,7 @@
 struct __hip_bfloat16_raw { unsigned short x; };
 
 #define KS_TYPE __hip_bfloat16
+#define KS_RAW __hip_bfloat16_raw
 #define KS_TO_FLOAT ks_bfloat16_to_float
 #define KS_FROM_FLOAT ks_float_to_bfloat16
 #include "../ks/short_float.h"

@@ -27,6 +27,11 @@
 #include "../ks/vectors.h"
 #include "../ks/bits.h"
 #include "../ks/math.h"
+#include "../ks/special.h"
+#include "../../prelude/initializer_list.h"
+#include "../../prelude/standard.h"
+#include "../../prelude/whole_numbers.h"
+#include "../ks/asserting.h"
 #include "../ks/atomics.h"
 
 #endif

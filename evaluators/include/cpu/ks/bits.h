@@ -1,4 +1,4 @@
-/* Bit counts, permutations, high products, reinterpretation and cached loads. */
+/* Bit counts, permutations, high products, reinterpretation, loads and stores with hints. */
 #ifndef KS_BITS_H
 #define KS_BITS_H
 
@@ -9,12 +9,22 @@ template <typename To, typename From> KS_INLINE To ks_bits(const From &from) {
     return to;
 }
 
+/* Defined in memory.h. */
+KS_INLINE void *memcpy(void *to, const void *from, size_t size);
+KS_INLINE void *memmove(void *to, const void *from, size_t size);
+KS_INLINE void *memset(void *to, int value, size_t size);
+
 KS_INLINE int __float_as_int(float x) { return ks_bits<int>(x); }
 KS_INLINE unsigned __float_as_uint(float x) { return ks_bits<unsigned>(x); }
 KS_INLINE float __int_as_float(int x) { return ks_bits<float>(x); }
 KS_INLINE float __uint_as_float(unsigned x) { return ks_bits<float>(x); }
 KS_INLINE long long __double_as_longlong(double x) { return ks_bits<long long>(x); }
 KS_INLINE double __longlong_as_double(long long x) { return ks_bits<double>(x); }
+KS_INLINE double __hiloint2double(int high, int low) {
+    return ks_bits<double>((unsigned long long)(unsigned)high << 32 | (unsigned)low);
+}
+KS_INLINE int __double2hiint(double x) { return (int)(ks_bits<long long>(x) >> 32); }
+KS_INLINE int __double2loint(double x) { return (int)ks_bits<long long>(x); }
 
 KS_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
 KS_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -56,12 +66,23 @@ KS_INLINE unsigned long long __umul64hi(unsigned long long a, unsigned long long
 /* Products of the low 24 bits, sign-extended for __mul24. */
 KS_INLINE int __mul24(int a, int b) { return ((a << 8) >> 8) * ((b << 8) >> 8); }
 KS_INLINE unsigned __umul24(unsigned a, unsigned b) { return (a & 0xFFFFFF) * (b & 0xFFFFFF); }
+/* Means that don't overflow, rounded down and up. */
+KS_INLINE int __hadd(int a, int b) { return (a & b) + ((a ^ b) >> 1); }
+KS_INLINE int __rhadd(int a, int b) { return (a | b) - ((a ^ b) >> 1); }
+KS_INLINE unsigned __uhadd(unsigned a, unsigned b) { return (a & b) + ((a ^ b) >> 1); }
+KS_INLINE unsigned __urhadd(unsigned a, unsigned b) { return (a | b) - ((a ^ b) >> 1); }
+KS_INLINE unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a > b ? a - b : b - a) + c; }
+KS_INLINE unsigned __sad(int a, int b, unsigned c) {
+    return (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a) + c;
+}
 
-template <typename T> KS_INLINE T __ldg(const T *p) { return *p; }
-template <typename T> KS_INLINE T __ldcs(const T *p) { return *p; }
-template <typename T> KS_INLINE T __ldcg(const T *p) { return *p; }
-template <typename T> KS_INLINE void __stcs(T *p, KsExactly<T> value) { *p = value; }
-template <typename T> KS_INLINE void __stcg(T *p, KsExactly<T> value) { *p = value; }
+/* A processor's caches take no hints. */
+#define KS_LOAD(name)                                                                              \
+    template <typename T> KS_INLINE T name(const T *p) { return *p; }
+KS_LOAD(__ldg) KS_LOAD(__ldca) KS_LOAD(__ldcg) KS_LOAD(__ldcs) KS_LOAD(__ldlu) KS_LOAD(__ldcv)
+#define KS_STORE(name)                                                                             \
+    template <typename T> KS_INLINE void name(T *p, KsExactly<T> value) { *p = value; }
+KS_STORE(__stwb) KS_STORE(__stcg) KS_STORE(__stcs) KS_STORE(__stwt)
 
 #ifndef __clang__ /* built into the compilers that HIP knows */
 #define __builtin_nontemporal_load(p) (*(p))
@@ -71,6 +92,5 @@ template <typename T> KS_INLINE void __stcg(T *p, KsExactly<T> value) { *p = val
 
 KS_INLINE void __trap() { __builtin_trap(); }
 KS_INLINE void abort() { __builtin_trap(); }
-#define assert(condition) ((condition) ? (void)0 : __builtin_trap())
 
 #endif

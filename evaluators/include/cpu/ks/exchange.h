@@ -25,8 +25,8 @@ KS_INLINE int ks_source_shfl_xor(int t, int mask, int width) {
 #define KS_DIVERGED 0x1D1700000000ull
 
 #define KS_NARROW                                                                                  \
-    "the mask of a _sync operation must have 64 bits where wavefronts have 64 lanes: better write " \
-    "the operation without mask, such as __shfl_down(x, d) or __ballot(p)"
+    "the mask of a _sync operation has 32 bits, but wavefronts have 64 lanes here: write the "     \
+    "operation without mask, as in __shfl_down(x, d, 32) or __ballot(p), or with a mask of 64 bits"
 template <typename Mask> constexpr bool ks_wide = 8 * sizeof(Mask) >= WAVEFRONT;
 
 #endif

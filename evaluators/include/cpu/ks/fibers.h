@@ -19,6 +19,7 @@ struct KsFiber {
     void *stack_pointer;
     KsState state;
     int line; /* of the operation that it waits for */
+    int called_from; /* the line of the call that it was last in */
     int path[KS_MAX_CALLS + 1], depth; /* where it waits: calls and loops, then the operation */
     unsigned long long shown; /* what it shows to others */
     KsMask mask;              /* of the _sync operation that it waits for */
@@ -114,11 +115,14 @@ struct KsLoop {
     KsLoop(int site) : call(site), turn(0) {}
     void next() { ++ks_self->path[ks_self->depth - 1]; }
 };
-template <typename Function> KS_INLINE decltype(auto) ks_called(int site, Function function) {
+template <typename Function>
+KS_INLINE decltype(auto) ks_called(int site, int line, Function function) {
     KsCall call(site);
+    ks_self->called_from = line;
     return function();
 }
-#define KS_CALL(...) ks_called(__COUNTER__, [&]() -> decltype(auto) { return __VA_ARGS__; })
+#define KS_CALL(...)                                                                               \
+    ks_called(__COUNTER__, __LINE__, [&]() -> decltype(auto) { return __VA_ARGS__; })
 
 /* Which of two waiting fibers comes first in the source: negative, zero (the same) or positive. */
 KS_QUIET static int ks_order(const KsFiber &a, const KsFiber &b) {
@@ -198,7 +202,7 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
     static const KsLaunch *launch;
 
     template <size_t... I> static void pass(KsSequence<I...>) {
-        kernel(ks_argument<P>(launch, I)...);
+        kernel(ks_argument<P>(launch, ks_word<P...>(I))...);
     }
     static void call() { pass(typename KsCount<sizeof...(P)>::type()); }
 
@@ -228,5 +232,6 @@ template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>:
     ks_hook_memmove((unsigned char *)(to), (const unsigned char *)(from), size)
 #define __builtin_memset(to, value, size) ks_hook_memset((unsigned char *)(to), value, size)
 #endif
+#include "memory.h"
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "entry.h"
 #include "masks.h"
+#include "memory.h"
 
 template <typename T> struct KsBareOf { using type = T; };
 template <typename T> struct KsBareOf<const T> { using type = T; };
@@ -130,14 +131,18 @@ template <int THREADS> KS_INLINE bool ks_same(const long long *values, const uns
     return true;
 }
 
+KS_INLINE int ks_rank(const KsIndex &thread, const KsIndex &dim) {
+    return (int)((thread.z * dim.y + thread.y) * dim.x + thread.x);
+}
 KS_INLINE int ks_lane(const KsIndex &thread, const KsIndex &dim) {
-    return (int)(((thread.z * dim.y + thread.y) * dim.x + thread.x) % WAVEFRONT);
+    return ks_rank(thread, dim) % WAVEFRONT;
 }
 
 template <auto block> struct KsFission;
 template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<block> {
-    static_assert(sizeof...(P) <= KS_MAX_ARGS, "a kernel takes at most 64 arguments");
-    static constexpr KsSignature signature{{KsCode<P>::value...}};
+    static_assert(ks_word<P...>(sizeof...(P)) <= KS_MAX_ARGS,
+                  "a kernel takes at most 64 arguments, and 512 bytes of them");
+    static constexpr KsSignature signature = ks_signature<P...>();
 
     KS_INLINE void run(const KsLaunch *launch, unsigned char *lds) {
         call(launch, lds, typename KsCount<sizeof...(P)>::type());
@@ -145,7 +150,7 @@ template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<b
 
     template <size_t... I>
     KS_INLINE void call(const KsLaunch *launch, unsigned char *lds, KsSequence<I...>) {
-        blocks(launch, lds, ks_argument<P>(launch, I)...);
+        blocks(launch, lds, ks_argument<P>(launch, ks_word<P...>(I))...);
     }
 
     KS_INLINE void blocks(const KsLaunch *launch, unsigned char *lds, P... args) {

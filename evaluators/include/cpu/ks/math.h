@@ -74,17 +74,7 @@ KS_INLINE float __frcp_rn(float x) { return 1.0f / x; }
 KS_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
 KS_INLINE float __frsqrt_rn(float x) { return rsqrtf(x); }
 
-KS_INLINE int __float2int_rn(float x) { return (int)rintf(x); }
-KS_INLINE int __float2int_rz(float x) { return (int)x; }
-KS_INLINE int __float2int_rd(float x) { return (int)floorf(x); }
-KS_INLINE int __float2int_ru(float x) { return (int)ceilf(x); }
-KS_INLINE unsigned __float2uint_rn(float x) { return (unsigned)rintf(x); }
-KS_INLINE unsigned __float2uint_rz(float x) { return (unsigned)x; }
-KS_INLINE float __int2float_rn(int x) { return (float)x; }
-KS_INLINE float __uint2float_rn(unsigned x) { return (float)x; }
-KS_INLINE double __int2double_rn(int x) { return (double)x; }
-KS_INLINE float __double2float_rn(double x) { return (float)x; }
-KS_INLINE int lrintf(float x) { return (int)rintf(x); }
+#include "conversions.h"
 
 /* By their bits, so that they hold under -ffast-math too. */
 KS_INLINE bool isnan(float x) { return (__float_as_uint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
@@ -94,30 +84,8 @@ KS_INLINE bool signbit(float x) { return __float_as_uint(x) >> 31; }
 KS_INLINE bool isnan(double x) { return __builtin_isnan(x); }
 KS_INLINE bool isinf(double x) { return __builtin_isinf(x); }
 KS_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
+KS_INLINE bool signbit(double x) { return ks_bits<long long>(x) < 0; }
 
-#define KS_INTEGER_EXTREMES(T)                                                                     \
-    KS_INLINE T min(T a, T b) { return b < a ? b : a; }                                            \
-    KS_INLINE T max(T a, T b) { return a < b ? b : a; }
-KS_INTEGER_EXTREMES(int) KS_INTEGER_EXTREMES(unsigned) KS_INTEGER_EXTREMES(long)
-KS_INTEGER_EXTREMES(unsigned long) KS_INTEGER_EXTREMES(long long)
-KS_INTEGER_EXTREMES(unsigned long long)
-KS_EXTREME(max, float, >) KS_EXTREME(max, double, >) KS_EXTREME(min, float, <)
-KS_EXTREME(min, double, <)
-/* Operands of two types meet in the type that their sum would have. */
-template <typename A, typename B> KS_INLINE auto min(A a, B b) -> decltype(a + b) {
-    using T = decltype(a + b);
-    return min(T(a), T(b));
-}
-template <typename A, typename B> KS_INLINE auto max(A a, B b) -> decltype(a + b) {
-    using T = decltype(a + b);
-    return max(T(a), T(b));
-}
-
-KS_INLINE int abs(int x) { return x < 0 ? -x : x; }
-KS_INLINE long abs(long x) { return x < 0 ? -x : x; }
-KS_INLINE long long abs(long long x) { return x < 0 ? -x : x; }
-KS_INLINE float abs(float x) { return fabsf(x); }
-KS_INLINE double abs(double x) { return fabs(x); }
-KS_INLINE long long llabs(long long x) { return x < 0 ? -x : x; }
+#include "extremes.h"
 
 #endif

@@ -3,10 +3,10 @@
 struct KS_TYPE {
     unsigned short __x;
     KS_TYPE() = default;
-    KS_MEMBER KS_TYPE(float value) : __x(KS_FROM_FLOAT(value)) {}
-    KS_MEMBER KS_TYPE(double value) : __x(KS_FROM_FLOAT((float)value)) {}
-    KS_MEMBER KS_TYPE(int value) : __x(KS_FROM_FLOAT((float)value)) {}
-    KS_MEMBER KS_TYPE(unsigned value) : __x(KS_FROM_FLOAT((float)value)) {}
+    template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+    KS_MEMBER KS_TYPE(T value) : __x(KS_FROM_FLOAT((float)value)) {}
+    KS_MEMBER KS_TYPE(const KS_RAW &raw) : __x(raw.x) {}
+    KS_MEMBER operator KS_RAW() const { return {__x}; }
     KS_MEMBER operator float() const { return KS_TO_FLOAT(__x); }
     KS_MEMBER KS_TYPE &operator+=(KS_TYPE b) { return *this = KS_TYPE(float(*this) + float(b)); }
     KS_MEMBER KS_TYPE &operator-=(KS_TYPE b) { return *this = KS_TYPE(float(*this) - float(b)); }
@@ -67,7 +67,16 @@ KS_INLINE KS_TYPE hfloor(KS_TYPE a) { return KS_TYPE(floorf(a)); }
 KS_INLINE KS_TYPE hceil(KS_TYPE a) { return KS_TYPE(ceilf(a)); }
 KS_INLINE KS_TYPE htrunc(KS_TYPE a) { return KS_TYPE(truncf(a)); }
 KS_INLINE KS_TYPE hrint(KS_TYPE a) { return KS_TYPE(rintf(a)); }
+KS_INLINE KS_TYPE hexp10(KS_TYPE a) { return KS_TYPE(exp10f(a)); }
+KS_INLINE KS_TYPE hlog10(KS_TYPE a) { return KS_TYPE(log10f(a)); }
+KS_INLINE KS_TYPE hsin(KS_TYPE a) { return KS_TYPE(sinf(a)); }
+KS_INLINE KS_TYPE hcos(KS_TYPE a) { return KS_TYPE(cosf(a)); }
+KS_INLINE KS_TYPE htanh(KS_TYPE a) { return KS_TYPE(tanhf(a)); }
+KS_INLINE KS_TYPE __hadd_rn(KS_TYPE a, KS_TYPE b) { return a + b; }
+KS_INLINE KS_TYPE __hsub_rn(KS_TYPE a, KS_TYPE b) { return a - b; }
+KS_INLINE KS_TYPE __hmul_rn(KS_TYPE a, KS_TYPE b) { return a * b; }
 
+#undef KS_RAW
 #undef KS_FMA
 #undef KS_MIXED
 #undef KS_TO_FLOAT

@@ -31,12 +31,29 @@ KS_INLINE KS_PAIR __hneg2(KS_PAIR a) { return {-a.x, -a.y}; }
 KS_INLINE KS_PAIR __habs2(KS_PAIR a) { return {__habs(a.x), __habs(a.y)}; }
 KS_INLINE KS_PAIR __hmax2(KS_PAIR a, KS_PAIR b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
 KS_INLINE KS_PAIR __hmin2(KS_PAIR a, KS_PAIR b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
-KS_INLINE KS_PAIR h2exp(KS_PAIR a) { return {hexp(a.x), hexp(a.y)}; }
-KS_INLINE KS_PAIR h2sqrt(KS_PAIR a) { return {hsqrt(a.x), hsqrt(a.y)}; }
-KS_INLINE KS_PAIR h2rsqrt(KS_PAIR a) { return {hrsqrt(a.x), hrsqrt(a.y)}; }
+KS_INLINE KS_PAIR &operator/=(KS_PAIR &a, KS_PAIR b) { return a = a / b; }
+KS_INLINE KS_PAIR operator-(KS_PAIR a) { return {-a.x, -a.y}; }
+KS_INLINE bool operator==(KS_PAIR a, KS_PAIR b) { return __heq(a.x, b.x) && __heq(a.y, b.y); }
+#define KS_PAIR_EACH(name)                                                                         \
+    KS_INLINE KS_PAIR h2##name(KS_PAIR a) { return {h##name(a.x), h##name(a.y)}; }
+KS_PAIR_EACH(exp) KS_PAIR_EACH(exp2) KS_PAIR_EACH(exp10) KS_PAIR_EACH(log) KS_PAIR_EACH(log2)
+KS_PAIR_EACH(log10) KS_PAIR_EACH(sqrt) KS_PAIR_EACH(rsqrt) KS_PAIR_EACH(rcp) KS_PAIR_EACH(sin)
+KS_PAIR_EACH(cos) KS_PAIR_EACH(floor) KS_PAIR_EACH(ceil) KS_PAIR_EACH(trunc) KS_PAIR_EACH(rint)
+/* A comparison of each, as 1 or 0; and whether it holds for both. */
+#define KS_PAIR_COMPARES(name)                                                                     \
+    KS_INLINE KS_PAIR __h##name##2(KS_PAIR a, KS_PAIR b) {                                         \
+        return {KS_TYPE(float(__h##name(a.x, b.x))), KS_TYPE(float(__h##name(a.y, b.y)))};         \
+    }                                                                                              \
+    KS_INLINE bool __hb##name##2(KS_PAIR a, KS_PAIR b) {                                           \
+        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                         \
+    }
+KS_PAIR_COMPARES(eq) KS_PAIR_COMPARES(ne) KS_PAIR_COMPARES(lt) KS_PAIR_COMPARES(le)
+KS_PAIR_COMPARES(gt) KS_PAIR_COMPARES(ge)
 KS_INLINE float __low2float(KS_PAIR a) { return a.x; }
 KS_INLINE float __high2float(KS_PAIR a) { return a.y; }
 
+#undef KS_PAIR_EACH
+#undef KS_PAIR_COMPARES
 #undef KS_PAIR_VECTOR
 #undef KS_PAIR
 #undef KS_TYPE

@@ -1,6 +1,6 @@
 /* HIP's device side for NVRTC: names and functions that CUDA spells otherwise.
  *
- * Compiled with -default-device and C++17. Wavefront operations take the whole warp of 32, as HIP
+ * Compiled with -default-device. Wavefront operations take the whole warp of 32, as HIP
  * has no masks: every lane that has not returned must take part. */
 #ifndef KS_HIP_RUNTIME_H
 #define KS_HIP_RUNTIME_H
@@ -10,28 +10,49 @@
 #define __HIP_DEVICE_COMPILE__ 1
 #define __HIP_PLATFORM_NVIDIA__ 1
 
-#define KS_INLINE static __device__ __forceinline__
+#define KS_MEMBER __device__ __forceinline__
+#define KS_INLINE static KS_MEMBER
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
 #ifdef __CUDACC_RTC__
-#include "../ks/standard.h"
+#define KS_MOVE_BUILT_IN
+KS_INLINE void *memmove(void *to, const void *from, size_t size) {
+    char *into = (char *)to;
+    const char *out = (const char *)from;
+    if (into < out)
+        for (size_t i = 0; i < size; ++i) into[i] = out[i];
+    else
+        for (size_t i = size; i > 0; --i) into[i - 1] = out[i - 1];
+    return to;
+}
+#include "../../prelude/standard.h"
+#include "../../prelude/whole_numbers.h"
+#undef assert
+#define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())
+#define abort() __trap()
 #else /* exported code, compiled by nvcc */
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <cfloat>
 #include <climits>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#endif
-#define __builtin_memcpy memcpy /* clang's, which nvcc and NVRTC lack */
-#define __builtin_memset memset
+#include <functional>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include "../../prelude/limits.h"
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
+#endif
+#define __builtin_memcpy memcpy /* clang's, which nvcc and NVRTC lack */
+#define __builtin_memset memset
 
-#define HIP_INF_F INFINITY
-#define HIP_NAN_F NAN
 #define hipThreadIdx_x (threadIdx.x)
 #define hipThreadIdx_y (threadIdx.y)
 #define hipThreadIdx_z (threadIdx.z)
@@ -83,25 +104,8 @@ KS_INLINE unsigned __lane_id() {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 
-/* For numbers that are no NaN, the order of floats is that of their bits, reversed below zero. */
-KS_INLINE float atomicMax(float *address, float value) {
-    return value >= 0 ? __int_as_float(atomicMax((int *)address, __float_as_int(value)))
-                      : __uint_as_float(atomicMin((unsigned *)address, __float_as_uint(value)));
-}
-KS_INLINE float atomicMin(float *address, float value) {
-    return value >= 0 ? __int_as_float(atomicMin((int *)address, __float_as_int(value)))
-                      : __uint_as_float(atomicMax((unsigned *)address, __float_as_uint(value)));
-}
-KS_INLINE float atomicSub(float *address, float value) { return atomicAdd(address, -value); }
-template <typename T> KS_INLINE T unsafeAtomicAdd(T *address, KsExactly<T> value) {
-    return atomicAdd(address, value);
-}
-template <typename T> KS_INLINE T safeAtomicAdd(T *address, KsExactly<T> value) {
-    return atomicAdd(address, value);
-}
-template <typename T> KS_INLINE void atomicAddNoRet(T *address, KsExactly<T> value) {
-    atomicAdd(address, value);
-}
+#include "../../prelude/extremes.h"
+#include "../ks/atomics.h"
 
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
 #define __HIP_MEMORY_SCOPE_WAVEFRONT 2

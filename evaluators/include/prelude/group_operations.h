@@ -1,0 +1,31 @@
+/* What reduce and scans are given, in cooperative_groups; and what each leaves a value as it is. */
+
+#define KS_GROUP_OPERATION(name, ...)                                                              \
+    template <typename T = void> struct name {                                                     \
+        KS_MEMBER T operator()(const T &a, const T &b) const { return __VA_ARGS__; }               \
+    };                                                                                             \
+    template <> struct name<void> {                                                                \
+        template <typename T> KS_MEMBER T operator()(const T &a, const T &b) const {               \
+            return __VA_ARGS__;                                                                    \
+        }                                                                                          \
+    };
+KS_GROUP_OPERATION(plus, a + b)
+KS_GROUP_OPERATION(less, b < a ? b : a)
+KS_GROUP_OPERATION(greater, a < b ? b : a)
+KS_GROUP_OPERATION(bit_and, a & b)
+KS_GROUP_OPERATION(bit_or, a | b)
+KS_GROUP_OPERATION(bit_xor, a ^ b)
+#undef KS_GROUP_OPERATION
+
+template <typename T, typename Operation> KS_INLINE T ks_identity(const Operation &) {
+    return T();
+}
+template <typename T, typename U> KS_INLINE T ks_identity(const less<U> &) {
+    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::max();
+}
+template <typename T, typename U> KS_INLINE T ks_identity(const greater<U> &) {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::lowest();
+}
+template <typename T, typename U> KS_INLINE T ks_identity(const bit_and<U> &) { return ~T(); }
