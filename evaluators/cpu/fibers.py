@@ -92,7 +92,7 @@ def as_written(
 
 def waits(words: Iterable[str]) -> bool:
     """Whether threads of a source with these words may wait for each other."""
-    return not (COLLECTIVES | {GROUPS}).isdisjoint(words)
+    return not {*COLLECTIVES, GROUPS}.isdisjoint(words)
 
 
 _FIBERS = "KS_QUIET void {export}(const KsLaunch *launch) {{ {block}KsFibers<{kernel}>"

@@ -28,7 +28,6 @@ GROUPS_HEADER = "hip/hip_cooperative_groups.h"
 
 COLLECTIVES = BARRIERS | WAVE_BARRIERS | WAVE | BLOCK_VOTES
 
-
 ATOMIC_PREFIXES = ("atomic", "unsafeAtomic", "safeAtomic", "__hip_atomic_")
 
 CHANGING = frozenset({"swap", "exchange"})
