@@ -37,7 +37,8 @@ class Outputs:
         self.formulas = {key: f"({self.first} + {self.own}{width})"}
         for other in sorted(self.varying - {key}, key=self.position):
             value = self.locals.formula(other)
-            if value is not None:
+            held = self.varying - self.formulas.keys()  # they are in arrays, or will be
+            if value is not None and not self.locals.names(value) & held:
                 text = self.locals.with_names(value, self.formulas)
                 self.formulas[other] = f"({self.cast(other)}({text}))"
 

@@ -108,6 +108,17 @@ def test_a_grid_that_is_the_bound_is_handed_in() -> None:
     assert "if (r >= outputs) break;" in made.code
 
 
+def test_what_is_dear_to_compute_is_kept_and_so_is_what_follows_from_it() -> None:
+    code = (
+        ELEMENTS + "if (i < M) { int p = i / 3; int r = p * 2; float s = 0;"
+        " for (int k = 0; k < M; ++k) s += a[r + k]; a[i] = s + r; } }"
+    )
+    edit = of("neighbouring outputs a thread", kernel(code, args="a, M"), count=4)
+    words = " ".join(parse_kernel(edit.text).code.split())
+    assert "int p = (first + own) / 3; r[own] = p * 2;" in words
+    assert "s[own] += a[r[own] + k];" in words
+
+
 def test_a_return_goes_on_to_the_next_output() -> None:
     code = ELEMENTS + "if (i >= M) return;\n float v = a[i];\n a[i] = v * v;}"
     edit = of("neighbouring outputs a thread", kernel(code, args="a, M"), count=4)
