@@ -73,9 +73,7 @@ def covering_shapes(
     for turn in range(TRIES):
         if len(made) - count >= (max(MOST, len(settings)) if missing or unmet else LEAST):
             break
-        drawn = {
-            name: _drawn(name, one, missing, rng, free=free) for name, one in ranges.items()
-        }
+        drawn = {name: _drawn(name, one, missing, rng, free=free) for name, one in ranges.items()}
         which = unmet[turn % len(unmet)] if unmet else turn % len(settings)
         shape = _shape(drawn, stated, ranges, settings[which])
         new = missing & set(_met(shape.dims, ranges))

@@ -25,9 +25,11 @@ def check(outputs: Mapping[str, Array], inputs: Mapping[str, Array], C: int) -> 
         row = int((columns[:, 1:] == columns[:, :-1]).any(axis=1).argmax())
         return f"indices[{row}] names a column twice"
     wrong = np.take_along_axis(inputs["x"], indices, axis=1) != values
-    return _at("indices", wrong, "names a column that does not hold values there") if (
-        wrong.any()
-    ) else None
+    return (
+        _at("indices", wrong, "names a column that does not hold values there")
+        if (wrong.any())
+        else None
+    )
 
 
 def _at(name: str, wrong: Array, what: str) -> str:
