@@ -55,7 +55,7 @@ def _vacuous(task: Task, chosen: Sequence[Case]) -> Iterator[Finding]:
                 break
         else:
             level = _noise_level(argument)
-            if level and _passes(argument, held, _noisy(level)):
+            if level and _passes(argument, held, _noisy):
                 yield weak(
                     PART,
                     f"{argument.name} with {100 * level:.2g}% of noise on each element passes on "
@@ -74,7 +74,7 @@ def _passes(argument: Argument, held: Sequence[Case], fake: Fake) -> bool:
     rng = np.random.default_rng(0)
     tried = False
     for case in held:
-        made = fake(argument, case, rng)
+        made = fake(argument.on(case.workload.setting), case, rng)
         expected = case.draw.reference[argument.name]
         if made is None or np.array_equal(made, expected, equal_nan=True):
             continue
@@ -86,8 +86,8 @@ def _passes(argument: Argument, held: Sequence[Case], fake: Fake) -> bool:
 
 def _apart(argument: Argument, case: Case, made: Array, expected: Array) -> float:
     """The largest difference over what is allowed."""
-    env = case.workload.env
-    return compare(made, expected, rtol=argument.rtol(env), atol=argument.atol(env)).error
+    env, own = case.workload.env, argument.on(case.workload.setting)
+    return compare(made, expected, rtol=own.rtol(env), atol=own.atol(env)).error
 
 
 def _zeros(argument: Argument, case: Case, _: np.random.Generator) -> Array:
@@ -125,13 +125,10 @@ def _noise_level(argument: Argument) -> float:
     return min(MOST_NOISE, max(LEAST_NOISE, ulps))
 
 
-def _noisy(level: float) -> Fake:
-    def made(argument: Argument, case: Case, rng: np.random.Generator) -> Array | None:
-        values = case.draw.reference[argument.name]
-        noise: Array = values * (1 + level * rng.standard_normal(values.shape))
-        return noise.astype(argument.np_dtype)
-
-    return made
+def _noisy(argument: Argument, case: Case, rng: np.random.Generator) -> Array:
+    values = case.draw.reference[argument.name]
+    noise: Array = values * (1 + _noise_level(argument) * rng.standard_normal(values.shape))
+    return noise.astype(argument.np_dtype)
 
 
 def _impossible(
