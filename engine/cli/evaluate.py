@@ -18,6 +18,7 @@ from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.arithmetic import whose_light
 from evaluators.measuring.sittings import meaning
+from evaluators.tasks.own_check import hosted
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
@@ -43,15 +44,15 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
             arguments.file, task, arguments.backend, seconds=arguments.seconds
         )
         timed = times(arguments.backend)
-    note = DERIVED if task.derives_held_out else ""
+    notes = [*([DERIVED] if task.derives_held_out else []), *hosted(task)]
     if arguments.json:
-        values = {**verdict_json(evaluation), "note": note}
+        values = {**verdict_json(evaluation), "note": "; ".join(notes)}
         values |= {"timed": True} if timed else {**untimed_json(evaluation), "order": order}
         print(json.dumps(values, indent=2), file=stream)
     else:
         where = "" if timed or evaluation.passed else f"on {evaluation.device}: {NOTHING_TIMED}"
         turns = "" if order is None else turns_taken(order)
-        for line in filter(None, (*verdict_lines(evaluation), where, turns, note)):
+        for line in filter(None, (*verdict_lines(evaluation), where, turns, *notes)):
             print(line, file=stream)
     return evaluation.passed
 

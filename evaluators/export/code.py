@@ -21,7 +21,7 @@ def included_headers(kernel: KernelSource) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("hip/hip_runtime.h", *own)))
 
 
-def code_for(kernel: KernelSource, defines: Mapping[str, int]) -> str:
+def code_for(kernel: KernelSource, defines: Mapping[str, int | str]) -> str:
     """The code between its defines and their end; without includes and C linkage.
 
     Several builds stand beside each other, so names and macros must end with each.

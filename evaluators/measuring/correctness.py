@@ -25,6 +25,7 @@ from evaluators.measuring.rounding import Rounding
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.measuring.watch import Watch
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
+from evaluators.tasks.own_check import hosted
 from evaluators.tasks.task import Task
 
 if TYPE_CHECKING:  # most devices are timed
@@ -155,6 +156,10 @@ class Correctness:
         kept = self._further.endurance(kernel, compiled)
         self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
         return "\n".join(filter(None, (kept, self._watch.order(kernel))))
+
+    def told(self, *lines: str) -> str:
+        """A log of these lines, as far as there are any, and of what the host does of a check."""
+        return "\n".join(filter(None, (*lines, *hosted(self._task))))
 
     def check_suite(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite

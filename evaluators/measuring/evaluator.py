@@ -16,7 +16,7 @@ from evaluators.checks.judge import Judge
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.arithmetic import arithmetic
+from evaluators.measuring.arithmetic import arithmetics
 from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
@@ -105,7 +105,7 @@ class Evaluator:
             task_hash=self.task.hash,
             device_class=info.device_class,
             status=Status.PASSED,
-            log="\n".join(filter(None, (compiled.log, untried))),
+            log=self.correctness.told(compiled.log, untried),
             times_us=times_us,
             blocks=blocks,
             gains=gains(blocks, links, times_us),
@@ -115,7 +115,7 @@ class Evaluator:
             ci95=(ci95[0], ci95[1]),
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
-            arithmetic=arithmetic(self.task, info),
+            arithmetic=arithmetics(self.task, self.benchmarks, info),
             errors=errors,
             resources=compiled.resources,
             seconds=seconds,

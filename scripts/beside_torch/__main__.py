@@ -216,7 +216,7 @@ def _tensors(
         argument.name: torch.as_tensor(
             _Span(
                 {
-                    "shape": argument.shape(workload.dims),
+                    "shape": argument.shape(workload.env),
                     "typestr": argument.np_dtype.str,
                     "data": (binding[argument.name].offset, False),
                     "version": 3,

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evaluators.device_info import DeviceInfo, target_of
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
