@@ -29,8 +29,8 @@ from evaluators.processes.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.tasks.arguments import DTYPES
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from tests.evaluators.probes.files import ADD, probe_text
 from tests.evaluators.own_tasks import OWN
+from tests.evaluators.probes.files import ADD, probe_text
 from tests.evaluators.small_task import kernel, write_task
 from tests.evaluators.test_evaluate import WRONG_KERNELS
 from tests.hip_double.twins import with_twins
