@@ -5,6 +5,7 @@ import ctypes
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -210,7 +211,7 @@ def test_a_struct_is_laid_out_as_c_does(order: int, count: int) -> None:
         ("inner", inner),
         ("z", ctypes.c_int8),
     ]
-    outer = type("Outer", (ctypes.Structure,), {"_fields_": fields})
+    outer: Any = type("Outer", (ctypes.Structure,), {"_fields_": fields})
     values = [Scalar(value=i % 2, type=name) for i, name in enumerate(names)]
     ours = Struct(
         fields=(

@@ -281,10 +281,10 @@ def test_a_check_spares_outputs_their_tolerance_but_no_others(folder: Path) -> N
     task = load_task(folder)
     assert task.compares == frozenset()
     (folder / "reference.py").write_text(check + REFERENCE)
-    with pytest.raises(TaskError, match="returned y, which has no tolerance in task.yaml"):
+    with pytest.raises(TaskError, match="returned y, which has no tolerance in task"):
         _ = load_task(folder).compares
     (folder / "task.yaml").write_text(TASK)
     assert load_task(folder).compares == {"y"}
     (folder / "reference.py").write_text(check)
-    with pytest.raises(TaskError, match="y has a tolerance, but reference.py has no reference"):
+    with pytest.raises(TaskError, match="y has a tolerance, but reference"):
         load_task(folder)
