@@ -87,7 +87,7 @@ def test_refused_headers_are_told_at_once_each_with_its_line_and_what_to_do() ->
     [
         ("iostream", "host code"),
         ("chrono", "host code"),
-        ("stdlib.h", "host code"),
+        ("stdio.h", "host code"),
         ("hip/../stdio.h", "paste in"),
         ("rocblas/rocblas.h", "host code"),
         ("cublas_v2.h", "host code"),
