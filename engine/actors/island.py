@@ -1,6 +1,7 @@
 """The actor of one island."""
 
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class IslandActor:
             device=info,
             operators=self._operators(task, info, meter, brought.findings if brought else ()),
             meter=meter,
-            random_candidate=_random_candidate,
+            random_candidate=partial(_random_candidate, self._config, self._index),
             journal=self._journal,
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
@@ -147,7 +148,8 @@ class IslandActor:
         if self._config.operators_of(self._index).kind == "llm":
             return None
         rng = np.random.default_rng((self._config.seed, self._index))
-        return Sweep(search_space(task), rng)
+        techniques = self._config.operators_of(self._index).techniques
+        return Sweep(search_space(task, techniques), rng)
 
     @property
     def _begun(self) -> Island:
@@ -224,5 +226,6 @@ class IslandActor:
             self._peers[index].hear.remote(individual)
 
 
-async def _random_candidate(context: Context) -> Draft:
-    return random_candidate(context.task, context.rng)
+async def _random_candidate(config: CampaignConfig, island: int, context: Context) -> Draft:
+    techniques = config.operators_of(island).techniques
+    return random_candidate(context.task, context.rng, context.device, techniques)

@@ -1,13 +1,11 @@
 """What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
 
-import math
 import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from statistics import fmean
 from typing import Protocol
 
 from evaluators import evaluate
@@ -26,6 +24,7 @@ from evaluators.processes.stand_in import needs_stand_in, watched_elsewhere
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from evaluators.weights import over_shapes
 
 
 class Broken(Exception):
@@ -207,7 +206,8 @@ def leads_untimed(evaluation: Evaluation, best: Mapping[str, float]) -> bool:
     """Whether it was not timed and costs less than the best, over all. best: see OpenEvaluator."""
     if not evaluation.passed or evaluation.timed:
         return False
-    return fmean(evaluation.gains.values()) > fmean(best.values() or [-math.inf])
+    weights = evaluation.weights
+    return not best or over_shapes(evaluation.gains, weights) > over_shapes(best, weights)
 
 
 def verified(evaluator: OpenEvaluator, built: Built, evaluation: Evaluation) -> Measured:
@@ -238,6 +238,7 @@ def overruled(evaluation: Evaluation, verdict: Verdict) -> Evaluation:
         ci95=None,
         ci99=None,
         speed_of_light={},
+        launching_us={},
         errors={},
         seconds={},
     )

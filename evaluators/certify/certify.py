@@ -93,6 +93,10 @@ def _comparison(evaluation: Evaluation, task: Task) -> Comparison:
         times_us=dict(evaluation.times_us),
         speed_of_light=dict(evaluation.speed_of_light),
         busy=evaluation.busy,
+        weights=dict(evaluation.weights),
+        whole=evaluation.whole,
+        baselines=dict(evaluation.baselines),
+        launching_us=dict(evaluation.launching_us),
     )
 
 

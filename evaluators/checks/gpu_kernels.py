@@ -36,11 +36,12 @@ PROBED = "float32"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trusted:
     """What runs on a GPU and is believed. naive: the task's seed. reference: its reference.hip, if
-    it has one."""
+    it has one. empty: a kernel that does nothing, by which launching is timed."""
 
     harness: Compiled
     naive: tuple[KernelSource, Compiled] | None = None
     reference: tuple[KernelSource, Compiled] | None = None
+    empty: Compiled | None = None
 
 
 def harness_source() -> KernelSource:

@@ -21,6 +21,7 @@ from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
 from evaluators.tasks.covering import above, below, covering_shapes
 from evaluators.tasks.relations import related
 from evaluators.tasks.task import Task, TaskContent
+from evaluators.weights import weights_of
 
 SMALL_BYTES = 1 << 18
 """Of all arguments of a small derived shape."""
@@ -239,7 +240,10 @@ def _costed(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         shown = [w for suite in SUITES for w in task.workloads(suite, backend)]
         for one in (_halved(task, benchmark) for benchmark in benchmarks):
             if one and _takes(task, one, EMULATED_BYTES, backend) and related(one, shown):
-                found.setdefault(one.label, one)
+                # Weights add up where two benchmarks become one shape, if any are stated.
+                known = found.get(one.label) if weights_of(benchmarks) else None
+                weight = one.weight + (known.weight if known else 0.0)
+                found[one.label] = replace(one, weight=weight)
     if not found:
         stated = (*benchmarks, *task.workloads("tests", backend))
         found = {one.label: one for one in split(task, stated).run[-3:]}

@@ -23,6 +23,9 @@ class Driver(Protocol):
     """
 
     def close(self) -> None: ...
+    def stream_handle(self) -> int:
+        """The vendor's handle of the stream, for libraries that are to work on it."""
+
     def load(self, code: bytes) -> Any: ...
     def unload(self, module: Any) -> None: ...
     def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from evaluators.kernel.tokens import Token
 
 GROUPS = "cooperative_groups"
-"""The namespace; its header costs what it costs, so it is given to sources that name it."""
+"""The namespace; its header costs time, so only sources that name it are given it."""
 
 _NEEDED: Mapping[str, re.Pattern[str]] = {
     "hip/hip_fp16.h": re.compile(
@@ -18,6 +18,7 @@ _NEEDED: Mapping[str, re.Pattern[str]] = {
     ),
     "hip/hip_fp8.h": re.compile(r"__hip_fp8\w*|__HIP_E[45]M[32]\w*|__hip_cvt_\w+"),
     "hip/hip_cooperative_groups.h": re.compile(GROUPS),
+    "ks/standard.h": re.compile("std"),
 }
 _SHORT = ("half", "half2")
 """Types of CUDA's and HIP's, but also what people call variables and types of their own."""

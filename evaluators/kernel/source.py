@@ -245,6 +245,16 @@ class KernelSource:
         lists = (f"{name}: {list(values)}" for name, values in space.items())
         return parse_kernel(self._with_value("space", f"{{{', '.join(lists)}}}").text)
 
+    def with_values(self, flows: Mapping[str, str], code: str) -> str:
+        """A file's text with other values of top-level keys, each as YAML in braces, and this code.
+        It is not read again."""
+        text = self.text[: self.yaml_end + len(CLOSING)] + code
+        made = replace(self, text=text)
+        for key, flow in flows.items():
+            text = made._with_value(key, flow).text
+            made = replace(made, text=text, yaml_end=made.yaml_end + len(text) - len(made.text))
+        return made.text
+
     def _with_value(self, key: str, flow: str) -> "_Edited":
         """The text with another value of a top-level key, which is added where it is missing."""
         yaml_text = self.text[self.yaml_start : self.yaml_end]

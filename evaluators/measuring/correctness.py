@@ -18,6 +18,7 @@ from evaluators.checks.shapes import SMALL_BYTES, shapes_for, split, unmet_condi
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Rejected
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
@@ -25,6 +26,7 @@ from evaluators.measuring.rounding import Rounding
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.measuring.watch import Watch
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
+from evaluators.tasks.own_check import hosted
 from evaluators.tasks.task import Task
 
 if TYPE_CHECKING:  # most devices are timed
@@ -80,7 +82,7 @@ class Correctness:
 
     def check(
         self,
-        kernel: KernelSource,
+        kernel: Planned,
         compiled: Compiled,
         workloads: Sequence[Workload],
         expected_us: Mapping[str, float],
@@ -127,7 +129,7 @@ class Correctness:
         return errors, taken_us
 
     @contextmanager
-    def _doubting(self, kernel: KernelSource, workloads: Sequence[Workload]) -> Iterator[None]:
+    def _doubting(self, kernel: Planned, workloads: Sequence[Workload]) -> Iterator[None]:
         """Where the task's own check() raised: raises TaskError where it also does so on the
         outputs of the naive seed."""
         try:
@@ -156,17 +158,23 @@ class Correctness:
         self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
         return "\n".join(filter(None, (kept, self._watch.order(kernel))))
 
-    def check_suite(
-        self, kernel: KernelSource, compiled: Compiled, suite: Suite
-    ) -> dict[str, float]:
-        """Errors by "label/output". Raises Rejected."""
-        shapes = self._borne(self._quick(shapes_for(kernel, self._task, suite, self._backend)))
+    def told(self, *lines: str) -> str:
+        """A log of these lines, as far as there are any, and of what the host does of a check."""
+        return "\n".join(filter(None, (*lines, *hosted(self._task))))
+
+    def check_suite(self, kernel: Planned, compiled: Compiled, suite: Suite) -> dict[str, float]:
+        """Errors by "label/output"; of a baseline that is no kernel on the shapes that the task
+        states. Raises Rejected."""
+        stated = self._task.workloads(suite, self._backend)
+        if isinstance(kernel, KernelSource):
+            stated = shapes_for(kernel, self._task, suite, self._backend)
+        shapes = self._borne(self._quick(stated))
         if not shapes:
             return {}
         errors, _ = self.check(kernel, compiled, shapes, {})
         if suite == "tests":
             return errors  # with their own unusual values
-        if suite == "held_out" and self._policy.thorough:
+        if suite == "held_out" and self._policy.thorough and isinstance(kernel, KernelSource):
             self._further.sweep(kernel, compiled)
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
         further = self._further.unusual_values(

@@ -14,6 +14,7 @@ from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import swept_shapes
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
@@ -56,7 +57,7 @@ class FurtherChecks:
 
     def unusual_values(
         self,
-        kernel: KernelSource,
+        kernel: Planned,
         compiled: Compiled,
         workloads: Sequence[Workload],
         *,
@@ -100,7 +101,7 @@ class FurtherChecks:
         return [pair for pair, cost in zip(pairs, costs, strict=True) if cost <= within]
 
     def _chosen(
-        self, kernel: KernelSource, pairs: Sequence[tuple[Workload, str, int]], most: int | None
+        self, kernel: Planned, pairs: Sequence[tuple[Workload, str, int]], most: int | None
     ) -> dict[str, list[str]]:
         """By label, classes that the shape admits; the seed's own errors on them are known then.
 
@@ -133,7 +134,7 @@ class FurtherChecks:
             self._run_swept(kernel, compiled, borne)
 
     def _run_swept(
-        self, kernel: KernelSource, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]
+        self, kernel: Planned, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]
     ) -> None:
         shapes = [shape for shape, _ in draws]
         plans = [kernel.plan(self._task, shape, self._device.info.target) for shape in shapes]

@@ -73,7 +73,7 @@ def least_us(task: Task, workload: Workload, info: DeviceInfo) -> float | None:
     """What no kernel is faster than: every operation one flop of the fastest arithmetic there is,
     and as much as can be in the nearest memory levels; None if nothing is known."""
     floors = []
-    if arithmetic(task, info):
+    if arithmetic(task.on(workload), info):
         operations = sum(_operations(task, workload).values())
         floors.append((_flops(task, workload) + operations) / max(info.peak_flops.values()))
     moved = _moved_bytes(task, workload)
@@ -102,7 +102,7 @@ def _work(
     One after the other where the same units do both; side by side where operations have units of
     their own, which kernels may help out by multiply-adds on the vector units.
     """
-    peak = info.peak_flops.get(arithmetic(task, info), 0.0)
+    peak = info.peak_flops.get(arithmetic(task.on(workload), info), 0.0)
     if not peak:
         return {}
     flops, operations = _flops(task, workload), _operations(task, workload)

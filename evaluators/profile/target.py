@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+from evaluators.checks.span import Part, Span
 from evaluators.device import Buffer, Session, backend
 from evaluators.device_info import known_backends, target_of
 from evaluators.evaluate import compile_kernel
@@ -63,9 +64,10 @@ def _sizes(task: Task, workload: Workload, plan: Plan) -> dict[str, int]:
 
 def _fill(session: Session, buffers: Mapping[str, Buffer], task: Task, workload: Workload) -> None:
     inputs = task.inputs(workload, seed=1)
+    parts = {a.name: Part.of(a, workload.env) for a in task.on(workload).arguments}
     for name, buffer in buffers.items():
         if name in inputs:
-            session.write(buffer, inputs[name])
+            session.write(buffer, Span(part=parts[name], start=0).laid(inputs[name]))
         else:
             session.fill(buffer, 0)
 

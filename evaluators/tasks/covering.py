@@ -18,9 +18,11 @@ REMAINDERS = 4
 """Each dim meets every remainder modulo so many times what divides all its stated values."""
 EDGES = (-1, 0, 1)
 """Beside a power of two, in the same unit: one below, at and above it; tiles are such."""
+MANY = 4
+"""So many dims that vary make one array, often, which must stay small."""
 POWERS = (4, 8, 14)
-"""The small shapes' dims are about 2 to the power of the first to the second, a lonely one up to
-that of the third."""
+"""The small shapes' dims are about 2 to the power of the first (of 0, where they are MANY) to the
+second, a lonely one up to that of the third."""
 CYCLE = 128
 """A swept dim meets the remainders modulo it evenly, in units of what divides its stated values."""
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -65,15 +67,13 @@ def covering_shapes(
     ranges, settings = _ranges(stated), settings_of(stated)
     rng = np.random.default_rng(zlib.crc32(" ".join(w.label for w in stated).encode()))
     missing = {cell for name, one in ranges.items() for cell in _cells(name, one)}
-    lonely = sum(not one.fixed for one in ranges.values()) == 1
+    free = sum(not one.fixed for one in ranges.values())
     made = {workload.label: workload for workload in stated}
     count, unmet = len(made), list(range(len(settings))) if len(settings) > 1 else []
     for turn in range(TRIES):
         if len(made) - count >= (max(MOST, len(settings)) if missing or unmet else LEAST):
             break
-        drawn = {
-            name: _drawn(name, one, missing, rng, lonely=lonely) for name, one in ranges.items()
-        }
+        drawn = {name: _drawn(name, one, missing, rng, free=free) for name, one in ranges.items()}
         which = unmet[turn % len(unmet)] if unmet else turn % len(settings)
         shape = _shape(drawn, stated, ranges, settings[which])
         new = missing & set(_met(shape.dims, ranges))
@@ -225,11 +225,11 @@ def _met(dims: Mapping[str, int], ranges: dict[str, Range]) -> Iterator[Cell]:
 
 
 def _drawn(
-    name: str, one: Range, missing: set[Cell], rng: np.random.Generator, *, lonely: bool
+    name: str, one: Range, missing: set[Cell], rng: np.random.Generator, *, free: int
 ) -> int:
-    """A value that meets something missing, if anything is. lonely: no other dim varies."""
-    most = POWERS[2] if lonely else POWERS[1]
-    size = max(int(2 ** rng.uniform(POWERS[0], most)) // one.step, int(rng.integers(1, 8)))
+    """A value that meets something missing, if anything is. free: how many dims vary."""
+    least, most = POWERS[0] if free < MANY else 0, POWERS[2] if free == 1 else POWERS[1]
+    size = max(int(2 ** rng.uniform(least, most)) // one.step, int(rng.integers(1, 8)))
     size = max(one.least, min(one.most, size))
     wanted = sorted(cell for cell in missing if cell[0] == name) or [*_cells(name, one)]
     _, kind, place = wanted[int(rng.integers(len(wanted)))]

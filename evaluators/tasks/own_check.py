@@ -13,6 +13,25 @@ Arrays = Mapping[str, Array]
 NO_REASON = "check() finds the outputs wrong"
 
 
+def hosted(task: Task) -> list[str]:
+    """What of a task's data and verdicts its own functions are asked for, on the host. Raises
+    TaskError."""
+    own, lines = task.own, []
+    outputs = [output.name for output in task.outputs]
+    if task.makes:
+        lines.append(f"inputs() makes {', '.join(sorted(task.makes))} on the host")
+    if own.check is not None:
+        lines.append(f"check() judges {', '.join(outputs)} on the host")
+    if own.epilogue is not None:
+        lines.append("epilogue() is applied on the host, and its results are compared there")
+    strided = [argument.name for argument in task.arguments if argument.strides is not None]
+    if strided:
+        lines.append(
+            f"data of shapes with strides ({', '.join(strided)}) are drawn and compared on the host"
+        )
+    return lines
+
+
 def finished(task: Task, workload: Workload, outputs: Arrays, inputs: Arrays) -> dict[str, Array]:
     """Outputs by name, as the task's epilogue() leaves them; they may have other shapes then.
 

@@ -21,6 +21,7 @@ from evaluators.tasks.arguments import (
     Workload,
     check_steps,
 )
+from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.distribution import UNSTATED
 from evaluators.tasks.reference_calls import made_by, referred_to
 from evaluators.tasks.reference_file import ReferenceFile, load_reference, read_text
@@ -40,7 +41,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A kernel problem. hash changes when task.yaml or reference.py does, but for operations.
+    """A kernel problem. hash changes when task.yaml or reference.py does, but for operations and
+    baselines.
 
     attributes: the defaults of what a workload may set that is no size. dtypes: by dtype parameter
     what it may be, the default first.
@@ -67,6 +69,7 @@ class Task:
     values: tuple[str, ...] | None = None
     derives_held_out: bool = False
     reference_text: str = ""  # of reference.py, for those who write kernels
+    baselines: tuple[Baseline, ...] = ()  # beside the naive seed; no part of the hash
     whole: "Task | None" = field(default=None, compare=False, repr=False)  # where on() made it
 
     def on(self, workload: Workload) -> "Task":

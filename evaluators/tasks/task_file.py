@@ -20,6 +20,7 @@ from evaluators.tasks.arguments import (
     Workload,
     check_steps,
 )
+from evaluators.tasks.baselines import Baseline, read_baselines
 from evaluators.tasks.ragged import ragged_shapes
 from evaluators.tasks.reference_file import load_reference, read_text
 from evaluators.tasks.task import Task
@@ -27,7 +28,7 @@ from evaluators.tasks.task_arguments import TaskArguments
 
 KEYS = (
     *("description", "dims", "attributes", "dtypes", "arguments"),
-    *("flops", "operations", "bytes", "compute_dtype", "values", *SUITES),
+    *("flops", "operations", "bytes", "compute_dtype", "values", "baselines", *SUITES),
 )
 
 
@@ -63,6 +64,9 @@ class TaskFile(TaskArguments):
                 for key, shapes in ragged_shapes(suites).items()
             }
         return suites
+
+    def baselines(self) -> tuple[Baseline, ...]:
+        return read_baselines(self, self.tree, self.path.parent)
 
     def _holds(self, workload: Workload) -> bool:
         try:
@@ -108,7 +112,7 @@ class TaskFile(TaskArguments):
 
     def workload(self, shape: Any, suite: Suite, line: int) -> Workload:
         """Every dim, and what differs from the defaults beside."""
-        weighted = ("weight",) if suite == "benchmarks" else ()
+        weighted = ("weight",) if suite == "benchmarks" and "weight" not in self.dims else ()
         may = (*self.attributes, *self.dtypes, *self.optional_names, *weighted)
         if not isinstance(shape, LinedDict) or not set(self.dims) <= set(shape):
             raise self.fail(f"{suite}: a shape gives each of {', '.join(self.dims)}", line)
@@ -123,7 +127,7 @@ class TaskFile(TaskArguments):
             value = shape[name]
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise self.fail(f"{suite}: {name} must be a positive integer", line)
-        weight = shape.get("weight", 1.0)
+        weight = shape.get("weight", 1.0) if weighted else 1.0
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
             raise self.fail(f"{suite}: weight must be a positive number, not {weight!r}", line)
         return Workload(
@@ -217,14 +221,20 @@ def _references(folder: Path) -> list[str]:
     return [read_text(file) for file in files]
 
 
+UNMEASURED = ("operations", "baselines")
+"""Keys that change no verdict and no time of a kernel."""
+
+
 def _measured(text: str, tree: Any) -> str:
-    """task.yaml without its operations, which change no verdict and no time."""
+    """task.yaml without these keys."""
     lines, keys = text.splitlines(keepends=True), tree.lines if isinstance(tree, LinedDict) else {}
-    first = keys.get("operations")
-    if first is None or [*keys.values()].count(first) > 1:
-        return text
-    following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
-    return "".join(lines[: first - 1] + lines[following - 1 :])
+    left_out: set[int] = set()
+    for first in (keys[key] for key in UNMEASURED if key in keys):
+        if [*keys.values()].count(first) > 1:
+            continue
+        following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
+        left_out.update(range(first, following))
+    return "".join(text for line, text in enumerate(lines, 1) if line not in left_out)
 
 
 def shipped_tasks() -> tuple[str, ...]:
@@ -274,4 +284,5 @@ def load_task(name_or_path: str | Path) -> Task:
         derives_held_out="held_out" not in file.tree,
         seeds=file.seeds(),
         reference_text=read_text(reference),
+        baselines=file.baselines(),
     )

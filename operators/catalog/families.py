@@ -13,7 +13,7 @@ from evaluators.kernel.front_matter import FrontMatter
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
 from operators.catalog.generated import written_for
-from operators.catalog.structure import Kind, structure
+from operators.catalog.structure import Kind, Techniques, structure
 
 Params = Mapping[str, int]
 
@@ -118,8 +118,11 @@ def _environment() -> Environment:
 _CACHE: dict[str, Families] = {}  # by the task's hash
 
 
-def families(task: Task) -> Families:
-    """The families of the problem that the task is; none when it is no known problem."""
+def families(task: Task, techniques: Techniques = "all") -> Families:
+    """The families of the problem that the task is; none when it is no known problem, or where
+    generic techniques alone are used."""
+    if techniques == "generic":
+        return Families(kind=None, sources={})
     if task.hash not in _CACHE:
         found = structure(task)
         sources = {}

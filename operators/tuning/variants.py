@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from statistics import fmean
 
 from evaluators.dtypes import DTYPES
 from evaluators.expression import SIZEOF, null_key
 from evaluators.tasks.arguments import Workload
+from evaluators.weights import Weights, over_shapes
 from operators.tuning.space import Params
 
 Dims = Mapping[str, int]
@@ -24,7 +24,8 @@ MOST_VARIANTS = 24
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
     """params: what serves where no condition holds; variants: (when, params that differ from
-    these); gain: the mean over the shapes of what its points were measured to gain, in ln."""
+    these); gain: the weighted mean over the shapes of what its points were measured to gain, in
+    ln."""
 
     params: Params
     variants: tuple[tuple[str, Params], ...]
@@ -43,7 +44,10 @@ def told_apart_by(workload: Workload) -> Dims:
 
 
 def compose(
-    points: Sequence[tuple[Params, Gains]], shapes: Mapping[str, Dims], margin: float
+    points: Sequence[tuple[Params, Gains]],
+    shapes: Mapping[str, Dims],
+    margin: float,
+    weights: Weights,
 ) -> Composition | None:
     """The point that is best over all shapes, and others where they are better by the margin.
 
@@ -54,7 +58,7 @@ def compose(
     points = [one for one in points if shapes.keys() <= one[1].keys()]
     if not points or len(shapes) < 2:
         return None
-    chosen = _portfolio([gains for _, gains in points], list(shapes), margin)
+    chosen = _portfolio([gains for _, gains in points], list(shapes), margin, weights)
     serves = {label: max(chosen, key=lambda one: points[one][1][label]) for label in shapes}
     first = chosen[0]
     for label, one in serves.items():
@@ -75,18 +79,28 @@ def compose(
             )
             for when, one in rules
         ),
-        gain=fmean(points[one][1][label] for label, one in serves.items()),
+        gain=over_shapes({label: points[one][1][label] for label, one in serves.items()}, weights),
     )
 
 
-def _portfolio(gains: Sequence[Gains], labels: Sequence[str], margin: float) -> list[int]:
+def _portfolio(
+    gains: Sequence[Gains], labels: Sequence[str], margin: float, weights: Weights
+) -> list[int]:
     """Places of the points that together are best, each shape served by its best; the best alone
     comes first. Another joins where a shape gains more than the margin."""
-    best = max(range(len(gains)), key=lambda one: fmean(gains[one][label] for label in labels))
+
+    def mean(one: int) -> float:
+        return over_shapes({label: gains[one][label] for label in labels}, weights)
+
+    best = max(range(len(gains)), key=mean)
     chosen, have = [best], {label: gains[best][label] for label in labels}
     while True:
         worth = [
-            sum(max(0.0, one[label] - have[label] - margin) for label in labels) for one in gains
+            sum(
+                weights.get(label, 1.0) * max(0.0, one[label] - have[label] - margin)
+                for label in labels
+            )
+            for one in gains
         ]
         more = max(range(len(gains)), key=worth.__getitem__)
         if worth[more] <= 0:

@@ -1,17 +1,19 @@
 /* min and max of two numbers of two types, in the type of their sum, where vendors' headers have
- * none, or one that gives double. Behind <type_traits> or ours, as the next ones. */
+ * none, or one that gives double. */
 #ifndef KS_EXTREMES_H
 #define KS_EXTREMES_H
 
+#include "numbers.h"
+
 template <typename A, typename B>
 inline constexpr bool ks_mixed =
-    std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, B>;
+    ks_is_number<A> && ks_is_number<B> && !ks_is_same<A, B>;
 #ifdef __cpp_concepts /* the only way to be preferred to a template of the vendor's */
 #define KS_MIXED(A, B) requires(ks_mixed<A, B>)
 #define KS_SUM(A, B) decltype(A() + B())
 #else
 #define KS_MIXED(A, B)
-#define KS_SUM(A, B) std::enable_if_t<ks_mixed<A, B>, decltype(A() + B())>
+#define KS_SUM(A, B) KsOnlyIf<ks_mixed<A, B>, decltype(A() + B())>
 #endif
 template <typename A, typename B>
 KS_MIXED(A, B)

@@ -3,9 +3,11 @@
  * e4m3 and e5m2 are OCP's formats, NVIDIA's and MI350's; those in fnuz are MI300's: the bias is one
  * more, there is one NaN (0x80), neither infinity nor -0. Conversion rounds to nearest even. Larger
  * numbers give the largest; where saturation is off NaN, or infinity in e5m2. Infinity and NaN stay
- * what they are, or NaN, as in AMD's header. Behind <type_traits> or ours. */
+ * what they are, or NaN, as in AMD's header. */
 #ifndef KS_FP8_H
 #define KS_FP8_H
+
+#include "numbers.h"
 
 /* A format: mantissa bits, the exponent's bias, whether it is one of fnuz, its largest number. */
 template <int M, int BIAS, bool FNUZ, unsigned MOST> struct KsFp8 {
@@ -50,7 +52,7 @@ typedef KsFp8<2, 16, true, 0x7F> KsE5m2Fnuz;
     struct __hip_fp8_##e {                                                                         \
         __hip_fp8_storage_t __x;                                                                   \
         __hip_fp8_##e() = default;                                                                 \
-        template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>                \
+        template <typename T, typename = KsOnlyIf<ks_is_number<T>, T>>                             \
         KS_MEMBER __hip_fp8_##e(T value) : __x(Format::from_float((float)value, true)) {}          \
         KS_MEMBER __hip_fp8_##e(__half value) : __x(Format::from_float((float)value, true)) {}     \
         KS_MEMBER __hip_fp8_##e(__hip_bfloat16 value)                                              \

@@ -110,7 +110,7 @@ template <unsigned n> struct KsTile {
 
 template <unsigned n, typename Parent = void> struct thread_block_tile : KsTile<n> {
     static KS_MEMBER unsigned ks_parent() {
-        if constexpr (std::is_same_v<Parent, thread_block>) return 0;
+        if constexpr (ks_is_same<Parent, thread_block>) return 0;
         else return Parent::num_threads();
     }
     static KS_MEMBER unsigned meta_group_rank() { return Parent::thread_rank() / n; }

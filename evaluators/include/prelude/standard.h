@@ -1,9 +1,6 @@
-/* What of the C++ standard library is there without an #include. */
+/* What of the C++ standard library is there without an #include, for sources that name std. */
 #ifndef KS_STANDARD_H
 #define KS_STANDARD_H
-
-#include "integers.h"
-#include "limits.h"
 
 #include "traits.h"
 

@@ -1,16 +1,16 @@
-/* sqrt(2) and the like: whole numbers are computed with as double, as <cmath> has it.
- * Behind <type_traits> or ours. */
+/* sqrt(2) and the like: whole numbers are computed with as double, as <cmath> has it. */
 #ifndef KS_WHOLE_NUMBERS_H
 #define KS_WHOLE_NUMBERS_H
 
+#include "numbers.h"
+
 #define KS_WHOLE1(name)                                                                            \
-    template <typename T> KS_INLINE std::enable_if_t<std::is_integral_v<T>, double> name(T x) {    \
+    template <typename T> KS_INLINE KsOnlyIf<ks_is_whole<T>, double> name(T x) {                   \
         return name((double)x);                                                                    \
     }
 #define KS_WHOLE2(name)                                                                            \
     template <typename T, typename U>                                                              \
-    KS_INLINE std::enable_if_t<std::is_integral_v<T> && std::is_integral_v<U>, double> name(T x,   \
-                                                                                            U y) { \
+    KS_INLINE KsOnlyIf<ks_is_whole<T> && ks_is_whole<U>, double> name(T x, U y) {                  \
         return name((double)x, (double)y);                                                         \
     }
 KS_WHOLE1(sqrt) KS_WHOLE1(rsqrt) KS_WHOLE1(cbrt) KS_WHOLE1(exp) KS_WHOLE1(exp2) KS_WHOLE1(log)

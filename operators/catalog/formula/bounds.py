@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from evaluators.expression import Env
 from operators.catalog.formula.node import Node
 
 Interval = tuple[int, int]
@@ -12,23 +13,23 @@ class Unknown(Exception):
     """It depends on values that are read."""
 
 
-def interval(node: Node, dims: Mapping[str, int]) -> Interval:
-    """Raises Unknown."""
+def interval(node: Node, env: Env) -> Interval:
+    """env: dims and attributes. Raises Unknown."""
     match node.op:
         case "const" if node.kind == "int":
             return node.value, node.value
-        case "size" if node.value in dims:
-            return dims[node.value], dims[node.value]
+        case "size" if isinstance(value := env.get(node.value), int):
+            return value, value
         case "var":
-            return 0, interval(node.args[0], dims)[1] - 1
+            return 0, interval(node.args[0], env)[1] - 1
         case "add" | "subtract" | "multiply" | "floor_divide" | "maximum" | "minimum":
-            a, b = (interval(one, dims) for one in node.args)
+            a, b = (interval(one, env) for one in node.args)
             if node.op == "floor_divide" and b[0] < 1:
                 raise Unknown
             corners = [_OPERATIONS[node.op](x, y) for x in a for y in b]
             return min(corners), max(corners)
         case "remainder":
-            below = interval(node.args[1], dims)
+            below = interval(node.args[1], env)
             if below[0] < 1:
                 raise Unknown
             return 0, below[1] - 1

@@ -26,6 +26,7 @@ from operators.catalog.formula.shapes import (
     squeezed,
     stacked,
     transposed,
+    windows,
 )
 from operators.catalog.formula.sizes import size_node
 from operators.catalog.formula.traced import Indices, Traced, Untraceable, traced
@@ -265,6 +266,7 @@ FUNCTIONS_BY_NAME: Mapping[str, Callable[..., Any]] = {
     "stack": stacked,
     "vstack": lambda graph, arrays: concatenated(graph, arrays, 0),
     "pad": padded,
+    "sliding_window_view": windows,
     "repeat": repeated,
     "roll": rolled,
     "flip": _flip,

@@ -122,6 +122,9 @@ def put(array: Traced, key: Any, value: Any) -> None:
     """array[key] = value. Raises Untraceable."""
     graph = array.graph
     keys = _whole(array, key)
+    if len(keys) == 2 and all(isinstance(one, Traced | np.ndarray) for one in keys):
+        _put_one_a_row(array, keys, value)
+        return
     if not all(isinstance(one, slice) for one in keys):
         raise Untraceable("an assignment to single elements")
     ranges = [_range(one, size) for one, size in zip(keys, array.shape, strict=True)]
@@ -145,6 +148,23 @@ def put(array: Traced, key: Any, value: Any) -> None:
     array.assign(at)
     if new.kind == "float":
         array.kind = "float"
+
+
+def _put_one_a_row(array: Traced, keys: Sequence[Any], value: Any) -> None:
+    """array[arange, places] = value: one element of each row."""
+    graph = array.graph
+    rows, places = (traced(graph, one) for one in keys)
+    old, new = array.as_it_is(), broadcast_to(traced(graph, value), array.shape[:1])
+    (row,) = rows.variables("row") if rows.ndim == 1 else (None,)
+    if row is None or rows.at((row,)) is not row or int(rows.shape[0]) != int(array.shape[0]):
+        raise Untraceable("an assignment to such elements")
+    where = broadcast_to(places, array.shape[:1])
+
+    def at(indices: Indices) -> Node:
+        here = graph.call("equal", indices[1], where.at(indices[:1]))
+        return graph.call("where", here, new.at(indices[:1]), old.at(indices))
+
+    array.assign(at)
 
 
 def _place(

@@ -36,6 +36,7 @@ class ProductKernel:
 
     args: str
     parameters: str
+    dtypes: str
     passed: str
     headers: list[str]
     real: str
@@ -117,6 +118,7 @@ class _Product:
         return ProductKernel(
             args=signature.args,
             parameters=signature.parameters,
+            dtypes=signature.dtypes,
             passed=signature.passed,
             headers=signature.headers,
             real=signature.real,

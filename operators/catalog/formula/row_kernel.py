@@ -81,6 +81,7 @@ class RowKernel:
     passes: tuple[Pass, ...]
     after: tuple[str, ...]
     singles: tuple[tuple[str, str], ...]  # element of an output and its value, once a row
+    dtypes: str
     passed: str  # the arguments' names
     plan_extent: str  # of the last pass, for the front matter
     streams: tuple[Stream, ...] = ()

@@ -127,6 +127,7 @@ class _Rows:
             passes=tuple(passes),
             after=after,
             singles=tuple(singles),
+            dtypes=self.signature.dtypes,
             passed=self.signature.passed,
             plan_extent=self._plan_extent(),
             streams=streams,
@@ -265,6 +266,7 @@ class _Rows:
         *others, last = texts
         contiguous = (
             node.kind == "float"
+            and not argument.optional
             and last.startswith("c")
             and not any(text.startswith("c") for text in others)
             and "min(" not in element

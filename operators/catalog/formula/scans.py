@@ -19,6 +19,7 @@ class ScanKernel:
 
     args: str
     parameters: str
+    dtypes: str
     passed: str
     headers: list[str]
     real: str
@@ -58,6 +59,7 @@ def scan_kernel(task: Task, found: Formula) -> ScanKernel:
     return ScanKernel(
         args=signature.args,
         parameters=signature.parameters,
+        dtypes=signature.dtypes,
         passed=signature.passed,
         headers=signature.headers,
         real=signature.scanned(body.kind),

@@ -191,6 +191,25 @@ def rolled(graph: Graph, a: Any, shift: int, axis: int) -> Traced:
     return Traced(graph, array.shape, at, array.kind)
 
 
+def windows(graph: Graph, a: Any, window_shape: Any, axis: Any = None, **_: Any) -> Traced:
+    """sliding_window_view: places first, then what is at them."""
+    array = traced(graph, a)
+    sizes = [window_shape] if isinstance(window_shape, int) else list(window_shape)
+    axes = range(array.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    along = [int(one) % array.ndim for one in axes]
+    shape = list(array.shape)
+    for one, size in zip(along, sizes, strict=True):
+        shape[one] = shape[one] - size + 1
+
+    def at(indices: Indices) -> Node:
+        own = list(indices[: array.ndim])
+        for one, inside in zip(along, indices[array.ndim :], strict=True):
+            own[one] = graph.call("add", own[one], inside)
+        return array.at(tuple(own))
+
+    return Traced(graph, [*shape, *sizes], at, array.kind)
+
+
 def padded(
     graph: Graph, a: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0
 ) -> Traced:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from evaluators.dtypes import CPP
 from evaluators.expression import Expression
 from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
@@ -10,25 +11,6 @@ from operators.catalog.formula.bounds import Unknown, interval
 from operators.catalog.formula.code import Style, Unwritable
 from operators.catalog.formula.node import Node
 
-CTYPES = {
-    "float32": "float",
-    "float64": "double",
-    "float16": "__half",
-    "bfloat16": "__hip_bfloat16",
-    "float8_e4m3fnuz": "__hip_fp8_e4m3_fnuz",
-    "float8_e5m2fnuz": "__hip_fp8_e5m2_fnuz",
-    "float8_e4m3fn": "__hip_fp8_e4m3",
-    "float8_e5m2": "__hip_fp8_e5m2",
-    "bool": "bool",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-    "int16": "short",
-    "uint16": "unsigned short",
-    "int32": "int",
-    "uint32": "unsigned int",
-    "int64": "long long",
-    "uint64": "unsigned long long",
-}
 HEADERS = {
     "__half": "hip/hip_fp16.h",
     "__hip_bfloat16": "hip/hip_bf16.h",
@@ -58,8 +40,23 @@ class Signature:
     @property
     def args(self) -> str:
         """For the front matter."""
-        names = [a.name for a in self.task.arguments] + list(self.task.dims)
-        return ", ".join(names)
+        names = [a.name for a in self.task.arguments]
+        return ", ".join([*names, *self.task.dims, *self._attributes])
+
+    @property
+    def dtypes(self) -> str:
+        """Dtype parameters, which are macros in the code."""
+        return ", ".join(self.task.dtypes)
+
+    @property
+    def _attributes(self) -> dict[str, str]:
+        """C's types of those that are passed: numbers."""
+        types = {int: "int", float: "float"}
+        return {
+            name: types[type(value)]
+            for name, value in self.task.attributes.items()
+            if not isinstance(value, bool)
+        }
 
     @property
     def parameters(self) -> str:
@@ -68,17 +65,21 @@ class Signature:
             f"{'' if a.written else 'const '}{ctype(a)}* __restrict__ {pointer(a.name)}"
             for a in self.task.arguments
         ]
-        return ", ".join([*pointers, *(f"int {size_name(d)}" for d in self.task.dims)])
+        sizes = [f"int {size_name(d)}" for d in self.task.dims]
+        scalars = [f"{kind} {size_name(name)}" for name, kind in self._attributes.items()]
+        return ", ".join([*pointers, *sizes, *scalars])
 
     @property
     def passed(self) -> str:
         """The same, from one function to another."""
         names = [pointer(a.name) for a in self.task.arguments]
-        return ", ".join([*names, *map(size_name, self.task.dims)])
+        return ", ".join([*names, *map(size_name, (*self.task.dims, *self._attributes))])
 
     @property
     def headers(self) -> list[str]:
-        types = {ctype(a) for a in self.task.arguments}
+        dtypes = {a.dtype for a in self.task.arguments if not a.parameter}
+        dtypes |= {one for each in self.task.dtypes.values() for one in each}
+        types = {CPP[dtype] for dtype in dtypes}
         return [h for start, h in HEADERS.items() if any(t.startswith(start) for t in types)]
 
     @property
@@ -110,19 +111,21 @@ class Signature:
 
     def converted(self, element: str, node: Node, argument: Argument) -> str:
         """As the type in which values are computed."""
+        if argument.optional:
+            return f"({pointer(argument.name)} ? static_cast<{self.real}>({element}) : 0)"
         if node.kind == "float" and ctype(argument) != self.real:
             return f"static_cast<{self.real}>({element})"
-        return f"(int){element}" if node.kind == "int" and ctype(argument) != "int" else element
+        return f"(int){element}" if node.kind == "int" and ctype(argument) != "int32_t" else element
 
     def is_inside(self, index: Node, dimension: Expression) -> bool:
         """Whether an index lies within a dimension on every shape that is stated. One that is
         itself read does where no condition is around it, which nobody asks."""
         for workload in self.workloads:
             try:
-                low, high = interval(index, workload.dims)
+                low, high = interval(index, workload.env)
             except Unknown:
                 return not self.guarded
-            if low < 0 or high >= dimension.integer(workload.dims):
+            if low < 0 or high >= dimension.integer(workload.env):
                 return False
         return True
 
@@ -165,9 +168,8 @@ def _clamped(text: str, size: str) -> str:
 
 
 def ctype(argument: Argument) -> str:
-    if argument.dtype not in CTYPES:
-        raise Unwritable(argument.dtype)
-    return CTYPES[argument.dtype]
+    """What C calls the type of an argument's elements: a dtype parameter is a macro."""
+    return argument.parameter or CPP[argument.dtype]
 
 
 def pointer(name: str) -> str:

@@ -14,7 +14,7 @@ from operators.catalog.formula.node import Graph, Node
 from operators.catalog.formula.numeric import TooLarge, values
 from operators.catalog.formula.operations import OPERATIONS
 from operators.catalog.formula.own_arrays import with_symbols
-from operators.catalog.formula.sizes import Size
+from operators.catalog.formula.sizes import Scalar, Size
 from operators.catalog.formula.traced import Traced, Untraceable, traced
 
 MOST_BYTES = 1 << 20
@@ -46,6 +46,7 @@ _FOUND: dict[str, Formula | None] = {}
 
 def formula(task: Task) -> Formula | None:
     """What the reference computes; None where that can't be read off it, or differs by shape.
+    What may be null counts as zeros where it is.
 
     It is compared with the reference's results on small test shapes.
     """
@@ -56,10 +57,11 @@ def formula(task: Task) -> Formula | None:
 
 def _confirmed(task: Task) -> Formula | None:
     workloads = sorted(_workloads(task), key=lambda one: _variety(task, one), reverse=True)
-    if not workloads:
+    whole = [one for one in workloads if not any(one.setting.nulls.values())]
+    if not whole:
         return None
     try:
-        found = read(task, workloads[0])
+        found = read(task, whole[0])
     except (Untraceable, RecursionError):  # or too deep, as many steps in time are
         return None
     small = [one for one in workloads if task.nbytes(one) <= MOST_BYTES]
@@ -89,16 +91,24 @@ def _variety(task: Task, workload: Workload) -> tuple[int, int]:
 
 def read(task: Task, workload: Workload) -> Formula:
     """Runs the reference on symbols. Raises Untraceable."""
+    if any(a.strides or (a.optional and a.written) for a in task.arguments):
+        raise Untraceable("strides, or an output that may be null")
+    if task.own.epilogue or task.own.inputs or task.own.check:
+        raise Untraceable("functions of its own beside the reference")
     graph = Graph(OPERATIONS)
     dims = {name: Size(value, graph.size(name), graph) for name, value in workload.dims.items()}
+    attributes = {
+        name: _attribute(graph, name, value) for name, value in workload.setting.attributes.items()
+    }
     inputs = {
         argument.name: _input(graph, argument, dims)
         for argument in task.arguments
         if argument.role != "out"
     }
     function = with_symbols(task.folder / "reference.py", task.reference_text, graph)
+    names = {**task.names(workload, inputs), **dims, **attributes}
     try:
-        results = function(**inputs, **dims)
+        results = task.own.call(function, names)
     except Untraceable:
         raise
     except Exception as error:  # noqa: BLE001  # numpy may fail in any way on what is no array
@@ -114,10 +124,19 @@ def read(task: Task, workload: Workload) -> Formula:
             graph.var(f"i{place}", dimension_node(graph, dimension, dims))
             for place, dimension in enumerate(argument.dimensions)
         )
-        if tuple(map(int, array.shape)) != argument.shape(workload.dims):
+        if tuple(map(int, array.shape)) != argument.shape(workload.env):
             raise Untraceable(f"{argument.name} in another shape")
         outputs.append(Output(name=argument.name, axes=axes, element=array.at(axes)))
     return Formula(graph=graph, outputs=tuple(outputs))
+
+
+def _attribute(graph: Graph, name: str, value: Any) -> Any:
+    """A number that knows its name; a boolean is itself, for references decide by it."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return Size(value, graph.size(name), graph)
+    return Scalar(value, graph.size(name, "float"), graph)
 
 
 def _input(graph: Graph, argument: Argument, dims: Mapping[str, Size]) -> Traced:
@@ -128,7 +147,10 @@ def _input(graph: Graph, argument: Argument, dims: Mapping[str, Size]) -> Traced
 
 def _size(graph: Graph, dimension: Expression, dims: Mapping[str, Size]) -> int:
     """A dimension of an argument, with its name where that is simple."""
-    plain = dimension.integer({name: int(size) for name, size in dims.items()})
+    try:
+        plain = dimension.integer({name: int(size) for name, size in dims.items()})
+    except ExpressionError:  # an attribute, or a dtype's size
+        raise Untraceable("a dimension that is no size") from None
     node = _node_of(graph, dimension.tree, dims)
     return plain if node is None else Size(plain, node, graph)
 
@@ -160,6 +182,11 @@ def dimension_node(graph: Graph, dimension: Expression, dims: Mapping[str, Size]
     return size.node if isinstance(size, Size) else graph.const(size)
 
 
+def _numbers(workload: Workload) -> dict[str, float]:
+    env = {**workload.dims, **workload.setting.attributes}
+    return {name: value for name, value in env.items() if not isinstance(value, bool)}
+
+
 def _agrees(task: Task, found: Formula, workload: Workload) -> bool:
     drawn = task.inputs(workload, seed=1)
     wide = {
@@ -167,11 +194,12 @@ def _agrees(task: Task, found: Formula, workload: Workload) -> bool:
         for name, array in drawn.items()
     }
     expected = task.reference(workload, {name: one.copy() for name, one in wide.items()})
+    wide |= {a.name: np.zeros(a.shape(workload.env)) for a in task.arguments if a.name not in wide}
     for output in found.outputs:
         wanted = expected[output.name]
         try:
             with np.errstate(all="ignore"):
-                said = values(output.element, output.axes, wide, dict(workload.dims))
+                said = values(output.element, output.axes, wide, _numbers(workload))
         except (ExpressionError, IndexError, ValueError, KeyError):
             return False
         scale = float(np.max(np.abs(wanted), initial=0.0)) if wanted.size else 0.0

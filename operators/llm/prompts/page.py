@@ -23,6 +23,7 @@ from operators.llm.prompts.task_text import (
     layout,
     roofs,
     set_by_shape,
+    weighed,
     work,
 )
 from operators.llm.prompts.templates import render, templates_hash
@@ -122,7 +123,7 @@ class Page:
             arguments=arguments_told(task, benchmarks),
             task_lines=[
                 *set_by_shape(task),
-                *filter(None, [exactness(task, benchmarks)]),
+                *filter(None, [exactness(task, benchmarks), weighed(benchmarks)]),
                 *work(task, device),
             ],
             device_lines=roofs(task, device, benchmarks),

@@ -12,6 +12,7 @@ from evaluators.measuring.arithmetic import arithmetic, refused
 from evaluators.measuring.speed_of_light import roof
 from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 
 MOST_SHAPES = 6
 ARGUMENT_ROLES: Mapping[str, str] = {
@@ -128,6 +129,15 @@ def _where(workload: Workload, names: frozenset[str]) -> str:
 def _values(argument: Argument, workload: Workload) -> str:
     absolute, relative = argument.atol(workload.env), argument.rtol(workload.env)
     return f"{absolute:.4g} + {relative:.4g} * |reference|"
+
+
+def weighed(workloads: Sequence[Workload]) -> str:
+    """How much each shape counts; empty where all count the same."""
+    weights = weights_of(workloads)
+    if not weights:
+        return ""
+    told = "; ".join(f"{label}: {weight:g}" for label, weight in weights.items())
+    return f"Benchmark shapes count by weight, and every mean over them is a weighted one: {told}."
 
 
 def exactness(task: Task, workloads: Sequence[Workload]) -> str:

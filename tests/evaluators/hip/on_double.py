@@ -213,12 +213,15 @@ def comparisons(folder: Path) -> Any:
     return found
 
 
-def reference(folder: Path) -> Any:
+def references(folder: Path) -> Any:
+    return {name: reference(load_task(name)) for name in sys.argv[3:]}
+
+
+def reference(task: Task) -> dict[str, float]:
     """A task's reference.hip, checked on the tests' shapes on the way, and what it then judges.
 
     They are benchmarks here, so that data for them are drawn on the device.
     """
-    task: Task = load_task(sys.argv[3])
     tests = task.suites["tests"]
     first = {backend: shapes[:1] for backend, shapes in tests.items()}
     task = replace(task, suites={**task.suites, "tests": first, "benchmarks": tests})

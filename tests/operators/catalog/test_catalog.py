@@ -26,7 +26,7 @@ WRITTEN_FOR = [
     for name in ("softmax_rows", "stencil_halo", "matmul_double_buffer", "scan_blelloch")
 ]
 """Tasks whose families are written from their formulas, one of each kind."""
-OPERATORS = catalog_operators(SGEMM, FISSION)
+OPERATORS = catalog_operators(SGEMM, FISSION, "families")
 
 FOREIGN = """/*---
 launches:

@@ -141,8 +141,8 @@ def test_a_users_matrix_product_is_found_under_its_own_names(tmp_path: Path) -> 
     assert {found.names[name] for name in "MNK"} == {"rows", "BM", "depth"}
     known = families(task)
     assert {"gemm_naive", "gemm_tile"} <= set(known.sources)
-    shape = Workload(dims={"rows": 5, "depth": 7, "BM": 3}, suite="tests")
-    plan = known.sources["gemm_tile"].plan(task, shape, target_of("cpu"))
+    workload = Workload(dims={"rows": 5, "depth": 7, "BM": 3}, suite="tests")
+    plan = known.sources["gemm_tile"].plan(task, workload, target_of("cpu"))
     (launch,) = plan.launches
     assert launch.args[:3] == ("left", "right", "product")
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evaluators.device import backend
+from evaluators.device_info import target_of
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
@@ -96,7 +97,8 @@ def test_a_linear_layer_is_a_product_in_any_type(dtype: str, tmp_path: Path) -> 
     assert known.kind == "product"
     assert set(known.sources) == {"product_tile", "product_lds"}
     for source in known.sources.values():
-        assert source.plan(task, {"R": 5, "C": 6, "K": 9}).launches
+        for workload in task.workloads("tests", "cpu"):
+            assert source.plan(task, workload, target_of("cpu")).launches
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@
 #include "cpu/ks/math.h"
 #include "prelude/initializer_list.h"
 #include "cpu/ks/memory.h"
+#define assert(...) ((__VA_ARGS__) ? (void)0 : __builtin_trap())
 #include "amdgcn/ks/atomics.h"
 #include "amdgcn/ks/wavefront.h"
 

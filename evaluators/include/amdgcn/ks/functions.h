@@ -38,6 +38,10 @@ KS_EXACT1(rint) KS_EXACT1(nearbyint) KS_EXACT1(round)
 KS_EXACT2(copysign) KS_EXACT2(fmod)
 KS_NONE1(asin) KS_NONE1(acos) KS_NONE1(atan) KS_NONE1(asinh) KS_NONE1(acosh) KS_NONE1(atanh)
 KS_NONE1(tgamma) KS_NONE1(lgamma) KS_NONE2(atan2) KS_NONE2(remainder)
+float frexpf(float, int *) KS_MISSING;
+double frexp(double, int *) KS_MISSING;
+float modff(float, float *) KS_MISSING;
+double modf(double, double *) KS_MISSING;
 
 KS_FLOAT1(exp, return __builtin_expf(x);)
 KS_FLOAT1(exp2, return __builtin_exp2f(x);)

@@ -29,7 +29,6 @@
 #include "../ks/math.h"
 #include "../ks/special.h"
 #include "../../prelude/initializer_list.h"
-#include "../../prelude/standard.h"
 #include "../../prelude/whole_numbers.h"
 #include "../ks/asserting.h"
 #include "../ks/atomics.h"

@@ -3,12 +3,12 @@
 #ifndef KS_MEMORY_H
 #define KS_MEMORY_H
 
-void *memcpy(void *to, const void *from, size_t size) {
+KS_INLINE void *memcpy(void *to, const void *from, size_t size) {
     return __builtin_memcpy(to, from, size);
 }
-void *memmove(void *to, const void *from, size_t size) {
+KS_INLINE void *memmove(void *to, const void *from, size_t size) {
     return __builtin_memmove(to, from, size);
 }
-void *memset(void *to, int value, size_t size) { return __builtin_memset(to, value, size); }
+KS_INLINE void *memset(void *to, int value, size_t size) { return __builtin_memset(to, value, size); }
 
 #endif

@@ -3,7 +3,7 @@
 struct KS_TYPE {
     unsigned short __x;
     KS_TYPE() = default;
-    template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+    template <typename T, typename = KsOnlyIf<ks_is_number<T>, T>>
     KS_MEMBER KS_TYPE(T value) : __x(KS_FROM_FLOAT((float)value)) {}
     KS_MEMBER KS_TYPE(const KS_RAW &raw) : __x(raw.x) {}
     KS_MEMBER operator KS_RAW() const { return {__x}; }

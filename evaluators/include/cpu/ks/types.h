@@ -11,6 +11,7 @@
 
 #include "../../prelude/integers.h"
 #include "../../prelude/limits.h"
+#include "../../prelude/numbers.h"
 
 struct dim3 {
     unsigned x, y, z;

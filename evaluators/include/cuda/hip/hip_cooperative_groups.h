@@ -4,6 +4,8 @@
 
 #include "hip_runtime.h"
 
+#include "../ks/standard.h"
+
 #define KS_WAVE_SHUFFLE(name)                                                                      \
     KS_INLINE unsigned ks_wave##name(unsigned long long lanes, unsigned word, int operand,         \
                                      int width) {                                                  \

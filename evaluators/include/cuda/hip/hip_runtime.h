@@ -25,7 +25,8 @@ KS_INLINE void *memmove(void *to, const void *from, size_t size) {
         for (size_t i = size; i > 0; --i) into[i - 1] = out[i - 1];
     return to;
 }
-#include "../../prelude/standard.h"
+#include "../../prelude/integers.h"
+#include "../../prelude/limits.h"
 #include "../../prelude/whole_numbers.h"
 #undef assert
 #define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())

@@ -9,7 +9,7 @@
 #define KS_MEMBER __device__ inline __attribute__((always_inline))
 #define KS_INLINE static KS_MEMBER
 
-/* std is ours: what hiprtc has there differs from release to release. */
+/* std is ours, under another name: what hiprtc has there differs from release to release. */
 #include "../../prelude/initializer_list.h"
 template <typename T> using KsInitializerList = std::initializer_list<T>;
 #define std ks_std
@@ -23,15 +23,18 @@ template <typename T> using initializer_list = KsInitializerList<T>;
 KS_INLINE void *memmove(void *to, const void *from, unsigned long size) {
     return __builtin_memmove(to, from, size);
 }
-#include "../../prelude/standard.h"
+#include "../../prelude/integers.h"
+#include "../../prelude/limits.h"
+#include "../../prelude/numbers.h"
 
-template <typename T> using KsExactly = std::type_identity_t<T>; /* takes no part in deduction */
+template <typename T> struct KsSame { using type = T; };
+template <typename T> using KsExactly = typename KsSame<T>::type; /* takes no part in deduction */
 template <typename To, typename From> KS_INLINE To ks_bits(const From &from) {
     return __builtin_bit_cast(To, from);
 }
 
 /* AMD's is of double alone. */
-template <typename T> KS_INLINE std::enable_if_t<std::is_same_v<T, float>, T> rsqrt(T x) {
+template <typename T> KS_INLINE KsOnlyIf<ks_is_same<T, float>, T> rsqrt(T x) {
     return rsqrtf(x);
 }
 

@@ -11,15 +11,14 @@ template <typename T, typename Word> struct KsWords<T, Word, 1> {
     typedef Word Words;
 };
 /* In one access: what the instructions know, 1 to 16 bytes. */
-template <typename T>
-using KsStreamed = std::conditional_t<
-    KsWords<T, unsigned, 4>::fits, KsWords<T, unsigned, 4>,
-    std::conditional_t<
-        KsWords<T, unsigned, 2>::fits, KsWords<T, unsigned, 2>,
-        std::conditional_t<KsWords<T, unsigned, 1>::fits, KsWords<T, unsigned, 1>,
-                           std::conditional_t<KsWords<T, unsigned short, 1>::fits,
-                                              KsWords<T, unsigned short, 1>,
-                                              KsWords<T, unsigned char, 1>>>>>;
+template <typename T> constexpr auto ks_streamed() {
+    if constexpr (KsWords<T, unsigned, 4>::fits) return KsWords<T, unsigned, 4>();
+    else if constexpr (KsWords<T, unsigned, 2>::fits) return KsWords<T, unsigned, 2>();
+    else if constexpr (KsWords<T, unsigned, 1>::fits) return KsWords<T, unsigned, 1>();
+    else if constexpr (KsWords<T, unsigned short, 1>::fits) return KsWords<T, unsigned short, 1>();
+    else return KsWords<T, unsigned char, 1>();
+}
+template <typename T> using KsStreamed = decltype(ks_streamed<T>());
 template <typename T> KS_INLINE T ks_load_streamed(const T *p) {
     if constexpr (!KsStreamed<T>::fits) return *p;
     else

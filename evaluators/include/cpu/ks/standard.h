@@ -1,0 +1,2 @@
+/* For sources that name std. */
+#include "../../prelude/standard.h"
