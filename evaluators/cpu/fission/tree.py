@@ -6,8 +6,8 @@ from typing import Any
 
 from evaluators.cpu.fission.names import BOUNDS, MARKERS, SHARED
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source_check import KERNEL_FILE
 from evaluators.kernel.syntax import blanked, parsed
+from evaluators.kernel.tokens import KERNEL_FILE
 
 _MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
 _RESTRICT = re.compile(rb"\b__restrict\b")  # behind const the parser takes it for a name
