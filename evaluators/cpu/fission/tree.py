@@ -165,6 +165,20 @@ class Source:
         return convert(root.walk())
 
 
+def parsed_arguments(listed: Node) -> Node | None:
+    """What a parser took for parameters, as arguments of a call; None where it can be none."""
+    root = Source(f"void f() {{ g{listed}; }}").root
+    found = next((one for one in root.walk() if one.kind == "argument_list"), None)
+    if found is None or any(one.kind == "ERROR" for one in root.walk()):
+        return None
+    if any(one.kind == "primitive_type" for one in found.walk()):
+        return None
+    arguments = found.copy()
+    for one in arguments.walk():
+        one.line = listed.line
+    return arguments
+
+
 class Spanned(Node):
     """A node that still knows its place in the text: byte offsets."""
 
