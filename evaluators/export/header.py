@@ -8,7 +8,12 @@ from pathlib import Path
 import jinja2
 
 from evaluators.export.builds import Build, builds_of
-from evaluators.export.code import code_for, cuda_headers_of, included_headers
+from evaluators.export.code import (
+    code_for,
+    cuda_headers_of,
+    hip_additions_of,
+    included_headers,
+)
 from evaluators.export.cpp_expression import cpp_expression
 from evaluators.expression import Expression
 from evaluators.kernel.front_matter import Launch, Memset, ValueArg
@@ -61,6 +66,7 @@ def cpp_header(kernel: KernelSource, task: Task, backend: str) -> str:
             arguments=[(_pointer(a), a.name, _told(a)) for a in task.arguments],
             headers=included_headers(kernel),
             cuda_headers=cuda_headers_of(kernel),
+            hip_additions=hip_additions_of(kernel),
             variants=[cpp_expression(v.when, {**sizes, **params}) for v in kernel.variants],
             builds=[_Written(kernel, task, i, build) for i, build in enumerate(builds)],
         )
