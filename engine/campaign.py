@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.actors.cluster import fitted
-from engine.carrying import carried_from
+from engine.carrying import brought_in
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.dispatch.workbench import Workbench
@@ -56,7 +56,7 @@ def _run(
             f"'kernel-scientist resume {run_dir}', or choose another name"
         )
     config = fitted(config)
-    carried = carried_from(config)
+    carried = brought_in(config)
     require_findings(config)
     session = Session(
         config, task, observer=observer, workbench=workbench, before=None, carried=carried

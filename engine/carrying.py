@@ -1,6 +1,7 @@
-"""Carrying: what a campaign begins with of another one, its best kernels (start_from)."""
+"""Carrying: what a campaign begins with beside its naive seed: other seeds, another's kernels."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from engine.config import CampaignConfig
@@ -10,6 +11,7 @@ from engine.islands.population import Population
 from engine.store.kinds.steering import Injected
 from engine.store.replay import Replay, replay
 from engine.store.store import StoreError
+from evaluators.kernel.seeds import naive_of, seeds_for
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task_file import load_task
 from operators.individual import Individual
@@ -22,6 +24,42 @@ SLOW = 2.0
 
 SHORT = 12
 """Characters of an id that a person reads."""
+
+
+def brought_in(config: CampaignConfig) -> list[Injected]:
+    """What a new campaign begins with beside its naive seed: the task's other seeds, and what is
+    carried from another campaign; numbered together, and dealt to the islands in turn.
+
+    Raises ConfigError, see carried_from().
+    """
+    found = [*other_seeds(config), *carried_from(config)]
+    islands = config.islands.count
+    return [
+        replace(one, number=number, island=(number - 1) % islands)
+        for number, one in enumerate(found, 1)
+    ]
+
+
+def other_seeds(config: CampaignConfig) -> list[Injected]:
+    """One for each seed of the task that is for the backend, but for the baseline and what is it
+    anew."""
+    task = load_task(config.task)
+    (_, naive), *others = seeds_for(task, config.backend).items()
+    known = {kernel_id(naive)}
+    found: list[Injected] = []
+    for name, text in others:
+        if (identity := kernel_id(text)) not in known:
+            known.add(identity)
+            found.append(
+                Injected(
+                    number=len(found) + 1,
+                    island=0,
+                    what="kernel",
+                    name=f"seed {name}.hip of the task",
+                    text=text,
+                )
+            )
+    return found
 
 
 def carried_from(config: CampaignConfig) -> list[Injected]:
@@ -42,7 +80,7 @@ def carried_from(config: CampaignConfig) -> list[Injected]:
             f"start_from: {source} is a campaign for the task {theirs}, and this one is for "
             f"{ours}; name a campaign for the same task"
         )
-    seed = kernel_id(load_task(config.task).naive)
+    seed = kernel_id(naive_of(load_task(config.task), config.backend))
     best = [one for one in elites(whole, MOST + 1) if one.id != seed][:MOST]
     if not best:
         raise ConfigError(

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from engine.config_errors import Keys
 from engine.store.spending import CallBudget
 from evaluators.device_info import known_backends
+from operators.catalog.structure import Techniques
 from operators.llm.question import Role
 
 Kind = Literal["catalog", "random", "llm"]
@@ -137,6 +138,10 @@ class OperatorMix(Section):
     kind: Kind = "catalog"
     """Who proposes kernels: named techniques (`catalog`), a draw over families and parameters
     (`random`: the weights play no part), or models (`llm`: needs the section `llm`)."""
+    techniques: Techniques = "all"
+    """What `catalog` and `random` change kernels by, and kind `llm` beside models: `families` of
+    known problems, with parameters of a kernel's own `space`; `generic` edits of any kernel's
+    code; or `all`."""
     base: Literal["selected", "seed"] = "selected"
     """What a cycle starts from. `seed`: always the naive seed, and operators see nothing else, as
     best-of-N has it; `crossover`, `mutation` and `tuning` must be 0 then."""

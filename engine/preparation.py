@@ -26,6 +26,7 @@ from engine.store.summary import write_results
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.device_info import DeviceInfo, emulating
 from evaluators.kernel.fit import check_seeds
+from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import kernel_id
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
@@ -42,7 +43,7 @@ def emulation(config: CampaignConfig) -> AbstractContextManager[None]:
 
 def task_of(config: CampaignConfig) -> Task:
     """Raises TaskError, also when its reference or a seed can't be used."""
-    task = load_task(config.task)
+    task = on_backend(load_task(config.task), config.backend)
     check_reference(task, config.backend)
     check_seeds(task, config.backend)
     return task

@@ -9,6 +9,7 @@ from engine.islands.setbacks import UNUSABLE
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task import Task
 from operators.catalog.search_space import search_space
+from operators.catalog.structure import Techniques
 
 SPENT = "the evaluations are spent"
 EXHAUSTED_SPACE = "the search space is exhausted"
@@ -19,9 +20,9 @@ def require_search(config: CampaignConfig, task: Task) -> None:
 
     Raises Rejected when the naive seed can't be read.
     """
-    lack = search_space(task).lack
-    if lack and not config.asks_models:
-        raise ConfigError(lack)
+    lacks = [search_space(task, one).lack for one in _techniques(config)]
+    if all(lacks) and not config.asks_models:
+        raise ConfigError(lacks[0])
 
 
 def describe_search(config: CampaignConfig, task: Task) -> str:
@@ -30,13 +31,21 @@ def describe_search(config: CampaignConfig, task: Task) -> str:
     asking = sum(config.operators_of(island).kind == "llm" for island in range(islands))
     parts = []
     if asking < islands:
-        space = search_space(task)
-        parts.append(str(space) if space.sources else f"nothing by catalogue: {space.lack}")
+        spaces = [search_space(task, one) for one in _techniques(config)]
+        told = [f"nothing by catalogue: {one.lack}" if one.lack else str(one) for one in spaces]
+        parts.append(" and ".join(dict.fromkeys(told)))
     if asking:
         parts.append(f"what models write on {asking} of {islands} islands")
     if task.derives_held_out:
         parts[-1] += f" ({DERIVED})"
     return " and ".join(parts)
+
+
+def _techniques(config: CampaignConfig) -> list[Techniques]:
+    """Of the islands that ask no model, of all where there is none."""
+    mixes = [config.operators_of(island) for island in range(config.islands.count)]
+    own = [one for one in mixes if one.kind != "llm"] or mixes
+    return list(dict.fromkeys(one.techniques for one in own))
 
 
 def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task, left: int | None) -> str:
@@ -45,7 +54,7 @@ def why_ended(endings: Sequence[str], config: CampaignConfig, task: Task, left: 
     if left == 0 and set(endings) != {EXHAUSTED}:
         return SPENT
     if set(endings) == {EXHAUSTED}:
-        space = search_space(task)
+        space = search_space(task, _techniques(config)[0])
         if space.lack:
             return f"nothing to search: {space.lack}"
         count = space.count()

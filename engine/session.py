@@ -32,6 +32,7 @@ from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.store import StoreError, driving
 from engine.store.summary import Summary, write_results
 from evaluators.device_info import DeviceInfo
+from evaluators.measuring.launch_cost import launching_lines
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
 
@@ -165,7 +166,8 @@ class Session:
         self._start("bringing the population back" if self._before else "measuring the naive seed")
         naive = Candidate.from_source(self._task.naive)
         brought = self._brought(actors, info)
-        actors.begin(info, self._number, naive, self._before, brought)
+        seed = actors.begin(info, self._number, naive, self._before, brought)
+        self._view.too_small = tuple(launching_lines(seed.launching_us, seed.times_us))
         if lack := self._targets.lack():
             raise CampaignFailed(lack)
 

@@ -46,6 +46,7 @@ class SessionView:
         self.trouble = ""
         self.tracking_page = ""
         self.refused: tuple[str, ...] = ()
+        self.too_small: tuple[str, ...] = ()
         self.calls: GatewayState | None = None
 
     def add(self, observer: Observer | None) -> None:
@@ -73,6 +74,7 @@ class SessionView:
             tracking_trouble=self.trouble,
             tracking_page=self.tracking_page,
             findings_refused=self.refused,
+            too_small=self.too_small,
             calls=self.calls.spending if self.calls else None,
             outages=self.calls.outages if self.calls else (),
             call_budget=self._config.budgets.of_calls,

@@ -110,6 +110,7 @@ class Snapshot:
     tracking_trouble: str = ""  # one sentence; empty when all is well
     tracking_page: str = ""  # the campaign's in MLflow, after the server's address
     findings_refused: tuple[str, ...] = ()  # why findings of others are not used, a sentence each
+    too_small: tuple[str, ...] = ()  # shapes of which launching is measured, a sentence each
     calls: Spending | None = None  # of models; None where none is asked
     call_budget: CallBudget = field(default_factory=CallBudget)
     outages: tuple[Outage, ...] = ()  # endpoints that are away, the longest one first

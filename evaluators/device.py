@@ -19,6 +19,7 @@ from evaluators.device_info import (
 )
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.source import KernelSource
+from evaluators.tasks.baselines import Baseline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,26 @@ class Compiled:
     inspection_only: bool = False
     hidden: tuple[Mapping[str, Any], ...] = ()
     held_out: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledBaseline(Compiled):
+    """A baseline of a task in the place of a compiled kernel: a device opens it as one."""
+
+    baseline: Baseline
+
+
+def uncompiled(baseline: Baseline, info: DeviceInfo) -> CompiledBaseline:
+    """Of any kind but a kernel, which is compiled."""
+    return CompiledBaseline(
+        kernel_id=baseline.id,
+        backend=info.backend,
+        arch=info.arch,
+        engine=baseline.kind,
+        compiler="",
+        binaries={},
+        baseline=baseline,
+    )
 
 
 ALIGNMENT = 256
@@ -170,7 +191,8 @@ class Device(Protocol):
         beside: Session | None = None,
         fenced: bool = False,
     ) -> Session:
-        """Load a kernel. memory_bytes bounds what its session can allocate. Raises Rejected.
+        """Load a kernel, or a CompiledBaseline. memory_bytes bounds what its session can allocate.
+        Raises Rejected: of a baseline, UNSUPPORTED where what it needs is not installed.
 
         beside: an open session of this device. Where the placement of pages changes times
         (cpu: by 10%), the same sequence of allocations gives the same memory as there, so

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 BACKENDS = ("cpu", "cuda", "hip")
 FURTHER_BACKENDS = "KERNEL_SCIENTIST_BACKENDS"
@@ -80,6 +81,21 @@ def emulating(
                 os.environ[name] = value
 
 
+class Target(NamedTuple):
+    """What a launch plan depends on: for which backend, and how many lanes a wavefront has."""
+
+    backend: str
+    wavefront: int
+
+
+_WAVEFRONTS = {"cuda": 32}
+
+
+def target_of(backend_name: str) -> Target:
+    """Of the backend's devices."""
+    return Target(backend_name, _WAVEFRONTS.get(backend_name, 64))
+
+
 class BackendMissing(Exception):
     """This machine can't run the backend. One sentence: what is missing and what to do."""
 
@@ -130,6 +146,10 @@ class DeviceInfo:
         divided = f"{self.compute_units} CUs {self.partition}".strip()
         part = (divided,) if self.compute_units else ()
         return "/".join((self.backend, self.name, *part, self.arch, self.engine))
+
+    @property
+    def target(self) -> Target:
+        return Target(self.backend, self.wavefront)
 
     @property
     def levels(self) -> tuple[tuple[str, float, float], ...]:

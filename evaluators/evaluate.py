@@ -1,8 +1,7 @@
 """The cascade: parse, static checks, compile | check, time. evaluate_file() does it all."""
 
 import secrets
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +9,17 @@ from pathlib import Path
 from evaluators.checks.disclosure import on
 from evaluators.checks.shapes import costed, shapes_for
 from evaluators.device import Compiled, Compiler, backend, times
-from evaluators.evaluation import Evaluation, Rejected, Verdict, failed
+from evaluators.device_info import DeviceInfo, target_of
+from evaluators.evaluation import Beside, Evaluation, Rejected, Verdict, failed
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.baselines import anchor_of, anchor_of_kernel
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.measuring.intervals import Sittings, Spread
-from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
+from evaluators.measuring.final_sittings import hold, settled
+from evaluators.measuring.policy import Anchor, BaselineAnchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import (
-    LEAST,
-    MOST,
-    Sitting,
     brief,
-    busy_text,
-    sit,
     spread_of,
     watched,
 )
@@ -31,8 +27,10 @@ from evaluators.measuring.trusted_kernels import compiled_naive
 from evaluators.processes.child_evaluator import ChildEvaluator
 from evaluators.processes.stand_by import StandBy
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
+from evaluators.tasks.baselines import baselines_on
 from evaluators.tasks.reference import check_reference
 from evaluators.tasks.task import Task
+from evaluators.tasks.task import read_text as task_text
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
 
@@ -102,18 +100,24 @@ def _with_held_out(
 def _shown_plans(kernel: KernelSource, task: Task, backend: str) -> list[Plan]:
     suites: tuple[Suite, ...] = ("tests", "benchmarks")
     plans = [plan for suite in suites for plan in _plans(kernel, task, suite, backend)]
-    return plans if times(backend) else [*plans, *_planned(kernel, task, costed(task, backend))]
+    return (
+        plans
+        if times(backend)
+        else [*plans, *_planned(kernel, task, costed(task, backend), backend)]
+    )
 
 
 def _plans(kernel: KernelSource, task: Task, suite: Suite, backend: str) -> list[Plan]:
-    return _planned(kernel, task, shapes_for(kernel, task, suite, backend))
+    return _planned(kernel, task, shapes_for(kernel, task, suite, backend), backend)
 
 
-def _planned(kernel: KernelSource, task: Task, shapes: Sequence[Workload]) -> list[Plan]:
+def _planned(
+    kernel: KernelSource, task: Task, shapes: Sequence[Workload], backend: str
+) -> list[Plan]:
     plans = []
     for workload in shapes:
         with on(workload):
-            plans.append(kernel.plan(task, workload.dims))
+            plans.append(kernel.plan(task, workload, target_of(backend)))
     return plans
 
 
@@ -166,10 +170,32 @@ def evaluate_file(
             if not evaluation.passed or not seconds or not evaluation.timed:
                 return evaluation
             # What is open here is not used any more: sittings are in processes of their own.
-            held = _hold(afresh, devices, kernel, compiled, anchor, seconds)
+            beside, refused = _baselines(task, compiler, info)
+            held = hold(afresh, devices, kernel, compiled, anchor, beside, seconds)
         except AnchorFailed as error:
             raise _wrong_naive(evaluator, anchor, error) from error
-    return _settled(evaluation, held, anchor, spread_of(backend_name))
+    return settled(evaluation, held, anchor, beside, refused, spread_of(backend_name))
+
+
+def _baselines(
+    task: Task, compiler: Compiler, info: DeviceInfo
+) -> tuple[list[BaselineAnchor], dict[str, Beside]]:
+    """Those that the task names for the backend: to be raced with, and those that can't be."""
+    anchors: list[BaselineAnchor] = []
+    refused: dict[str, Beside] = {}
+    for one in baselines_on(task.baselines, info.backend):
+        if one.kind != "kernel":
+            anchors.append(anchor_of(one, info))
+            continue
+        try:
+            source = task_text(one.file)
+            kernel, compiled = compile_kernel(source, task, compiler, info.backend)
+        except (TaskError, Rejected) as error:
+            why = error.reason if isinstance(error, Rejected) else str(error)
+            refused[one.name] = Beside(refused=f"was refused: {why}")
+        else:
+            anchors.append(anchor_of_kernel(one, kernel, compiled))
+    return anchors, refused
 
 
 def _checked(
@@ -193,49 +219,6 @@ def _checked(
         rejected,
         info=info,
         seconds=evaluation.seconds,
-    )
-
-
-def _hold(
-    opening: Callable[[int], Opened],
-    devices: int,
-    kernel: KernelSource,
-    compiled: Compiled,
-    anchor: Anchor,
-    seconds: float,
-) -> list[Sitting]:
-    """Sittings until the seconds are spent, MOST at most, on one device after another."""
-    until = time.monotonic() + seconds
-    held: list[Sitting] = []
-    while len(held) < LEAST or time.monotonic() < until:
-        with opening(len(held) % devices) as evaluator:
-            held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
-        for failed_anchor in held[-1].failed.values():
-            raise AnchorFailed(Rejected(failed_anchor.status, failed_anchor.reason))
-        if not held[-1].verdict.passed or len(held) == MOST:
-            break
-    return held
-
-
-def _settled(
-    evaluation: Evaluation, held: Sequence[Sitting], anchor: Anchor, spread: Spread
-) -> Evaluation:
-    """The evaluation with the figures of its sittings; failed where the last of them did."""
-    verdict = held[-1].verdict
-    if not verdict.passed:
-        rejected = Rejected(verdict.status, verdict.reason, log=verdict.log)
-        return failed(evaluation.kernel_id, evaluation.task_hash, evaluation.device_class, rejected)
-    made = Sittings([one.blocks[anchor.kernel_id] for one in held], spread)
-    estimate, *ci95 = made.ratio(0.95, later=True)
-    _, *ci99 = made.ratio(0.99, later=True)
-    return replace(
-        evaluation,
-        speedup=estimate,
-        ci95=(ci95[0], ci95[1]),
-        ci99=(ci99[0], ci99[1]),
-        gains=made.means(),
-        sittings=made.count,
-        busy=busy_text([one.pressure for one in held]),
     )
 
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from statistics import fmean
 from typing import Any
 
 from evaluators.device_info import DeviceInfo
+from evaluators.weights import Weights, of_whole, over_shapes
 
 HARNESS_VERSION = "9"
 """Raise it when a change here can change a verdict or a time: campaigns store it with each
@@ -37,6 +37,7 @@ class Rejected(Exception):
     outside (SIGKILL), by a person or for want of memory, which may say nothing about the kernel.
     trespass: it wrote outside of its buffers, so that what shares memory with it may be spoilt.
     race: it was seen to do what no order of its threads makes right, whatever it computed.
+    doubtful: the task's own check() or epilogue() raised, for which the task may be to blame.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Rejected(Exception):
         killed: bool = False,
         trespass: bool = False,
         race: bool = False,
+        doubtful: bool = False,
     ) -> None:
         super().__init__(status, reason)
         self.status = status
@@ -58,6 +60,7 @@ class Rejected(Exception):
         self.killed = killed
         self.trespass = trespass
         self.race = race
+        self.doubtful = doubtful
 
     def saying(self, reason: str) -> "Rejected":
         """The same, on the same line, with another sentence."""
@@ -68,6 +71,7 @@ class Rejected(Exception):
             killed=self.killed,
             trespass=self.trespass,
             race=self.race,
+            doubtful=self.doubtful,
         )
         said.line = self.line
         return said
@@ -80,6 +84,7 @@ class Rejected(Exception):
             self.killed,
             self.trespass,
             self.race,
+            self.doubtful,
         )
 
     def __str__(self) -> str:
@@ -87,9 +92,36 @@ class Rejected(Exception):
 
 
 def _rebuild_rejected(
-    status: Status, reason: str, log: str, killed: bool, trespass: bool, race: bool
+    status: Status,
+    reason: str,
+    log: str,
+    killed: bool,
+    trespass: bool,
+    race: bool,
+    doubtful: bool,
 ) -> Rejected:
-    return Rejected(status, reason, log=log, killed=killed, trespass=trespass, race=race)
+    return Rejected(
+        status,
+        reason,
+        log=log,
+        killed=killed,
+        trespass=trespass,
+        race=race,
+        doubtful=doubtful,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A kernel beside a baseline that its task names.
+
+    ratio: the baseline's time over the kernel's, estimate and 95% interval, which is to hold a
+    later measurement; gains: ln of it by label. refused: where there is none, why, as "was ...".
+    """
+
+    ratio: tuple[float, float, float] | None = None
+    gains: Mapping[str, float] = field(default_factory=dict)
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +135,10 @@ class Evaluation:
     gains: by workload label, ln(naive seed's time / kernel's time), paired through every link; or
         the same of costs.
     links: how many links lead from the naive seed to the anchor.
-    speedup, ci95, ci99: geometric mean over the benchmark shapes of the ratio to the naive
-        seed, with bootstrap intervals over the blocks of every link (seed .. anchor .. kernel).
+    weights: how much each shape counts, by label; {}: all the same.
+    speedup, ci95, ci99: geometric mean, with these weights, over the benchmark shapes of the ratio
+        to the naive seed, with bootstrap intervals over the blocks of every link (seed .. anchor ..
+        kernel).
     speed_of_light: by workload label, roof / measured time (1.0 is the roofline). arithmetic: whose
         peak that roof is of, the fastest that the task admits; "" where none is known.
     errors: by "label/output", the largest fraction seen in the checks of the tightest limit: the
@@ -113,6 +147,8 @@ class Evaluation:
     telemetry: clocks, power and temperature after the measurement, as far as the device tells.
     sittings: how many, in new processes, speedup and intervals are from; 0: one race, in the
         search. busy: a sentence where the machine was busy meanwhile.
+    launching_us: by label, microseconds that launching alone takes, where that is most of its time.
+    baselines: beside those that the task names for the backend, by name, from the same sittings.
     advice: sentences on the instructions that were executed. left_out: labels of the shapes, told
         to a kernel's author, on which it was not checked, as an emulated device would take long.
     """
@@ -146,6 +182,9 @@ class Evaluation:
     costs: Mapping[str, float] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    weights: Weights = field(default_factory=dict)
+    launching_us: Mapping[str, float] = field(default_factory=dict)
+    baselines: Mapping[str, Beside] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (self.status is Status.PASSED) != bool(self.times_us or self.costs):
@@ -169,8 +208,13 @@ class Evaluation:
         """By what kernels are ordered: the speedup; of what was not timed the naive seed's cost
         over the kernel's. No figure to show without saying which of the two it is."""
         if self.costs:
-            return math.exp(fmean(self.gains.values())) if self.gains else 1.0
+            return math.exp(over_shapes(self.gains, self.weights))
         return self.speedup
+
+    @property
+    def whole(self) -> float | None:
+        """How many times as fast as with the naive seed all calls together are; see of_whole()."""
+        return of_whole(self.times_us, self.gains, self.weights)
 
 
 def failed(

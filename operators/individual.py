@@ -9,7 +9,8 @@ from evaluators.spelling import storable
 
 Made = Literal["seed", "initial", "experiment", "crossover", "mutation", "repair", "random"]
 Origin = Made | Literal["injected", "carried"]
-"""Injected: a person put it in; carried: it was another campaign's."""
+"""Injected: a person put it in; carried: it was another campaign's, or is a further seed of the
+task."""
 
 BY_A_PERSON = "idea-by-a-person"
 """The technique of an experiment that a person thought of."""

@@ -200,6 +200,9 @@ class Initial(Protocol):
     def draft(self, number: int) -> Draft:
         """The number-th, from 0. Raises Declined."""
 
+    def experiment(self, number: int) -> Experiment | None:
+        """What it changes of the naive seed; None: it is no change of that."""
+
 
 class Repairer(Protocol):
     async def repair(self, failed: Individual, context: Context) -> Draft:

@@ -25,6 +25,7 @@ from evaluators.evaluation import Evaluation
 from evaluators.measuring.intervals import speedup, tight, wins
 from evaluators.measuring.policy import TimingPolicy, policy_of
 from evaluators.processes.child_evaluator import ChildEvaluator
+from evaluators.weights import EQUAL
 from scripts.lib.lab import FAULTS, Lab, write_task
 
 TRUE_GAIN = 0.02
@@ -58,12 +59,14 @@ def resampled(
         n = policy.min_blocks
         while n < policy.max_blocks:
             seen = {label: values[:n].tolist() for label, values in order.items()}
-            if tight(seen, width=policy.width, loosest=policy.loosest):
+            if tight(seen, width=policy.width, loosest=policy.loosest, weights=EQUAL):
                 break
             n += 1
         seen = {label: values[:n].tolist() for label, values in order.items()}
-        won += wins(seen)
-        lost += wins({label: [-value for value in values] for label, values in seen.items()})
+        won += wins(seen, weights=EQUAL)
+        lost += wins(
+            {label: [-value for value in values] for label, values in seen.items()}, weights=EQUAL
+        )
     return {"comparisons": count, "false_wins": won, "false_losses": lost}
 
 
@@ -88,7 +91,9 @@ def slower_by(lab: Lab, rounds: int, time_us: float, slope: float) -> tuple[int,
     base = lab.build(rounds)
     found: dict[str, Any] = {}
     for _ in range(3):
-        ratio, low, high = speedup(lab.link(base, lab.build(rounds + extra)), (), 0.99)
+        ratio, low, high = speedup(
+            lab.link(base, lab.build(rounds + extra)), (), 0.99, weights=EQUAL
+        )
         found = {"rounds": rounds + extra, "gain": ratio - 1, "ci99": [low - 1, high - 1]}
         if abs(ratio - 1 - TRUE_GAIN) <= NEAR or ratio <= 1:
             break
@@ -105,13 +110,13 @@ def one_size(
     same, again = lab.build(rounds), lab.build(rounds)
     blocks = lab.link(same, again)
     recorded = [value for values in blocks.values() for value in values]
-    ratio, *ci99 = speedup(blocks, (), 0.99)
+    ratio, *ci99 = speedup(blocks, (), 0.99, weights=EQUAL)
     half = started + 0.55 * share_s
     live, live_failed = repeated(lambda: lab.compare(same, again), sizes.live, half)
     slow_rounds, gain = slower_by(lab, rounds, time_us, slope)
     slow = lab.build(slow_rounds)
     found, found_failed = repeated(lambda: lab.compare(same, slow), sizes.trials, started + share_s)
-    won = [wins(one.blocks) for one in live]
+    won = [wins(one.blocks, weights=EQUAL) for one in live]
     result = {
         "target_us": target_us,
         "time_us": time_us,
@@ -135,7 +140,7 @@ def one_size(
         "true_gain": {
             **gain,
             "trials": len(found),
-            "found": sum(wins(one.blocks) for one in found),
+            "found": sum(wins(one.blocks, weights=EQUAL) for one in found),
             "failed": found_failed,
         },
     }

@@ -31,6 +31,7 @@ from evaluators.measuring.policy import Anchor
 from evaluators.measuring.sittings import Sitting, brief, sit, spread_of
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from evaluators.weights import weights_of
 from operators.catalog.random_search import random_candidate
 from operators.operator import Declined
 
@@ -118,7 +119,8 @@ def later(sizes: Sizes, name: str, file: Path) -> dict[str, Any]:
         with opened(task, sizes.backend, index=index, policy=policy) as evaluator:
             held.append(sit(evaluator, kernel, compiled, [anchor], check=False))
     blocks = [one.blocks[anchor.kernel_id] for one in held if one.verdict.passed]
-    made = Sittings(blocks, spread_of(sizes.backend))
+    weights = weights_of(task.workloads("benchmarks", sizes.backend))
+    made = Sittings(blocks, spread_of(sizes.backend), weights)
     return {
         "kernel": file.stem,
         "task": name,

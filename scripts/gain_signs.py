@@ -29,6 +29,7 @@ from evaluators.measuring.policy import Anchor
 from evaluators.measuring.sittings import brief, sit, spread_of
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from evaluators.weights import weights_of
 from operators.individual import Individual
 from operators.llm.prompts.steps import base_of
 
@@ -70,7 +71,9 @@ def raced(
         with opened(task, backend_name, index=index, policy=policy) as evaluator:
             held.append(sit(evaluator, kernel, compiled, [rival], check=False))
     blocks = [one.blocks[rival.kernel_id] for one in held]
-    return Sittings(blocks, spread_of(backend_name)).ratio(0.95)
+    return Sittings(
+        blocks, spread_of(backend_name), weights_of(task.workloads("benchmarks", backend_name))
+    ).ratio(0.95)
 
 
 def raw(child: Evaluation, base: Evaluation) -> float:

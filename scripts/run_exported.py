@@ -152,7 +152,7 @@ def run_one(
         rounds=ROUNDS,
         count=len(task.arguments),
         shape=", ".join(f"{size}LL" for size in workload.dims.values()),
-        sizes=", ".join(str(a.nbytes(workload.dims)) for a in task.arguments),
+        sizes=", ".join(str(a.nbytes(workload.env)) for a in task.arguments),
         files=", ".join(f'"{a.name}"' for a in task.arguments),
         arguments=", ".join(
             f"(decltype({name}::Arguments::{a.name}))buffers[{i}]"
@@ -173,9 +173,9 @@ def _error(
     folder: Path, task: Task, workload: Workload, wanted: Mapping[str, Array]
 ) -> Iterator[float]:
     for output in task.outputs:
-        shape = output.shape(workload.dims)
+        shape = output.shape(workload.env)
         out = np.fromfile(folder / f"{output.name}.out", output.np_dtype).reshape(shape)
-        rtol, atol = output.rtol(workload.dims), output.atol(workload.dims)
+        rtol, atol = output.rtol(workload.env), output.atol(workload.env)
         yield compare(out, wanted[output.name], rtol=rtol, atol=atol).error
 
 

@@ -118,9 +118,9 @@ class CampaignActors:
         baseline: Candidate,
         before: Replay | None,
         brought: Distilled | None,
-    ) -> None:
-        """Measure the naive seed, bring every island to where the store left it. brought: what came
-        along from other campaigns."""
+    ) -> Evaluation:
+        """Measure the naive seed, bring every island to where the store left it; returns the seed's
+        evaluation. brought: what came along from other campaigns."""
         if self._gateway is not None:
             budget = self._config.budgets.of_calls
             history = before.calls if before else CallHistory()
@@ -160,6 +160,7 @@ class CampaignActors:
             ]
         )
         answer(self._dispatcher.meet.remote(self._islands))
+        return evaluation
 
     def start(self) -> list[Any]:
         """Let every island run; one reference each, to what it ended with."""

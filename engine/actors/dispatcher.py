@@ -34,6 +34,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.sittings import spread_of
 from evaluators.probes.probe import Answer, BuiltProbe
+from evaluators.tasks.baselines import baselines_on
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
@@ -114,8 +115,9 @@ class DispatcherActor:
         async def watch(built: Built, turn: int) -> Verdict:
             return await reply(watch_task.remote(built, turn))
 
+        task = load_task(config.task)
         setting = DispatchSetting(
-            task_hash=load_task(config.task).hash,
+            task_hash=task.hash,
             device_class=info.device_class,
             toolchain=toolchain_here(info),
             session=session,
@@ -133,6 +135,8 @@ class DispatcherActor:
             tuning=self._tuning(config),
             probes=await self._probes(config, info, compile_probe),
             timed=info.timed,
+            baselines=baselines_on(task.baselines, config.backend),
+            info=info,
         )
         self._scores = scores
         self._dispatcher = Dispatcher(setting, scores, probes)

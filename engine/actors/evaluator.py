@@ -30,7 +30,8 @@ from engine.dispatch.workbench import (
 )
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
-from evaluators.measuring.policy import Anchor
+from evaluators.measuring.baselines import sit_beside
+from evaluators.measuring.policy import Anchor, BaselineAnchor
 from evaluators.measuring.sittings import Sitting, sit
 from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.profile.profiler import Profile, profile_source
@@ -77,15 +78,19 @@ class EvaluatorActor:
                 return verified(self._evaluator, built, made)
             return Measured(evaluation=made)
 
-    def sit(self, built: Built, rivals: "Sequence[AnchorRef]", check: bool, turn: int) -> Sitting:
+    def sit(
+        self, built: Built, rivals: "Sequence[AnchorRef | BaselineAnchor]", check: bool, turn: int
+    ) -> Sitting:
         """In an evaluator of its own; this one, and the device, wait meanwhile.
 
         Its seconds are those for which they waited.
         """
         began = time.monotonic()
-        known = [ray.get(reference[0]) for _, reference in rivals]
+        beside = [one for one in rivals if isinstance(one, BaselineAnchor)]
+        known = [ray.get(one[1][0]) for one in rivals if not isinstance(one, BaselineAnchor)]
         with raising_broken(), self._opening_afresh(turn) as evaluator:
             made = sit(evaluator, built.kernel, built.compiled, known, check=check)
+            made = sit_beside(evaluator, built.kernel, built.compiled, beside, made)
         return replace(made, seconds=time.monotonic() - began)
 
     def link(self, built: Built, anchor: "AnchorRef") -> Blocks | None:

@@ -1,6 +1,7 @@
 """The actor of one island."""
 
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from engine.store.kinds.steering import Injected
 from engine.store.replay import History
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
+from evaluators.kernel.seeds import on_backend
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog import random_candidate
@@ -81,7 +83,7 @@ class IslandActor:
         """history: the island's own, on a resumed campaign; unheard: what became of other islands'
         drafts that it had not been told of; peers: all islands in order; brought: what came along
         from other campaigns."""
-        task = load_task(self._config.task)
+        task = on_backend(load_task(self._config.task), self._config.backend)
         self._peers = peers
         model = self._model()
         meter = self._meter(model)
@@ -91,7 +93,7 @@ class IslandActor:
             device=info,
             operators=self._operators(task, info, meter, brought.findings if brought else ()),
             meter=meter,
-            random_candidate=_random_candidate,
+            random_candidate=partial(_random_candidate, self._config, self._index),
             journal=self._journal,
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate_idle if self._config.tunes(self._index) else None,
@@ -146,7 +148,8 @@ class IslandActor:
         if self._config.operators_of(self._index).kind == "llm":
             return None
         rng = np.random.default_rng((self._config.seed, self._index))
-        return Sweep(search_space(task), rng)
+        techniques = self._config.operators_of(self._index).techniques
+        return Sweep(search_space(task, techniques), rng)
 
     @property
     def _begun(self) -> Island:
@@ -223,5 +226,6 @@ class IslandActor:
             self._peers[index].hear.remote(individual)
 
 
-async def _random_candidate(context: Context) -> Draft:
-    return random_candidate(context.task, context.rng)
+async def _random_candidate(config: CampaignConfig, island: int, context: Context) -> Draft:
+    techniques = config.operators_of(island).techniques
+    return random_candidate(context.task, context.rng, context.device, techniques)

@@ -7,10 +7,11 @@ from typing import IO
 
 from engine.cli.evaluate import NoSuchKernel
 from engine.cli.usage import UsageError
-from evaluators.certify.certificate import Certificate, write_page
+from evaluators.certify.certificate import Certificate, Comparison, write_page
 from evaluators.certify.certify import Refused, certify
 from evaluators.certify.page import page
 from evaluators.certify.repeat import Claim, holds, repeat
+from evaluators.measuring.headline import headline_text, interval_text
 from evaluators.tasks.task_file import load_task
 
 CERTIFICATE, PAGE = "certificate.json", "certificate.md"
@@ -35,14 +36,20 @@ def certify_file(arguments: Namespace, stream: IO[str]) -> bool:
     folder: Path = arguments.out or Path()
     certificate.write(folder / CERTIFICATE)
     write_page(folder / PAGE, page(certificate))
-    low, high = certificate.comparison.ci95
     print(
-        f"CERTIFIED  {certificate.comparison.speedup:.2f}x the naive seed (95% interval {low:.2f} "
-        f"to {high:.2f}), right on every shape in {certificate.checks[-1].round} rounds",
+        f"CERTIFIED  {_headline(certificate.comparison)}, right on every shape in "
+        f"{certificate.checks[-1].round} rounds",
         file=stream,
     )
     print(f"wrote {folder / CERTIFICATE} and {folder / PAGE}", file=stream)
     return True
+
+
+def _headline(found: Comparison) -> str:
+    fastest = found.fastest
+    if fastest is not None:
+        return headline_text(fastest, found.speedup)
+    return f"{found.speedup:.2f}x the naive seed ({interval_text((found.speedup, *found.ci95))})"
 
 
 def verify_file(arguments: Namespace, stream: IO[str]) -> bool:

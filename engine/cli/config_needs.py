@@ -52,6 +52,7 @@ def find_forecast(config: CampaignConfig) -> Finding:
     """What the budgets would buy of models."""
     from engine.actors.cluster import fitted
     from engine.forecast.beginning import foretell
+    from evaluators.kernel.seeds import on_backend
     from evaluators.tasks.task import TaskError
     from evaluators.tasks.task_file import load_task
 
@@ -59,7 +60,8 @@ def find_forecast(config: CampaignConfig) -> Finding:
         return Finding(what="forecast", state="ok", found="no model costs anything")
     try:
         with emulation(config):
-            task, device = load_task(config.task), backend(config.backend).open_device(0)
+            task = on_backend(load_task(config.task), config.backend)
+            device = backend(config.backend).open_device(0)
             with closing(device):
                 made = foretell(fitted(config), task, device.info, None)
     except (BackendMissing, TaskError) as missing:

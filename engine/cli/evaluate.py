@@ -11,16 +11,20 @@ from typing import IO, Any
 from engine.cli.untimed import NOTHING_TIMED, turns_taken, untimed_json, untimed_lines
 from evaluators.cpu import device as cpu
 from evaluators.device import Compiled, backend, times
-from evaluators.device_info import emulating
+from evaluators.device_info import emulating, target_of
 from evaluators.evaluate import compile_shown, evaluate_file
 from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.hip.rocm import FOR_INSPECTION
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.arithmetic import whose_light
+from evaluators.measuring.headline import baseline_lines, headline, headline_text, interval_text
+from evaluators.measuring.launch_cost import launching_lines
 from evaluators.measuring.sittings import meaning
+from evaluators.tasks.own_check import hosted
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
+from evaluators.weights import mean_text, whole_text
 from operators.llm.prompts.diagnosis import diagnosis
 
 LOG_LINES = 20
@@ -43,15 +47,15 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
             arguments.file, task, arguments.backend, seconds=arguments.seconds
         )
         timed = times(arguments.backend)
-    note = DERIVED if task.derives_held_out else ""
+    notes = [*([DERIVED] if task.derives_held_out else []), *hosted(task)]
     if arguments.json:
-        values = {**verdict_json(evaluation), "note": note}
+        values = {**verdict_json(evaluation), "note": "; ".join(notes)}
         values |= {"timed": True} if timed else {**untimed_json(evaluation), "order": order}
         print(json.dumps(values, indent=2), file=stream)
     else:
         where = "" if timed or evaluation.passed else f"on {evaluation.device}: {NOTHING_TIMED}"
         turns = "" if order is None else turns_taken(order)
-        for line in filter(None, (*verdict_lines(evaluation), where, turns, note)):
+        for line in filter(None, (*verdict_lines(evaluation), where, turns, *notes)):
             print(line, file=stream)
     return evaluation.passed
 
@@ -96,10 +100,10 @@ def explain_file(arguments: Namespace, stream: IO[str]) -> bool:
     source = read_kernel(arguments.file)
     task = load_task(arguments.task)
     shapes = task.workloads("benchmarks", "cpu")
-    shape = max(shapes, key=lambda w: sum(a.nbytes(w.dims) for a in task.arguments))
+    shape = max(shapes, key=task.nbytes)
     try:
         kernel = parse_kernel(source)
-        regions = cpu.compiler().explain(kernel, kernel.plan(task, shape.dims))
+        regions = cpu.compiler().explain(kernel, kernel.plan(task, shape, target_of("cpu")))
     except Rejected as rejected:
         lines = list(_failure_lines(rejected.status, rejected.reason, rejected.log))
         values: Any = {"status": rejected.status, "reason": rejected.reason}
@@ -118,6 +122,12 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "kernel_id": evaluation.kernel_id,
         "speedup": evaluation.speedup,
         "ci95": evaluation.ci95,
+        "mean": mean_text(len(evaluation.times_us), evaluation.weights),
+        "weights": dict(evaluation.weights),
+        "whole": evaluation.whole,
+        "baselines": {name: asdict(one) for name, one in evaluation.baselines.items()},
+        "fastest": _fastest_json(evaluation),
+        "launching_us": dict(evaluation.launching_us),
         "meaning": meaning(evaluation.sittings) if evaluation.passed else "",
         "sittings": evaluation.sittings,
         "busy": evaluation.busy,
@@ -133,6 +143,11 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
+def _fastest_json(evaluation: Evaluation) -> dict[str, Any] | None:
+    found = headline(_over_seed(evaluation), evaluation.baselines)
+    return None if found is None else asdict(found)
+
+
 def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
     """The same for a person."""
     if not evaluation.passed:
@@ -142,13 +157,8 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
         yield from untimed_lines(evaluation)
         yield from _where(evaluation)
         return
-    low, high = evaluation.ci95 or (0.0, 0.0)
-    yield (
-        f"PASSED  {evaluation.speedup:.2f}x the naive seed (95% interval {low:.2f} to {high:.2f})"
-    )
-    yield f"  {meaning(evaluation.sittings)}"
-    if evaluation.busy:
-        yield f"  {evaluation.busy}"
+    yield f"PASSED  {_headline(evaluation)}"
+    yield from (f"  {line}" for line in _about_scores(evaluation))
     width = max(len(label) for label in evaluation.times_us)
     for label, time_us in evaluation.times_us.items():
         light = evaluation.speed_of_light.get(label)
@@ -157,6 +167,32 @@ def verdict_lines(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.arithmetic:
         yield f"  {whose_light(evaluation.arithmetic)}"
     yield from _where(evaluation)
+
+
+def _over_seed(evaluation: Evaluation) -> tuple[float, float, float]:
+    return (evaluation.speedup or 1.0, *(evaluation.ci95 or (0.0, 0.0)))
+
+
+def _headline(evaluation: Evaluation) -> str:
+    """Beside the fastest baseline first, where the task names any that was measured."""
+    over_seed = _over_seed(evaluation)
+    found = headline(over_seed, evaluation.baselines)
+    if found is None:
+        return f"{over_seed[0]:.2f}x the naive seed ({interval_text(over_seed)})"
+    return headline_text(found, over_seed[0])
+
+
+def _about_scores(evaluation: Evaluation) -> Iterator[str]:
+    """What the figure is of, what it means, and what else it was beside."""
+    if mean := mean_text(len(evaluation.times_us), evaluation.weights):
+        yield mean
+    if evaluation.whole is not None:
+        yield whole_text(evaluation.whole)
+    yield meaning(evaluation.sittings)
+    yield from baseline_lines(_over_seed(evaluation), evaluation.baselines)
+    if evaluation.busy:
+        yield evaluation.busy
+    yield from launching_lines(evaluation.launching_us, evaluation.times_us)
 
 
 def _where(evaluation: Evaluation) -> Iterator[str]:

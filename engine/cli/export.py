@@ -9,8 +9,9 @@ from typing import IO
 from engine.cli.evaluate import NoSuchKernel
 from engine.store.replay import replay
 from engine.store.run_folder import STORE
-from evaluators.evaluation import Rejected
+from evaluators.evaluation import Rejected, Status
 from evaluators.export.header import cpp_header, header_name
+from evaluators.kernel.seeds import naive_of
 from evaluators.kernel.source import kernel_id, parse_kernel
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
@@ -34,13 +35,18 @@ def export_file(arguments: Namespace, stream: IO[str]) -> None:
         kernel = parse_kernel(_read(path))
         text = cpp_header(kernel, task, arguments.backend)
     except Rejected as rejected:
-        raise NoSuchKernel(f"{path}: {rejected}; only a kernel that passes is exported") from None
+        why = (
+            ""
+            if rejected.status is Status.UNSUPPORTED
+            else "; only a kernel that passes is exported"
+        )
+        raise NoSuchKernel(f"{path}: {rejected}{why}") from None
     out: Path = arguments.out or Path(f"{header_name(kernel, task)}.hpp")
     try:
         out.write_text(text)
     except OSError as error:
         raise NoSuchKernel(f"{out} can't be written ({error.strerror}): name another") from None
-    if arguments.file.is_dir() and kernel.id == kernel_id(task.naive):
+    if arguments.file.is_dir() and kernel.id == kernel_id(naive_of(task, arguments.backend)):
         print("note: this is the naive seed: nothing faster was found", file=sys.stderr)
     for line in _told(out, header_name(kernel, task), kernel.options):
         print(line, file=stream)

@@ -9,13 +9,15 @@ from engine.store.ratios import ratio_text
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
 from evaluators.evaluation import Status
+from evaluators.measuring.headline import times
 
 
 def best_text(best: Best | None) -> str:
     if best is None:
         return "none yet"
     interval = f" [{best.ci95[0]:.2f}, {best.ci95[1]:.2f}]" if best.ci95 else ""
-    return f"{ratio_text(best.speedup, timed=best.timed)}{interval} {best.kernel_id[:12]}"
+    over = f" ({times(best.over[1])} over {best.over[0]})" if best.over else ""
+    return f"{ratio_text(best.speedup, timed=best.timed)}{interval}{over} {best.kernel_id[:12]}"
 
 
 def verdicts(by_status: Mapping[str, int]) -> str:

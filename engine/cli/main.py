@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
+from engine.cli.author.commands import AUTHOR_COMMANDS
 from engine.cli.campaign_commands import CAMPAIGN_COMMANDS
 from engine.cli.kernel_commands import KERNEL_COMMANDS
 from engine.cli.look.commands import LOOK_COMMANDS
@@ -171,6 +172,7 @@ def _try_device(arguments: Namespace) -> int:
 COMMANDS: Mapping[str, Command] = {
     **CAMPAIGN_COMMANDS,
     **KERNEL_COMMANDS,
+    **AUTHOR_COMMANDS,
     **LOOK_COMMANDS,
     **STEER_COMMANDS,
     "doctor": _doctor,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from engine.cli.author.options import add_author_commands
 from engine.cli.look.options import add_look_commands, add_run_dir
 from engine.cli.steer.options import add_steer_commands
 from engine.cli.usage import Command
@@ -127,6 +128,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         "--no-wait", action="store_true", help="leave the job running, print its id"
     )
 
+    add_author_commands(add)
     add_look_commands(add)
     add_steer_commands(add)
 

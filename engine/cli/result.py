@@ -18,6 +18,8 @@ from engine.store.run_folder import RAY_LOG, REPORT
 from engine.store.summary import TO_MEASURE, BestFound, Summary
 from engine.store.toolchain import toolchain_of
 from evaluators.measuring.arithmetic import whose_light
+from evaluators.measuring.launch_cost import launching_lines
+from evaluators.weights import whole_text
 
 STEPS_SHOWN = 12
 
@@ -123,11 +125,17 @@ def _revisions(replay: Replay) -> Iterator[str]:
 
 def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
     interval = f" (95% interval {best.ci95[0]:.2f} to {best.ci95[1]:.2f})" if best.ci95 else ""
-    yield f"found {best.id[:12]}: {best.speedup:.2f}x the naive seed{interval}"
+    yield f"found {best.id[:12]}: {best.headline}{interval if best.fastest is None else ''}"
+    if best.mean:
+        yield f"  {best.mean}"
+    if best.whole is not None:
+        yield f"  {whole_text(best.whole)}"
     yield f"  {best.meaning}"
     if best.busy:
         yield f"  {best.busy}"
+    yield from (f"  {line}" for line in best.baseline_lines)
     yield from _beside(best, replay)
+    yield from (f"  {line}" for line in launching_lines(best.launching_us, best.times_us))
     width = max(len(label) for label in best.times_us)
     for label, time_us in best.times_us.items():
         seed_us = summary.baseline["times_us"].get(label)

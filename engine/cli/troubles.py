@@ -46,6 +46,8 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             yield f"island {island.index}: {island.warning}", island_text(island)
         for role, sentence in island.resting.items():
             yield f"island {island.index}: {role} rests", f"island {island.index}: {sentence}"
+    for sentence in snapshot.too_small:
+        yield f"too small {sentence}", sentence
     for sentence in snapshot.findings_refused:
         yield f"findings {sentence}", sentence
     if snapshot.tracking_trouble:

@@ -21,6 +21,7 @@ from evaluators.measuring.sittings import LEAST, MOST, Sitting, brief, busy_text
 from evaluators.measuring.trusted_kernels import compiled_naive
 from evaluators.processes.stand_by import StandBy
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 
 TOGETHER = 6
 """Kernels of a task that are measured together: every two of them meet in every sitting."""
@@ -214,7 +215,9 @@ class _Table:
     def _sittings(self, first: str, second: str) -> Sittings:
         """Whoever of them sat, and beside whom."""
         turned = [_turned(one) for one in self._blocks.get((second, first), ())]
-        return Sittings([*self._blocks.get((first, second), ()), *turned], spread_of(self._backend))
+        blocks = [*self._blocks.get((first, second), ()), *turned]
+        weights = weights_of(self._task.workloads("benchmarks", self._backend))
+        return Sittings(blocks, spread_of(self._backend), weights)
 
     def _sit(self, identity: str, rivals: Sequence[Anchor], turn: int) -> Sitting:
         kernel, compiled = self.built[identity]

@@ -14,6 +14,7 @@ from engine.dispatch.setting import DispatchSetting, Lane
 from engine.dispatch.workbench import Built, Exhausted
 from engine.store.scoreboard import FIELD, Scoreboard
 from evaluators.evaluation import Evaluation, Status, Verdict
+from evaluators.measuring.policy import BaselineAnchor
 from evaluators.measuring.sittings import Sitting
 
 KEPT = 4 * FIELD
@@ -81,9 +82,16 @@ class Arena:
         return [*dict.fromkeys([*held, *self._scores.ranked(FIELD, known)])][:FIELD]
 
     async def sit(
-        self, kernel_id: str, rivals: Sequence[str], *, check: bool, turn: int, to: int = 0
+        self,
+        kernel_id: str,
+        rivals: Sequence[str],
+        *,
+        check: bool,
+        turn: int,
+        to: int = 0,
+        baselines: Sequence[BaselineAnchor] = (),
     ) -> Sitting:
-        """On one device after another, the rivals in random order.
+        """On one device after another, the rivals in random order, then baselines.
 
         turn: counts them; to: see Workbench.open_afresh(). A kernel that takes every process
         with it has a verdict of CRASHED; one of an earlier session that does not compile any
@@ -95,7 +103,7 @@ class Arena:
         order = [rivals[int(i)] for i in self._rng.permutation(len(rivals))]
         references, failed = await self._published(order)
         lanes = self._setting.lanes
-        work = partial(_sit, built, references, check, to)
+        work = partial(_sit, built, [*references, *baselines], check, to)
         try:
             held = await self._retries.on_device(lanes[turn % len(lanes)], kernel_id, work)
         except Exhausted as error:
@@ -108,6 +116,10 @@ class Arena:
             log = "\n".join(filter(None, (held.verdict.log, seen.log)))
             held = replace(held, verdict=replace(seen, log=log))
         return replace(held, failed={**held.failed, **failed})
+
+    async def compiled(self, source: str) -> Built | Evaluation:
+        """Of what was never a candidate."""
+        return await self._retries.compile(source)
 
     async def _watched(self, built: Built) -> Verdict:
         """For races that its device does not show, while that device does other work."""

@@ -78,7 +78,7 @@ class Contests:
             return False
         tries = 2 * math.log1p(self._scores.titles.lost)
         luck = self._setting.spread.of_sittings(lead) * math.sqrt(tries)
-        return lead > luck + half_width(evaluation.blocks, SEEMS)
+        return lead > luck + half_width(evaluation.blocks, SEEMS, weights=evaluation.weights)
 
     async def challenge(self, kernel_id: str) -> Built | None:
         """Let a kernel race the best, or, of those that wait, the one that is furthest ahead.
@@ -190,10 +190,10 @@ class Contests:
     def _would_win(self, held: Sequence[Sitting], rival_id: str) -> bool:
         if _failed(held[-1], rival_id):
             return False
-        return Sittings(_blocks(held, rival_id), self._setting.spread).wins(self._confidence)
+        return self._sittings(_blocks(held, rival_id)).wins(self._confidence)
 
     def _decided(self, blocks: Sequence[Blocks]) -> bool:
-        made = Sittings(blocks, self._setting.spread)
+        made = self._sittings(blocks)
         if made.ln_ratio <= 0:
             return True
         if made.count not in LOOKS:
@@ -234,7 +234,7 @@ class Contests:
         )
         if verdict is not None:
             return event
-        made = Sittings(_blocks(held, best.kernel_id), self._setting.spread)
+        made = self._sittings(_blocks(held, best.kernel_id))
         outcome: Outcome = "won" if made.wins(self._confidence) else "not shown"
         event = replace(event, outcome=outcome, ratio=made.ratio(0.99))
         if outcome == "not shown":
@@ -269,8 +269,11 @@ class Contests:
         """ln of how far ahead a kernel was, less a standard error."""
         if not blocks:
             return -math.inf
-        made = Sittings(blocks, self._setting.spread)
+        made = self._sittings(blocks)
         return made.ln_ratio - made.error()
+
+    def _sittings(self, blocks: Sequence[Blocks]) -> Sittings:
+        return Sittings(blocks, self._setting.spread, self._scores.weights)
 
 
 def _blocks(held: Sequence[Sitting], rival_id: str) -> list[Blocks]:

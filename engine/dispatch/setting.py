@@ -11,11 +11,13 @@ from engine.store.kinds.probes import Probed
 from engine.store.kinds.profiles import Profiled
 from engine.store.kinds.revisions import TellRevised
 from engine.store.toolchain import Toolchain
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
 from evaluators.probes.probe import Answer, BuiltProbe, Probe
 from evaluators.profile.profiler import Profile
+from evaluators.tasks.baselines import Baseline
 
 CompileProbe = Callable[[str], Awaitable[BuiltProbe | Answer]]
 """Text of a probe file -> compiled, or why it was refused. Raises Broken."""
@@ -94,7 +96,8 @@ class Lane(Protocol):
         """Raises Broken; Blameless, when the kernel is not to blame."""
 
     async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
-        """Held apart from all else: see evaluators.measuring.sittings. rivals: as anchors are.
+        """Held apart from all else: see evaluators.measuring.sittings. rivals: as anchors are, or
+        BaselineAnchor, which come last.
 
         turn: see Workbench.open_afresh(). Raises Broken.
         """
@@ -126,7 +129,8 @@ class DispatchSetting:
     patience_s: without any device that is well. profiles: None where none are made. revised:
     tells the islands of a verdict that changed. spread: of sittings on these devices. tuning:
     None where no models are waited for. timed: see DeviceInfo.timed; else there are no contests, no
-    links and no final measurement. pause: closed: devices and compilers begin nothing.
+    links and no final measurement. pause: closed: devices and compilers begin nothing. baselines:
+    those that the task names for the backend; info: of its devices, for them.
     """
 
     task_hash: str
@@ -147,4 +151,6 @@ class DispatchSetting:
     tuning: TuningLimits | None = None
     probes: ProbeLimits | None = None  # None: nobody would be told
     timed: bool = True
+    baselines: Sequence[Baseline] = ()
+    info: DeviceInfo | None = None
     pause: Gate = field(default_factory=Gate)

@@ -1,19 +1,18 @@
 """What compile tasks and evaluators do, behind the one seam where a backend is plugged in."""
 
-import math
 import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from statistics import fmean
 from typing import Protocol
 
 from evaluators import evaluate
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
+from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.policy import Anchor, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
@@ -25,6 +24,7 @@ from evaluators.processes.stand_in import needs_stand_in, watched_elsewhere
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from evaluators.weights import over_shapes
 
 
 class Broken(Exception):
@@ -160,7 +160,7 @@ class BackendWorkbench:
     policy: TimingPolicy | None = None
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
-        task = _task(self.task)
+        task = _task(self.task, self.backend)
         compiler = _compiler(self.backend, info.arch)
         try:
             kernel, compiled = evaluate.compile_kernel(source, task, compiler, self.backend)
@@ -177,7 +177,7 @@ class BackendWorkbench:
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """On a GPU in a child process, which faults end."""
         return evaluate.opened(
-            _task(self.task),
+            _task(self.task, self.backend),
             self.backend,
             index=device,
             secret=self.secret,
@@ -189,7 +189,7 @@ class BackendWorkbench:
     def watch(self, built: Built, info: DeviceInfo, turn: int) -> Verdict:
         if not needs_stand_in(built.kernel, info):
             return Verdict(status=Status.PASSED)
-        return watched_elsewhere(built.kernel, _task(self.task), info, turn)
+        return watched_elsewhere(built.kernel, _task(self.task, self.backend), info, turn)
 
     def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
         """On cpu on one core after another; a GPU's process sees that GPU alone."""
@@ -206,7 +206,8 @@ def leads_untimed(evaluation: Evaluation, best: Mapping[str, float]) -> bool:
     """Whether it was not timed and costs less than the best, over all. best: see OpenEvaluator."""
     if not evaluation.passed or evaluation.timed:
         return False
-    return fmean(evaluation.gains.values()) > fmean(best.values() or [-math.inf])
+    weights = evaluation.weights
+    return not best or over_shapes(evaluation.gains, weights) > over_shapes(best, weights)
 
 
 def verified(evaluator: OpenEvaluator, built: Built, evaluation: Evaluation) -> Measured:
@@ -237,6 +238,7 @@ def overruled(evaluation: Evaluation, verdict: Verdict) -> Evaluation:
         ci95=None,
         ci99=None,
         speed_of_light={},
+        launching_us={},
         errors={},
         seconds={},
     )
@@ -265,8 +267,8 @@ def raising_broken() -> Iterator[None]:
 
 
 @cache
-def _task(name_or_path: str) -> Task:
-    return load_task(name_or_path)
+def _task(name_or_path: str, backend_name: str) -> Task:
+    return on_backend(load_task(name_or_path), backend_name)
 
 
 @cache

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from engine.findings.evidence import Pair
 from evaluators.evaluation import Status
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.gain import gain, gains_over_seed
 from evaluators.measuring.intervals import Spread
+from evaluators.weights import over_shapes
 from operators.catalog.families import Families
 from operators.finding import About, Condition
 from operators.individual import Individual
@@ -71,5 +71,4 @@ def sources(record: Record) -> dict[str, KernelSource]:
 
 def speed(one: Individual) -> float:
     """ln of its gain over the naive seed, the mean over shapes; 0 where it was not timed."""
-    gains = gains_over_seed(one.evaluation)
-    return fmean(gains.values()) if gains else 0.0
+    return over_shapes(gains_over_seed(one.evaluation), one.evaluation.weights)

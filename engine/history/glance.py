@@ -16,6 +16,7 @@ from engine.store.kinds.sessions import CampaignStarted, SessionFinished, Sessio
 from engine.store.scoreboard import Best, Scoreboard
 from engine.store.spending import SpendingTotals
 from engine.store.store import StoreError, reading
+from evaluators.tasks.baselines import SEED
 
 OF_TITLES = (SessionStarted, EpochStarted, AnchorWithdrawn, Contested, FinalMeasurement)
 """Beside some verdicts, what the best follows from."""
@@ -106,7 +107,15 @@ def _best_of(summary: dict[str, Any]) -> Best | None:
     ci95 = tuple(best["ci95"]) if best["ci95"] else None
     timed = "speedup" in best
     over_seed = best["speedup" if timed else "cost_ratio"]
-    return Best(kernel_id=best["id"], speedup=over_seed, ci95=ci95, timed=timed)
+    fastest = best.get("fastest")
+    over = (fastest["name"], fastest["ratio"][0]) if fastest else None
+    return Best(
+        kernel_id=best["id"],
+        speedup=over_seed,
+        ci95=ci95,
+        timed=timed,
+        over=None if over is None or over[0] == SEED else over,
+    )
 
 
 def _dollars_of(summary: dict[str, Any]) -> float:

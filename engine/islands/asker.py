@@ -180,8 +180,16 @@ class Asker:
             async def draw(context: Context) -> Draft:
                 return initial.draft(first + slot)
 
-            return Ask(slot=slot, draw=draw, origin="initial")
+            experiment = initial.experiment(first + slot)
+            return Ask(
+                slot=slot,
+                draw=draw,
+                origin="initial",
+                parents=() if experiment is None else seed,
+                experiment=experiment,
+            )
 
+        seed = tuple(one.id for one in cycle.individuals.values() if one.origin == "seed")[:1]
         initial = self.operators.initial
         return [ask(slot, initial) for slot in range(count)] if initial else []
 

@@ -5,13 +5,15 @@ from dataclasses import replace
 
 from engine.config import CampaignConfig
 from evaluators.device_info import DeviceInfo
+from evaluators.kernel.seeds import naive_of
 from evaluators.tasks.task import Task
 from operators.catalog import catalog_operators
+from operators.catalog.generic.first import FirstEdits
 from operators.finding import Finding
 from operators.llm.designer import focus_of
 from operators.llm.question import Model
 from operators.llm.scientist import llm_operators
-from operators.operator import Operators
+from operators.operator import Initial, Operators
 from operators.tuning.elites import Elites
 from operators.tuning.initial import InitialDesign
 
@@ -26,20 +28,28 @@ def island_operators(
 ) -> Operators:
     """model: what an island of kind llm asks; None: nobody is asked. brought: what came along from
     other campaigns."""
-    classic = replace(catalog_operators(task, device), tuner=Elites(task, device))
     mix = config.operators_of(index)
+    classic = catalog_operators(task, device, mix.techniques)
+    classic = replace(classic, tuner=Elites(task, device))
     sharing = config.designing_islands
     if index in sharing:
-        initial = InitialDesign(
+        place, islands = sharing.index(index), len(sharing)
+        designed: Initial = InitialDesign(
             task,
             config.seed,
             per_family=config.islands.initial,
             most=config.most_initial,
-            place=sharing.index(index),
-            islands=len(sharing),
+            place=place,
+            islands=islands,
             brought=brought,
+            techniques=mix.techniques,
         )
-        classic = replace(classic, initial=initial)
+        if not designed and mix.techniques != "families":
+            seed = naive_of(task, device.backend)
+            designed = FirstEdits(
+                task, device, seed, most=config.most_initial, place=place, islands=islands
+            )
+        classic = replace(classic, initial=designed)
     if mix.kind != "llm" or config.llm is None or model is None:
         return classic
     asked = llm_operators(

@@ -113,7 +113,7 @@ class Rehearsal:
             task=self.task,
             device=self.device,
             operators=island_operators(config, self.island, self.task, self.device, model),
-            random_candidate=_random_candidate,
+            random_candidate=self._random_candidate,
             journal=journal,
             evaluate=self._evaluate,
             evaluate_idle=self._evaluate if self.config.tunes(self.island) else None,
@@ -127,6 +127,10 @@ class Rehearsal:
             island.hear(self.whole.unheard(self.island, self.config.memory_partners(self.island)))
         asyncio.run(island.run())
         return model.asked
+
+    async def _random_candidate(self, context: Context) -> Draft:
+        techniques = self.config.operators_of(self.island).techniques
+        return random_candidate(context.task, context.rng, context.device, techniques)
 
     def _probes(self, journal: "_Cycles", wanted: Part | None) -> ProbeBook | None:
         """None where designers were told of none: there was a time before probes."""
@@ -190,7 +194,3 @@ class _Cycles:
             self._left -= 1
         if self._left <= 0:
             raise Stopped
-
-
-async def _random_candidate(context: Context) -> Draft:
-    return random_candidate(context.task, context.rng)

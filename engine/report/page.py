@@ -34,6 +34,7 @@ from engine.store.lineage import Step, lineage, technique
 from engine.store.ratios import ratio_text, standing
 from engine.store.summary import TO_MEASURE, Summary, summarise
 from evaluators.measuring.arithmetic import whose_light
+from evaluators.measuring.launch_cost import launching_lines
 
 MOST_ROWS = 30
 """Of a table that grows with the campaign."""
@@ -151,6 +152,7 @@ def _best(history: History, summary: Summary) -> Mapping[str, Any]:
         "made_by": technique(drafted) if drafted else "",
         "listing": kernel_listing(drafted.candidate.source) if drafted else None,
         "shapes": shapes,
+        "launching": list(_launching(summary)),
         "longest": max(shapes, key=lambda one: one.best_us, default=None) if best else None,
         "light": whose_light(best.arithmetic) if best and best.arithmetic else "",
         "contest": won_contest(history, best.id) if best else None,
@@ -159,6 +161,12 @@ def _best(history: History, summary: Summary) -> Mapping[str, Any]:
         "plots": plots,
         "end": history.trajectory.end,
     }
+
+
+def _launching(summary: Summary) -> Iterator[str]:
+    """Of the best, the shapes that are too small."""
+    if summary.best is not None:
+        yield from launching_lines(summary.best.launching_us, summary.best.times_us)
 
 
 def _search(history: History) -> Mapping[str, Any]:

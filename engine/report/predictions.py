@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from math import exp, sqrt
-from statistics import fmean
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,6 +13,7 @@ from engine.store.events import CycleFinished, Drafted
 from engine.store.replay import Replay
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.gain import gains_over_seed
+from evaluators.weights import over_shapes
 from operators.calibration import Calibration, Prediction
 
 SLOWEST = 0.05
@@ -23,8 +23,8 @@ SLOWEST = 0.05
 def gain_percent(kernel: Evaluation, base: Evaluation) -> float | None:
     """By how many percent faster, paired through their anchors; None: not comparable."""
     mine, theirs = gains_over_seed(kernel), gains_over_seed(base)
-    shared = [mine[label] - theirs[label] for label in mine if label in theirs]
-    return 100 * (exp(fmean(shared)) - 1) if shared else None
+    shared = {label: mine[label] - theirs[label] for label in mine if label in theirs}
+    return 100 * (exp(over_shapes(shared, kernel.weights)) - 1) if shared else None
 
 
 def predicted(drafted: Drafted) -> tuple[float, float] | None:

@@ -14,7 +14,7 @@ class Stop(Keys):
     it, never after one race."""
     speed_of_light: float | None = Field(default=None, gt=0, le=1)
     """Part of the speed of light that the best must reach, 0.9 for 90%: the geometric mean over
-    the benchmark shapes."""
+    the benchmark shapes, with their weights."""
     plateau: int | None = Field(default=None, ge=1)
     """Evaluations in a row without a new best. Those of idle device time are not counted, as in
     `budgets.evaluations`."""

@@ -10,6 +10,7 @@ from engine.store.events import Drafted
 from engine.store.replay import Replay
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.gain import gains_over_seed
+from evaluators.weights import over_shapes
 
 LEAST_EVALUATIONS = 50
 """Of fewer nothing is expected: it is too early to say."""
@@ -114,11 +115,11 @@ def _predicted(drafted: Drafted, kernel: Evaluation, base: Evaluation) -> Predic
     assert drafted.experiment is not None
     low, high = drafted.experiment.performance
     mine, theirs = gains_over_seed(kernel), gains_over_seed(base)
-    shared = [mine[label] - theirs[label] for label in mine if label in theirs]
+    shared = {label: mine[label] - theirs[label] for label in mine if label in theirs}
     return Predicted(
-        base=fmean(theirs.values()) if theirs else 0.0,
+        base=over_shapes(theirs, base.weights),
         gain=math.log(max(1.0, 1 + (low + high) / 200)),
-        measured=fmean(shared) if shared else 0.0,
+        measured=over_shapes(shared, kernel.weights),
     )
 
 

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 
 from engine.stopping.config import Stop
 from engine.stopping.outlook import outlook
 from engine.store.budget import figure
 from engine.store.replay import Replay
+from evaluators.weights import over_shapes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,12 @@ def reached_by(whole: Replay) -> Reached | None:
 
 
 def light_of_best(whole: Replay) -> float | None:
-    """Geometric mean over the benchmark shapes of its part of the speed of light; None where
-    there is no best, or no roof is known of its shapes."""
+    """Weighted geometric mean over the benchmark shapes of its part of the speed of light; None
+    where there is no best, or no roof is known of its shapes."""
     best = whole.scores.best
     light = whole.scores.evaluations[best.kernel_id].speed_of_light if best else {}
-    return math.exp(fmean(map(math.log, light.values()))) if light else None
+    ln_parts = {label: math.log(part) for label, part in light.items()}
+    return math.exp(over_shapes(ln_parts, whole.scores.weights)) if light else None
 
 
 def lack_of_light(whole: Replay, stop: Stop) -> str:

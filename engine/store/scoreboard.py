@@ -15,6 +15,7 @@ from engine.store.kinds.sessions import SessionStarted
 from engine.store.titles import Best, Titles
 from engine.store.toolchain import Toolchain, toolchain_of
 from evaluators.evaluation import Evaluation
+from evaluators.weights import Weights, over_shapes
 
 __all__ = ["Best", "Scoreboard"]
 
@@ -48,6 +49,7 @@ class Scoreboard:
         self._session: Toolchain | None = None
         self._chain_at = 0  # `asked` when the present chain began
         self._revisions: dict[str, list[Evaluation]] = {}  # all verdicts on what has several
+        self.weights: Weights = {}  # of the shapes, as the task states them
         self.titles = Titles()  # in this chain, as all below
         self._gains: dict[str, dict[str, float]] = {}  # ln(seed time / time) by kernel and label
         self._fastest: dict[str, float] = {}  # the largest of them by label
@@ -134,21 +136,23 @@ class Scoreboard:
         """How many times as fast the best is as the anchor."""
         offsets = self._offsets.get(self.anchor_id, {})
         place = self._place(self.best.kernel_id) if self.best else {}
-        gains = [gain - offsets.get(label, 0.0) for label, gain in place.items()]
-        return math.exp(fmean(gains)) if gains else 1.0
+        gains = {label: gain - offsets.get(label, 0.0) for label, gain in place.items()}
+        return math.exp(over_shapes(gains, self.weights))
 
     def lead(self, kernel_id: str) -> float:
         """ln of how many times as fast as the best the search found a kernel."""
         gains = self._gains.get(kernel_id, {})
         place = self._place(self.best.kernel_id) if self.best else {}
-        shared = [gain - place[label] for label, gain in gains.items() if label in place]
-        return fmean(shared) if shared else 0.0
+        shared = {label: gain - place[label] for label, gain in gains.items() if label in place}
+        return over_shapes(shared, self.weights)
 
     def ranked(self, most: int, among: Collection[str] | None = None) -> list[str]:
         """The fastest by the search, without seed and best. among: by default all."""
         out = {*self.anchors[:1], self.best.kernel_id if self.best else ""}
         left = self._gains.keys() if among is None else self._gains.keys() & among
-        return heapq.nlargest(most, left - out, lambda one: fmean(self._gains[one].values()))
+        return heapq.nlargest(
+            most, left - out, lambda one: over_shapes(self._gains[one], self.weights)
+        )
 
     def _place(self, kernel_id: str) -> Mapping[str, float]:
         """ln(seed's time / its time) by label: by contests and links, else by the search."""
@@ -166,6 +170,7 @@ class Scoreboard:
             self.stale.remove(kernel_id)
         if not evaluation.passed:
             return
+        self.weights = evaluation.weights
         self._gains[kernel_id] = gains = self._gains_of(evaluation)
         for label, gain in gains.items():
             self._fastest[label] = max(gain, self._fastest.get(label, gain))
@@ -184,7 +189,8 @@ class Scoreboard:
             return evaluation
         gains = self._gains_of(evaluation)
         told = math.log(evaluation.speedup or 1.0)
-        agrees = bool(gains) and math.isclose(fmean(gains.values()), told, abs_tol=0.05)
+        mean = over_shapes(gains, evaluation.weights)
+        agrees = bool(gains) and math.isclose(mean, told, abs_tol=0.05)
         return replace(evaluation, gains=gains) if agrees else evaluation
 
     def _gains_of(self, evaluation: Evaluation) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ from engine.store.ratios import COSTS, NOTHING_TIMED
 from engine.store.replay import Replay
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
+from evaluators.evaluation import Beside
+from evaluators.measuring.headline import Headline, baseline_lines, headline, headline_text
 from evaluators.measuring.sittings import meaning
+from evaluators.weights import Weights, mean_text, of_whole
 
 TO_MEASURE, MOST_TO_MEASURE = "to_measure", 5
 """The folder of a campaign's kernels to take to a real device, where nothing was timed."""
@@ -22,7 +25,11 @@ class BestFound:
 
     speedup, ci95, ci99: over the naive seed, as meaning says; where nothing was timed the first is
     the seed's cost over its own (see costs), and is written as cost_ratio. search: the search's own
-    speedup and ci95, from one race. busy: a sentence where the machine was at the end.
+    speedup and ci95, from one race. busy: a sentence where the machine was at the end. mean: of
+    what over shapes speedup is, "" for one shape; weights: of the shapes, {} where none are stated;
+    whole: how many times as fast all calls together are (see of_whole()), None without weights.
+    fastest: beside the fastest of the task's baselines, where others than the naive seed were
+    measured at the end; baselines: beside each. launching_us: see Evaluation.
     """
 
     id: str
@@ -40,6 +47,25 @@ class BestFound:
     lineage_length: int
     technique: str
     costs: Mapping[str, float]
+    mean: str = ""
+    weights: Weights = field(default_factory=dict)
+    whole: float | None = None
+    fastest: Headline | None = None
+    baselines: Mapping[str, Beside] = field(default_factory=dict)
+    launching_us: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> str:
+        """ "1.42x over torch (the fastest of 3 baselines), 3.10x over the naive seed"."""
+        if self.fastest is None:
+            return f"{self.speedup:.2f}x the naive seed"
+        return headline_text(self.fastest, self.speedup)
+
+    @property
+    def baseline_lines(self) -> tuple[str, ...]:
+        """See measuring.baselines.baseline_lines()."""
+        low, high = self.ci95 or (0.0, 0.0)
+        return tuple(baseline_lines((self.speedup, low, high), self.baselines))
 
     @property
     def shown_faster(self) -> bool:
@@ -129,6 +155,10 @@ def _best(replay: Replay) -> BestFound | None:
     if best is None:
         return None
     evaluation, final = replay.scores.evaluations[best.kernel_id], replay.scores.titles.final
+    if not best.final:
+        final = None
+    baselines = final.baselines if final is not None else {}
+    gains = (final and final.gains) or replay.scores.titles.places.get(best.kernel_id, {})
     lineage = replay.lineage(best.kernel_id)
     drafted = lineage[0] if lineage else None
     experiment = drafted.experiment if drafted else None
@@ -139,7 +169,7 @@ def _best(replay: Replay) -> BestFound | None:
         ci99=best.ci99,
         meaning=meaning_of(best),
         sittings=best.sittings,
-        busy=final.busy if final is not None and best.final else "",
+        busy=final.busy if final is not None else "",
         search={"speedup": evaluation.speedup, "ci95": evaluation.ci95},
         times_us=evaluation.times_us,
         speed_of_light=evaluation.speed_of_light,
@@ -148,6 +178,12 @@ def _best(replay: Replay) -> BestFound | None:
         lineage_length=max(0, len(lineage) - 1),
         technique=experiment.technique if experiment else (drafted.origin if drafted else ""),
         costs=evaluation.costs,
+        mean=mean_text(len(evaluation.times_us or evaluation.costs), evaluation.weights),
+        weights=evaluation.weights,
+        whole=of_whole(evaluation.times_us, gains, evaluation.weights),
+        fastest=headline((best.speedup, *(best.ci95 or (0.0, 0.0))), baselines),
+        baselines=baselines,
+        launching_us=evaluation.launching_us,
     )
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from engine.store.kinds.contests import Contested, FinalMeasurement
 from evaluators.evaluation import Evaluation
+from evaluators.measuring.headline import headline
+from evaluators.tasks.baselines import SEED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +15,7 @@ class Best:
 
     final: the figures are those of a final measurement, else those of contests. timed: False where
     nothing is timed: speedup is then the naive seed's cost over its own, and no figure of time.
+    over: the fastest of the task's baselines, where that is not the naive seed, and the ratio.
     """
 
     kernel_id: str
@@ -22,6 +25,7 @@ class Best:
     sittings: int = 0
     final: bool = False
     timed: bool = True
+    over: tuple[str, float] | None = None
 
 
 class Titles:
@@ -109,6 +113,8 @@ class Titles:
 
     def _measured(self, event: FinalMeasurement) -> None:
         self.final = event
+        fastest = headline((event.speedup, *event.ci95), event.baselines)
+        beside = fastest is not None and fastest.name != SEED
         self._held = [
             replace(
                 one,
@@ -117,6 +123,7 @@ class Titles:
                 ci99=event.ci99,
                 sittings=event.sittings,
                 final=True,
+                over=(fastest.name, fastest.ratio[0]) if fastest and beside else None,
             )
             if one.kernel_id == event.kernel_id
             else one

@@ -10,6 +10,7 @@ from engine.store.ratios import COSTS, ratio_text
 from engine.store.replay import Replay
 from engine.store.summary import BestFound, Summary, summarise
 from engine.tracking.experiments import table_of
+from evaluators.weights import whole_text
 
 STEPS_SHOWN = 12
 CHARACTERS = 7500
@@ -51,10 +52,15 @@ def _result(summary: Summary, state: str) -> str:
             f"{ratio_text(best.speedup, timed=False)}, after {spent}\n\n{plain(COSTS)}."
         )
     interval = f" (95% interval {best.ci95[0]:.2f} to {best.ci95[1]:.2f})" if best.ci95 else ""
-    return (
-        f"**{best.speedup:.2f}x the naive seed**{interval}, after {spent}\n\n"
-        f"{_belief(best)} {plain(best.meaning[:1].upper() + best.meaning[1:])}."
-    )
+    head = f"**{best.headline}**{interval if best.fastest is None else ''}, after {spent}"
+    about = [plain(one) for one in (best.mean, *_whole(best), *best.baseline_lines) if one]
+    belief = f"{_belief(best)} {plain(best.meaning[:1].upper() + best.meaning[1:])}."
+    told = [f"{'; '.join(about)}."] if about else []
+    return "\n\n".join([head, *told, belief])
+
+
+def _whole(best: BestFound) -> list[str]:
+    return [] if best.whole is None else [whole_text(best.whole)]
 
 
 def _belief(best: BestFound) -> str:

@@ -16,6 +16,8 @@ from engine.store.replay import Replay
 from engine.store.scoreboard import Best
 from engine.store.store import Stored
 from evaluators.evaluation import Evaluation, Status
+from evaluators.measuring.headline import headline
+from evaluators.weights import of_whole
 
 EVERY_S = 1.0
 """Points of one series are this far apart, except where the best improves."""
@@ -42,6 +44,8 @@ METRICS: Mapping[str, str] = {
     "final_speedup": "of the best over the naive seed, measured against it at the end",
     "final_low": "lower end of its 95% interval",
     "final_high": "upper end of its 95% interval",
+    "final_over_fastest": "of the best over the fastest of the task's baselines, at the end",
+    "whole_speedup": "of all calls together, where the shapes' weights count calls",
 }
 """Of a campaign's run; the step is the number of evaluations."""
 
@@ -51,6 +55,11 @@ SHAPE_METRICS: Mapping[str, str] = {
     "speed_of_light": "its share of what memory and arithmetic allow; 1 is the roofline",
 }
 """Of a campaign's run, each for every shape: "time_us/N1024"; when the best changes."""
+
+BASELINE_METRICS: Mapping[str, str] = {
+    "final_over": "of the best over that baseline, measured at the end",
+}
+"""Of a campaign's run, each for every baseline that was measured: "final_over/torch"."""
 
 ISLAND_METRICS: Mapping[str, str] = {
     "best_speedup": "of the island's fastest correct kernel over the naive seed",
@@ -161,6 +170,7 @@ class Sampler:
             values["best_found_at"] = self._found_at[scores.best.kernel_id]
             if scores.best.ci95 is not None:
                 values["best_speedup_low"], values["best_speedup_high"] = scores.best.ci95
+            values |= self._whole(scores.best)
         values |= {"evaluations": evaluations, "faults": self._faults}
         values["contests"] = scores.titles.contests
         values["device_s"] = sum(one.device_s for one in self.replay.sessions)
@@ -174,6 +184,15 @@ class Sampler:
         values["diversity"] = fmean(population.diversity() for population in populations)
         values |= self._shapes()
         yield from _points(stored, None, values, evaluations)
+
+    def _whole(self, best: Best) -> dict[str, float]:
+        """Where the task states weights."""
+        scores = self.replay.scores
+        evaluation, final = scores.evaluations[best.kernel_id], scores.titles.final
+        gains = final.gains if final is not None and best.final else {}
+        places = gains or scores.titles.places.get(best.kernel_id, {})
+        whole = of_whole(evaluation.times_us, places, evaluation.weights)
+        return {} if whole is None else {"whole_speedup": whole}
 
     @property
     def _evaluations(self) -> int:
@@ -262,4 +281,11 @@ def shape_name(label: str) -> str:
 
 def _final(final: FinalMeasurement) -> dict[str, float]:
     low, high = final.ci95
-    return {"final_speedup": final.speedup, "final_low": low, "final_high": high}
+    told = {"final_speedup": final.speedup, "final_low": low, "final_high": high}
+    fastest = headline((final.speedup, low, high), final.baselines)
+    if fastest is not None:
+        told["final_over_fastest"] = fastest.ratio[0]
+    for name, one in final.baselines.items():
+        if one.ratio is not None:
+            told[f"final_over/{metric_name(name)}"] = one.ratio[0]
+    return told

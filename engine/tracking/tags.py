@@ -10,6 +10,7 @@ from engine.store.kinds.sessions import CampaignStarted
 from engine.store.replay import Replay
 from engine.store.summary import meaning_of
 from engine.tracking.parameters import budgets, endings, task_name
+from evaluators.measuring.headline import headline
 
 BROUGHT_TAG = "brought_in"
 CHANGED = "-dirty"
@@ -42,6 +43,7 @@ def session_tags(replay: Replay) -> dict[str, str]:
     last, best = replay.sessions[-1], replay.scores.best
     return {
         "best_speedup_means": meaning_of(best) if best else "",
+        **_fastest(replay),
         "device": last.started.device,
         "device_class": last.started.device_class,
         "compiler": last.started.compiler,
@@ -51,6 +53,15 @@ def session_tags(replay: Replay) -> dict[str, str]:
         **budgets(replay.budgets),
         **endings(replay.stop),
     }
+
+
+def _fastest(replay: Replay) -> Mapping[str, str]:
+    """Which baseline is the fastest, where others than the naive seed were measured at the end."""
+    best, final = replay.scores.best, replay.scores.titles.final
+    if best is None or final is None or not best.final:
+        return {}
+    found = headline((final.speedup, *final.ci95), final.baselines)
+    return {} if found is None else {"fastest_baseline": found.name}
 
 
 def _brought(replay: Replay) -> Mapping[str, str]:

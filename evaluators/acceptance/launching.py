@@ -39,8 +39,7 @@ def launch(
         block=block,
         lds_bytes=lds_bytes,
         args=tuple(
-            a if isinstance(a, str | Scalar) else Scalar(value=a, type=kinds[type(a)])  # type: ignore[arg-type]
-            for a in args
+            a if isinstance(a, str | Scalar) else Scalar(value=a, type=kinds[type(a)]) for a in args
         ),
     )
 

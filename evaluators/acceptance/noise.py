@@ -11,6 +11,7 @@ from evaluators.evaluate import compile_kernel, opened
 from evaluators.measuring.intervals import half_width, speedup
 from evaluators.measuring.policy import Anchor, policy_of
 from evaluators.tasks.task_file import load_task, shipped_tasks
+from evaluators.weights import weights_of
 
 MOST_OFF, MOST_OFF_CPU = 0.005, 0.05
 """|ln ratio| of a kernel to itself that is too much when it is also significant at 99%."""
@@ -26,8 +27,9 @@ def against_itself(setup: Setup, name: str) -> str:
     policy = replace(policy_of(setup.backend_name), link_blocks=30, link_budget_s=4.0)
     with opened(task, setup.backend_name, policy=policy) as evaluator:
         blocks = evaluator.link(kernel, compiled, anchor)
-    ratio, low, high = speedup(blocks, (), 0.99)
-    width = half_width(blocks)
+    weights = weights_of(task.workloads("benchmarks", setup.backend_name))
+    ratio, low, high = speedup(blocks, (), 0.99, weights=weights)
+    width = half_width(blocks, weights=weights)
     one_block = float(np.sqrt(np.mean([np.var(values, ddof=1) for values in blocks.values()])))
     said = (
         f"{ratio:.4f} times itself, 99% interval {low:.4f} to {high:.4f}, one block varies by "

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
+
+from evaluators.evaluation import Beside
+from evaluators.measuring.headline import Headline, headline
 
 FORMAT = 1
 
@@ -32,8 +35,9 @@ class Check:
 class Comparison:
     """Against the task's naive seed, paired and interleaved; see evaluate's figures.
 
-    speedup: geometric mean over the benchmark shapes; ci95 is to hold a later measurement on such
-    a device too. sittings: in new processes. busy: a sentence where the machine was busy.
+    speedup: geometric mean over the benchmark shapes, with their weights; ci95 is to hold a later
+    measurement on such a device too. sittings: in new processes. busy: a sentence where the machine
+    was busy. weights, whole, baselines, launching_us: as in Evaluation.
     """
 
     seed_id: str
@@ -43,6 +47,15 @@ class Comparison:
     times_us: Mapping[str, float]
     speed_of_light: Mapping[str, float]
     busy: str = ""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    whole: float | None = None
+    baselines: Mapping[str, Beside] = field(default_factory=dict)
+    launching_us: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def fastest(self) -> Headline | None:
+        """Beside the fastest of the task's baselines, where any but the naive seed was measured."""
+        return headline((self.speedup, *self.ci95), self.baselines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

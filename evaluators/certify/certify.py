@@ -86,13 +86,17 @@ def checked(source: str, task: Task, backend_name: str) -> Iterator[Check]:
 def _comparison(evaluation: Evaluation, task: Task) -> Comparison:
     assert evaluation.speedup is not None and evaluation.ci95 is not None  # it passed
     return Comparison(
-        seed_id=kernel_id(task.naive),
+        seed_id=evaluation.anchor_id or kernel_id(task.naive),
         speedup=evaluation.speedup,
         ci95=evaluation.ci95,
         sittings=evaluation.sittings,
         times_us=dict(evaluation.times_us),
         speed_of_light=dict(evaluation.speed_of_light),
         busy=evaluation.busy,
+        weights=dict(evaluation.weights),
+        whole=evaluation.whole,
+        baselines=dict(evaluation.baselines),
+        launching_us=dict(evaluation.launching_us),
     )
 
 

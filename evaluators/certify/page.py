@@ -3,6 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from evaluators.certify.certificate import Certificate
+from evaluators.measuring.headline import baseline_lines, interval_text, times
+from evaluators.measuring.launch_cost import launching_lines
+from evaluators.tasks.baselines import SEED
+from evaluators.weights import whole_text
 
 
 def page(certificate: Certificate) -> str:
@@ -14,11 +18,17 @@ def _lines(one: Certificate) -> Iterator[str]:
     low, high = found.ci95
     yield f"# Certificate of kernel {one.kernel_id}"
     yield ""
-    yield (
-        f"**{found.speedup:.2f} times as fast as the naive seed of {one.task}** on "
-        f"{one.fingerprint.device} (95% interval {low:.2f} to {high:.2f}), and right on every "
-        "shape."
-    )
+    over_seed = f"{found.speedup:.2f} times as fast as the naive seed"
+    where, interval = f"on {one.fingerprint.device}", f"95% interval {low:.2f} to {high:.2f}"
+    first = found.fastest
+    if first is None or first.name == SEED:
+        yield f"**{over_seed} of {one.task}** {where} ({interval}), and right on every shape."
+    else:
+        fastest = f"{first.called}, the fastest of {first.among} baselines of {one.task}"
+        yield (
+            f"**{times(first.ratio[0])} over {fastest}** {where} ({interval_text(first.ratio)}), "
+            f"right on every shape, and {over_seed} ({interval})."
+        )
     yield ""
     yield (
         f"Measured on {one.made_at} by Kernel Scientist, harness {one.fingerprint.harness}. The "
@@ -32,12 +42,24 @@ def _lines(one: Certificate) -> Iterator[str]:
         yield ""
     yield "## Speed"
     yield ""
+    mean = "Weighted geometric mean" if found.weights else "Geometric mean"
     yield (
-        f"Geometric mean over {len(found.times_us)} benchmark shapes, each timed in turn with seed "
+        f"{mean} over {len(found.times_us)} benchmark shapes, each timed in turn with seed "
         f"{found.seed_id}, in {found.sittings} sittings of new processes on new inputs."
     )
     yield ""
+    if found.whole is not None:
+        text = whole_text(found.whole)
+        yield f"{text[0].upper()}{text[1:]}."
+        yield ""
     yield from _table(("shape", "µs", "of the speed of light"), _times(one))
+    lines = [
+        *baseline_lines((found.speedup, low, high), found.baselines),
+        *launching_lines(found.launching_us, found.times_us),
+    ]
+    if lines:
+        yield from (f"- {line}" for line in lines)
+        yield ""
     yield "## Correctness"
     yield ""
     yield (

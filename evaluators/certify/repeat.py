@@ -7,6 +7,8 @@ from pathlib import Path
 
 from evaluators.certify.certificate import Certificate
 from evaluators.certify.certify import Refused, certify
+from evaluators.evaluation import Beside
+from evaluators.measuring.headline import interval_text, times
 from evaluators.tasks.task import Task
 
 
@@ -53,6 +55,7 @@ def _claims(old: Certificate, task: Task) -> Iterator[Claim]:
     )
     yield Claim(what="right on every shape", then=_checks(old), now=_checks(new), holds=True)
     yield _speed(old, new)
+    yield from _over_baselines(old, new)
     yield from _changed(old, new)
 
 
@@ -67,6 +70,25 @@ def _speed(old: Certificate, new: Certificate) -> Claim:
         now=now if alike else f"{now} on another device, so not compared",
         holds=low <= new.comparison.speedup <= high if alike else None,
     )
+
+
+def _over_baselines(old: Certificate, new: Certificate) -> Iterator[Claim]:
+    """Each that was measured then; where it can't be measured now, nothing can be told."""
+    alike = old.fingerprint.device_class == new.fingerprint.device_class
+    for name, then in old.comparison.baselines.items():
+        if then.ratio is None:
+            continue
+        again = new.comparison.baselines.get(name, Beside(refused="is no baseline of the task now"))
+        now = again.refused if again.ratio is None else times(again.ratio[0])
+        holds = None
+        if alike and again.ratio is not None:
+            holds = then.ratio[1] <= again.ratio[0] <= then.ratio[2]
+        yield Claim(
+            what=f"speedup over {name}",
+            then=f"{times(then.ratio[0])}, {interval_text(then.ratio)}",
+            now=now if alike or again.ratio is None else f"{now} on another device",
+            holds=holds,
+        )
 
 
 def _changed(old: Certificate, new: Certificate) -> Iterator[Claim]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.dtypes import float_info, is_floating
 from evaluators.evaluation import Rejected, Status
-from evaluators.tasks.arguments import Argument, Workload, float_info
+from evaluators.tasks.arguments import Argument, Workload
 
 Array = np.ndarray[Any, Any]
 
@@ -27,6 +28,8 @@ FEW_ELEMENTS = 64
 LEAST = 1e-30
 """Of tolerance: where the reference is nothing but zeros."""
 FLOAT32_ULP = 2.0**-23
+FLOAT64_ULPS = 2.0**-50
+"""Four of them: the reference, in float64 itself, is no more exact than that."""
 
 
 UNLIMITED = sys.float_info.max
@@ -91,15 +94,16 @@ ORDINARY = Standard()
 def rounding_unit(dtype: np.dtype[Any]) -> float:
     """What honest arithmetic for such outputs may add to the rounding of the result, relative to
     it: a float32 ulp; where outputs are narrower a quarter of theirs, since intermediate results
-    are often rounded to their type, too.
+    are often rounded to their type, too; where they are float64 a few of its ulps.
     """
-    narrow = not np.issubdtype(dtype, np.integer)
-    return max(FLOAT32_ULP, float(float_info(dtype).eps) / 4 if narrow else 0.0)
+    if dtype == np.float64:
+        return FLOAT64_ULPS
+    return max(FLOAT32_ULP, float(float_info(dtype).eps) / 4 if is_floating(dtype) else 0.0)
 
 
 def has_few(output: Argument, workload: Workload) -> bool:
     """Whether an output has less than FEW_ELEMENTS on a shape."""
-    return math.prod(output.shape(workload.dims)) < FEW_ELEMENTS
+    return math.prod(output.shape(workload.env)) < FEW_ELEMENTS
 
 
 def limit_of(honest: Sequence[Error], *, few: bool = False, unusual: bool = False) -> Limit:
@@ -141,4 +145,5 @@ def spent(output: Argument, error: Error, limit: Limit, *, of_tolerance: float =
 
 
 def _arithmetic(output: Argument) -> str:
-    return "float32 arithmetic" if output.dtype == "float32" else "the task asks for"
+    known = output.dtype in ("float32", "float64")
+    return f"{output.dtype} arithmetic" if known else "the task asks for"

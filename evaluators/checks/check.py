@@ -15,6 +15,7 @@ from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.values import on_values
 from evaluators.device import Compiled, Compiler
+from evaluators.device_info import Target
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource
@@ -134,16 +135,16 @@ Check = Callable[[KernelSource, Compiled, Sequence[Workload], Mapping[str, float
 
 
 def check_order(
-    kernel: KernelSource, task: Task, backend: str, oracle: Compiler, check: Check
+    kernel: KernelSource, task: Task, target: Target, oracle: Compiler, check: Check
 ) -> str:
     """Check a kernel once more, on one small shape, with its blocks and threads in other orders.
 
     oracle: see Backend.oracle. What it can't run, or finish in time, is no fault. Returns what
     was not tried, empty when nothing was left out. Raises Rejected: WRONG or CRASHED.
     """
-    shape, blocks = _shape_for_orders(kernel, task, backend)
+    shape, blocks = _shape_for_orders(kernel, task, target)
     try:
-        compiled = oracle.compile(kernel, [kernel.plan(task, shape.dims)])
+        compiled = oracle.compile(kernel, [kernel.plan(task, shape, target)])
         check(kernel, compiled, [shape], {})
     except Rejected as rejected:
         if rejected.killed:
@@ -192,24 +193,24 @@ def _in_another_order(rejected: Rejected) -> Rejected:
 
 
 def unordered_read(
-    kernel: KernelSource, task: Task, backend: str, oracle: Compiler, check: Check
+    kernel: KernelSource, task: Task, target: Target, oracle: Compiler, check: Check
 ) -> str:
     """Where a wrong kernel reads what another thread has just written; empty if nowhere found."""
-    shape, _ = _shape_for_orders(kernel, task, backend)
+    shape, _ = _shape_for_orders(kernel, task, target)
     try:
-        check(kernel, oracle.compile(kernel, [kernel.plan(task, shape.dims)]), [shape], {})
+        check(kernel, oracle.compile(kernel, [kernel.plan(task, shape, target)]), [shape], {})
     except Rejected as rejected:
         if rejected.race:
             return f" ({rejected.reason.removesuffix(f' on {shape.label}')})"
     return ""
 
 
-def _shape_for_orders(kernel: KernelSource, task: Task, backend: str) -> tuple[Workload, int]:
+def _shape_for_orders(kernel: KernelSource, task: Task, target: Target) -> tuple[Workload, int]:
     """The largest small test shape, if possible one with several blocks; the most in a launch."""
     sized = []
-    for shape in task.workloads("tests", backend):
-        blocks = most_blocks(kernel.plan(task, shape.dims))
-        nbytes = sum(a.nbytes(shape.dims) for a in task.arguments)
+    for shape in task.workloads("tests", target.backend):
+        blocks = most_blocks(kernel.plan(task, shape, target))
+        nbytes = task.nbytes(shape)
         small = nbytes <= SMALL_BYTES
         sized.append(((small, small and blocks > 1, nbytes if small else -nbytes), shape, blocks))
     _, shape, blocks = max(sized, key=lambda one: one[0])

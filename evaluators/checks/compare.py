@@ -11,9 +11,10 @@ from evaluators.checks.budget import NONE, ORDINARY, Error, Standard, rounding_u
 from evaluators.checks.disclosure import shown
 from evaluators.checks.region import poison_byte
 from evaluators.device_info import DeviceInfo
+from evaluators.dtypes import float_info, is_floating
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
-from evaluators.tasks.arguments import Argument, Workload, float_info
+from evaluators.tasks.arguments import Argument, Workload
 
 Array = np.ndarray[Any, Any]
 
@@ -99,9 +100,8 @@ def compare(
     scales = () if scale is None else (scale,)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         for result, one, wanted, *own in in_pieces(wrong, out, reference, *scales):
-            difference = np.subtract(wanted, one, dtype=reference.dtype)
-            difference = np.abs(difference, out=difference)
-            size = np.abs(wanted)
+            difference = _differences(one, wanted)
+            size = np.abs(wanted.astype(np.float64, copy=False))
             allowed = own[0] if own else size * rtol + atol
             scaled: Array = difference / allowed
             # NaN, infinity, or a tolerance of zero
@@ -111,6 +111,17 @@ def compare(
             found.add(difference, allowed, size, float(scaled.max()))
     rms, ulp = found.roundings()
     return Comparison(error=found.error, wrong=wrong, rms=rms, ulp=ulp)
+
+
+def _differences(out: Array, reference: Array) -> Array:
+    """Sizes of the differences; of integers without a sign, in which every one of them fits."""
+    if reference.dtype.kind in "iu":
+        wide = out.astype(reference.dtype)
+        above, below = np.maximum(wide, reference), np.minimum(wide, reference)
+        apart: Array = above.view(np.uint64) - below.view(np.uint64)
+        return apart
+    difference: Array = np.subtract(reference, out, dtype=reference.dtype)
+    return np.abs(difference, out=difference)
 
 
 def _apart(scaled: Array) -> Array:
@@ -136,7 +147,7 @@ class _Found:
         """dtype: the output's own type."""
         self.error = 0.0
         self._dtype = dtype
-        self._rounded = not np.issubdtype(dtype, np.integer)
+        self._rounded = is_floating(dtype)
         self._allowed = False  # whether anything is
         self._count = 0
         self._beyond = self._size = 0.0  # sums of squares
@@ -176,7 +187,7 @@ def check_output(
     standard: Standard = ORDINARY,
 ) -> Error:
     """The error of one output. Raises Rejected(WRONG), told from the first wrong element."""
-    rtol, atol = argument.rtol(workload.dims), argument.atol(workload.dims)
+    rtol, atol = argument.rtol(workload.env), argument.atol(workload.env)
     limit = standard.limits.get(argument.name, NONE)
     scale = standard.scales.get(argument.name)
     compared = compare(
@@ -224,7 +235,7 @@ def check_agreement(
         return
     with np.errstate(invalid="ignore"):
         difference = np.abs(second.astype(reference.dtype) - first.astype(reference.dtype))
-        allowed = argument.atol(workload.dims) + argument.rtol(workload.dims) * np.abs(reference)
+        allowed = argument.atol(workload.env) + argument.rtol(workload.env) * np.abs(reference)
     worse = np.flatnonzero(difference > allowed)
     if worse.size:
         i = int(worse[0])
@@ -236,9 +247,11 @@ def check_agreement(
         )
 
 
-def _number(array: Array, flat: int) -> str:
+def _number(array: Array, flat: int, digits: int = 7) -> str:
     value = array.reshape(-1)[flat]
-    return str(int(value)) if np.issubdtype(array.dtype, np.integer) else f"{float(value):.7g}"
+    if not is_floating(array.dtype):
+        return str(int(value))
+    return f"{float(value):.{digits}g}"
 
 
 def _element(name: str, flat: int, shape: tuple[int, ...]) -> str:
@@ -247,10 +260,11 @@ def _element(name: str, flat: int, shape: tuple[int, ...]) -> str:
 
 def _value(out: Array, expected: Array | None, flat: int) -> str:
     """What is there and, where that may be told, what should be."""
-    found = _number(out, flat)
+    digits = 17 if out.dtype == np.float64 else 7
+    found = _number(out, flat, digits)
     if expected is None:
         return found
-    wanted = _number(expected, flat)
+    wanted = _number(expected, flat, digits)
     return f"{found}, expected {wanted}" + " with other bits" * (found == wanted == "nan")
 
 

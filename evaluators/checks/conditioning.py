@@ -8,7 +8,8 @@ import numpy as np
 
 from evaluators.checks.budget import FLOAT32_ULP
 from evaluators.checks.compare import in_pieces
-from evaluators.tasks.arguments import Workload, float_info
+from evaluators.dtypes import float_info, is_floating
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
 Array = np.ndarray[Any, Any]
@@ -79,13 +80,13 @@ def conditioning(
     None in place of all where that is no scale: outputs that leave their type's range, and
     roundings that no longer act in proportion.
     """
-    task, workload, reference = moving.task, moving.workload, moving.reference
+    task, workload, reference = moving.task.on(moving.workload), moving.workload, moving.reference
     if values in SCALED and not _in_range(task, reference):
         return None
-    rounded = [o for o in task.outputs if o.rounded(workload.dims)]
+    rounded = [o for o in task.outputs if o.rounded(workload.env) and o.name in reference]
     if not rounded:
         return {}
-    moves: dict[str, Array] = {o.name: np.zeros(o.shape(workload.dims)) for o in rounded}
+    moves: dict[str, Array] = {o.name: np.zeros(reference[o.name].shape) for o in rounded}
     for t in range(directions if is_finite(reference) else 0):
         signs = {n: random_signs(a, rng) for n, a in moving.inputs.items() if _is_float(a)}
         near = moving.moved(signs, 1.0)
@@ -132,7 +133,7 @@ def _in_proportion(near: Array, far: Array, reference: Array) -> bool:
 def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
     """Room for intermediate results too."""
     for output in task.outputs:
-        if output.floating:
+        if output.floating and output.name in reference:
             most = float(float_info(output.np_dtype).max) / 4
             pieces = in_pieces(reference[output.name])
             if not all(np.all(np.abs(piece) <= most) for (piece,) in pieces):
@@ -142,7 +143,7 @@ def _in_range(task: Task, reference: Mapping[str, Array]) -> bool:
 
 def is_normal(task: Task, reference: Mapping[str, Array]) -> bool:
     """Whether outputs are far above the denormals of their types, on the whole."""
-    floating = [output for output in task.outputs if output.floating]
+    floating = [o for o in task.outputs if o.floating and o.name in reference]
     return all(
         root_mean_square(reference[o.name]) >= ROOM_BELOW * float(float_info(o.np_dtype).tiny)
         for o in floating
@@ -176,7 +177,7 @@ def is_finite(reference: Mapping[str, Array]) -> bool:
 
 
 def _is_float(array: Array) -> bool:
-    return not np.issubdtype(array.dtype, np.integer)
+    return is_floating(array.dtype)
 
 
 def random_signs(values: Array, rng: np.random.Generator) -> Array:

@@ -9,11 +9,13 @@ import numpy as np
 
 from evaluators.checks.compare import compare
 from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted
+from evaluators.checks.gpu_outputs import compared_on_device, inputs_in, reference_bytes
 from evaluators.checks.gpu_placing import Secret, key_of, new_secret
 from evaluators.checks.inputs import Array, InputPool
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.device import Buffer, Device, Session
 from evaluators.device_info import DeviceFault
+from evaluators.dtypes import wide
 from evaluators.evaluation import Rejected
 from evaluators.tasks.arguments import TaskError, Workload
 from evaluators.tasks.reference import smallest
@@ -29,7 +31,8 @@ _NEAR = 1e-3  # of the tolerance: as far as reference.hip may be from reference.
 class Held:
     """One draw on the device. references: by output, masked; known by their checksums once made.
 
-    evaluation: the one in which its secret was chosen.
+    evaluation: the one in which its secret was chosen. made: what the task's inputs() made of it.
+    own: references that are judged on the host, as an epilogue() comes before.
     """
 
     memory: Session
@@ -38,6 +41,8 @@ class Held:
     evaluation: int
     secret: Secret = field(default_factory=new_secret, repr=False)
     checksums: dict[str, int] = field(default_factory=dict, repr=False)
+    made: Mapping[str, Array] | None = field(default=None, repr=False)
+    own: Mapping[str, Array] | None = field(default=None, repr=False)
 
     def mask(self, output: str) -> int:
         return key_of(self.secret, f"mask of {output}")
@@ -90,7 +95,7 @@ class GpuDraws:
             held = self._draws[key] = self._allocate(workload)
             self._renewed[workload.label] = self._evaluation
         elif self._is_old(workload, held):
-            held.secret, held.checksums = new_secret(), {}
+            held.secret, held.checksums, held.made, held.own = new_secret(), {}, None, None
             held.evaluation = self._renewed[workload.label] = self._evaluation
         self._draws.move_to_end(key)
         return held
@@ -103,17 +108,26 @@ class GpuDraws:
         self._constants[workload.label] = made, secret
         return secret
 
+    def made(self, held: Held, workload: Workload) -> Mapping[str, Array]:
+        """What the task's own inputs() makes for a draw, by the host. Raises TaskError."""
+        if held.made is None:
+            constants = {a.name for a in self._task.arguments if a.role == "constant"}
+            shared = constants & self._task.makes
+            secret = self.constants(workload) if shared else held.secret
+            held.made = self._task.made(workload, key_of(secret, "inputs()"))
+        return held.made
+
     def complete(self, held: Held, memory: WorkloadMemory, copy: int) -> None:
         """Make the references from the inputs in a binding, unless they are made.
 
         Raises DeviceFault, and TaskError for a wrong reference.hip.
         """
-        if held.checksums:
+        if held.checksums or not held.references:
             return
         if self._reference is not None:
             self._compute(memory.workload, {**memory.bindings[copy], **held.references})
         else:
-            references = self._task.reference(memory.workload, _inputs(memory, copy))
+            references = self._task.reference(memory.workload, inputs_in(memory, copy))
             for name, buffer in held.references.items():
                 held.memory.write(buffer, references[name])
         work = self._harness.work()
@@ -138,11 +152,21 @@ class GpuDraws:
     def references(self, held: Held, workload: Workload) -> dict[str, Array]:
         """Read back from the device, by output."""
         found: dict[str, Array] = {}
-        for output in self._task.outputs:
-            shape = output.shape(workload.dims)
+        for output in compared_on_device(self._task, workload):
+            shape = output.shape(workload.env)
             raw = held.memory.read(held.references[output.name], np.dtype(np.uint64), shape)
-            found[output.name] = unmasked(raw, held.mask(output.name)).view(_wide(output.np_dtype))
+            found[output.name] = unmasked(raw, held.mask(output.name)).view(wide(output.np_dtype))
         return found
+
+    def judged_by_host(
+        self, held: Held, memory: WorkloadMemory, inputs: Mapping[str, Array]
+    ) -> Mapping[str, Array]:
+        """All references, where the host judges. inputs: as they were placed. Raises TaskError."""
+        if held.references or self._task.own.epilogue is None:
+            return self.references(held, memory.workload)
+        if held.own is None:
+            held.own = self._task.reference(memory.workload, inputs)
+        return held.own
 
     def close(self) -> None:
         while self._drop_one():
@@ -163,7 +187,7 @@ class GpuDraws:
         if self._reference is None:
             return "one" if workload == self._smallest else "none"
         flops = self._task.flops
-        heavy = flops is not None and float(flops.evaluate(workload.dims)) > self._heavy_flops
+        heavy = flops is not None and float(flops.evaluate(workload.env)) > self._heavy_flops
         return "one" if heavy else "all"
 
     def _drop_one(self, *, but: str = "") -> bool:
@@ -175,7 +199,7 @@ class GpuDraws:
         return False
 
     def _allocate(self, workload: Workload) -> Held:
-        sizes = _reference_bytes(self._task, workload)
+        sizes = reference_bytes(self._task, workload)
         nbytes = sum(sizes.values())
         while self._nbytes() + nbytes > self._limit_bytes and self._drop_one(but=workload.label):
             pass
@@ -209,7 +233,7 @@ class GpuDraws:
         if self._session is None:
             self._session = self._device.open(compiled, memory_bytes=0)
         try:
-            plan = kernel.plan(self._task, workload.dims)
+            plan = kernel.plan(self._task, workload, self._device.info.target)
             self._session.run(plan, buffers, deadline_s=DEADLINE_S)
         except Rejected as rejected:
             where = f"{self._task.folder / 'reference.hip'} on {workload.label}"
@@ -220,8 +244,8 @@ class GpuDraws:
         for workload in self._task.workloads("tests", self._device.info.backend):
             draw = self._pool.get(workload, 0)
             found = self._computed(workload, draw.inputs)
-            for output in self._task.outputs:
-                rtol, atol = output.rtol(workload.dims), output.atol(workload.dims)
+            for output in compared_on_device(self._task, workload):
+                rtol, atol = output.rtol(workload.env), output.atol(workload.env)
                 reference = draw.reference[output.name]
                 error = compare(found[output.name], reference, rtol=rtol, atol=atol).error
                 if error > _NEAR:
@@ -233,10 +257,10 @@ class GpuDraws:
 
     def _computed(self, workload: Workload, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """What reference.hip makes of inputs of the host."""
-        sizes = _reference_bytes(self._task, workload)
+        sizes = reference_bytes(self._task, workload)
         given = {
             a.name: np.ascontiguousarray(inputs[a.name].astype(a.np_dtype, copy=False))
-            for a in self._task.arguments
+            for a in self._task.on(workload).arguments
             if a.role != "out"
         }
         nbytes = sum(sizes.values()) + sum(array.nbytes for array in given.values())
@@ -249,10 +273,10 @@ class GpuDraws:
             return {
                 output.name: memory.read(
                     results[output.name],
-                    np.dtype(_wide(output.np_dtype)),
-                    output.shape(workload.dims),
+                    wide(output.np_dtype),
+                    output.shape(workload.env),
                 )
-                for output in self._task.outputs
+                for output in compared_on_device(self._task, workload)
             }
 
 
@@ -262,21 +286,3 @@ def unmasked(data: np.ndarray[Any, np.dtype[np.uint64]], key: int) -> Any:
     words = np.random.Philox(key=key).random_raw(tiles * 1024).reshape(tiles, 256, 4)
     mask = words[:, :, :2].transpose(0, 2, 1).reshape(-1)[: data.size]
     return data ^ mask.reshape(data.shape)
-
-
-def _inputs(memory: WorkloadMemory, copy: int) -> dict[str, Array]:
-    """What lies in a binding, as reference.py is given it."""
-    dims = memory.workload.dims
-    return {
-        a.name: memory.session.read(memory.bindings[copy][a.name], a.np_dtype, a.shape(dims))
-        for a in memory.task.arguments
-        if a.role != "out"
-    }
-
-
-def _reference_bytes(task: Task, workload: Workload) -> dict[str, int]:
-    return {a.name: a.nbytes(workload.dims) // a.np_dtype.itemsize * 8 for a in task.outputs}
-
-
-def _wide(dtype: np.dtype[Any]) -> type[np.float64] | type[np.int64]:
-    return np.int64 if np.issubdtype(dtype, np.integer) else np.float64

@@ -8,22 +8,25 @@ from weakref import WeakSet
 import numpy as np
 
 from evaluators.checks.budget import FLOAT32_ULP, NONE, Error, rounding_unit, spent
-from evaluators.checks.gpu_draws import HEAVY_FLOPS, LIMIT_BYTES, GpuDraws, Held
+from evaluators.checks.gpu_by_host import ByHost
+from evaluators.checks.gpu_draws import (
+    HEAVY_FLOPS,
+    LIMIT_BYTES,
+    GpuDraws,
+    Held,
+)
 from evaluators.checks.gpu_kernels import Found, Harness, Trusted, probe
+from evaluators.checks.gpu_outputs import bytes_of, compared_on_device, drawn_on_device
 from evaluators.checks.gpu_placing import Placing, Secret
 from evaluators.checks.inputs import Array, Draw, InputPool
 from evaluators.checks.judge import HostJudge, Placed
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Image, Region
-from evaluators.device import Buffer, Device, Session
+from evaluators.device import Buffer, Device
 from evaluators.device_info import DeviceFault, MemorySpoilt
 from evaluators.evaluation import Rejected
-from evaluators.tasks.arguments import Workload
+from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
-
-SMALL_BYTES = 4 << 20
-"""The host draws tests' shapes of so many bytes, where it may choose unusual values, and judges
-them; of it all nothing stays in the device's memory."""
 
 
 class GpuJudge:
@@ -50,11 +53,11 @@ class GpuJudge:
         self._device = device
         self._task = task
         self._trusted = trusted
-        self._placing = Placing(task)
+        self._placings: dict[str, Placing] = {}
         self._host = HostJudge()
         self._scratch_secrets: dict[Buffer, Secret] = {}
         self._unusual: WeakSet[WorkloadMemory] = WeakSet()
-        self._drawn = _drawn_on_device(task, device.info.backend)
+        self._drawn = drawn_on_device(task, device.info.backend)
         self._harness = Harness(device, trusted)
         probe(self._harness, device, trusted)
         self._draws = GpuDraws(
@@ -66,6 +69,7 @@ class GpuJudge:
             limit_bytes=limit_bytes,
             heavy_flops=heavy_flops,
         )
+        self._by_host = ByHost(task, self._draws, self._image)
 
     def renew(self) -> None:
         """Another evaluation begins, with inputs of its own."""
@@ -80,7 +84,9 @@ class GpuJudge:
             self._host.place_shared(memory, draw, rng)
         elif memory.shared.spans:
             secret = self._draws.constants(memory.workload)
-            self._place({memory.shared_buffer: secret}, memory.shared)
+            self._place(memory.workload, {memory.shared_buffer: secret}, memory.shared)
+            held = self._held(memory, draw)
+            self._by_host.place(memory, memory.session, memory.shared, memory.shared_buffer, held)
 
     def inspect_shared(self, memory: WorkloadMemory, *, scratches: Collection[int]) -> None:
         with self._noting_trespass():
@@ -108,16 +114,18 @@ class GpuJudge:
             self._host.place(memory, placed, rng, stale=stale)
             return
         held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
-        work = self._harness.work()
+        work, placing = self._harness.work(), self._placing(memory.workload)
         for copy, one in held.items():
             stays, base = copy in stale, memory.copies[copy]
-            self._placing.place(work, memory.region, base, one.secret, stale=stays)
+            placing.place(work, memory.region, base, one.secret, stale=stays)
             if copy < len(memory.scratches):
                 own = memory.scratches[copy]
                 self._scratch_secrets[own] = one.secret
-                self._placing.place(work, memory.scratch, own, one.secret)
+                placing.place(work, memory.scratch, own, one.secret)
         self._harness.run(work)
         for copy, one in held.items():
+            base = memory.copies[copy]
+            self._by_host.place(memory, memory.session, memory.region, base, one)
             self._draws.complete(one, memory, copy)
 
     def judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
@@ -164,19 +172,26 @@ class GpuJudge:
     def _held(self, memory: WorkloadMemory, draw: Draw) -> Held:
         return self._draws.held(memory.workload, draw.index)
 
-    def _place(self, secrets: Mapping[Buffer, Secret], region: Region) -> None:
+    def _placing(self, workload: Workload) -> Placing:
+        if workload.label not in self._placings:
+            self._placings[workload.label] = Placing(self._task, workload)
+        return self._placings[workload.label]
+
+    def _place(self, workload: Workload, secrets: Mapping[Buffer, Secret], region: Region) -> None:
         work = self._harness.work()
         for buffer, secret in secrets.items():
-            self._placing.place(work, region, buffer, secret)
+            self._placing(workload).place(work, region, buffer, secret)
         self._harness.run(work)
 
     def _inspect_shared(self, memory: WorkloadMemory) -> None:
         work, secret = self._harness.work(), self._draws.constants(memory.workload)
-        self._placing.inspect(work, memory.shared, memory.shared_buffer, secret, slot=0)
+        placing = self._placing(memory.workload)
+        placing.inspect(work, memory.shared, memory.shared_buffer, secret, slot=0)
         (found,) = self._harness.run(work, 1)
         if not found.fine:
-            after = _bytes(memory.session, memory.shared_buffer)
-            memory.shared.inspect(self._image(memory.shared, secret), after)
+            after = bytes_of(memory.session, memory.shared_buffer)
+            before = self._image(memory, memory.shared, secret)
+            memory.shared.inspect(self._by_host.beside(memory.shared, before, after), after)
             raise _disagreement(found)
 
     def _inspect_scratches(self, memory: WorkloadMemory, scratches: Collection[int]) -> None:
@@ -185,45 +200,51 @@ class GpuJudge:
         work = self._harness.work()
         for slot, buffer in enumerate(buffers):
             secret = self._scratch_secrets[buffer]
-            self._placing.inspect(work, memory.scratch, buffer, secret, slot=slot)
+            self._placing(memory.workload).inspect(work, memory.scratch, buffer, secret, slot=slot)
         for buffer, found in zip(buffers, self._harness.run(work, len(buffers)), strict=True):
             if not found.fine:
-                before = self._image(memory.scratch, self._scratch_secrets[buffer])
-                memory.scratch.inspect_guards(before, _bytes(memory.session, buffer))
+                before = self._image(memory, memory.scratch, self._scratch_secrets[buffer])
+                memory.scratch.inspect_guards(before, bytes_of(memory.session, buffer))
                 raise _disagreement(found)
 
     def _judge(self, memory: WorkloadMemory, placed: Placed) -> dict[str, Error]:
-        count, work = len(self._task.outputs), self._harness.work()
+        outputs = compared_on_device(self._task, memory.workload)
+        count, work = max(1, len(outputs)), self._harness.work()
         held = {copy: self._held(memory, draw) for copy, draw in placed.items()}
+        env, placing = memory.workload.env, self._placing(memory.workload)
         for i, (copy, one) in enumerate(held.items()):
             base = memory.copies[copy]
-            self._placing.inspect(work, memory.region, base, one.secret, slot=i * count)
-            for k, output in enumerate(self._task.outputs):
+            placing.inspect(work, memory.region, base, one.secret, slot=i * count)
+            for k, output in enumerate(outputs):
                 work.compare(
                     memory.bindings[copy][output.name],
                     one.references[output.name],
                     dtype=output.dtype,
                     key=one.mask(output.name),
-                    rtol=output.rtol(memory.workload.dims),
-                    atol=output.atol(memory.workload.dims),
+                    rtol=output.rtol(env),
+                    atol=output.atol(env),
                     slot=i * count + k,
                 )
         found = self._harness.run(work, len(placed) * count)
         errors: dict[str, Error] = {}
         for i, (copy, draw) in enumerate(placed.items()):
             each = found[i * count : (i + 1) * count]
-            self._explain(memory, copy, draw, each)
-            for key, error in self._errors(memory, draw, each).items():
+            self._explain(memory, copy, draw, outputs, each)
+            for key, error in self._errors(memory, draw, outputs, each).items():
                 errors[key] = error.beside(errors.get(key, error))
-        return errors
+        return {**self._by_host.judge(memory, placed), **errors}
 
     def _errors(
-        self, memory: WorkloadMemory, draw: Draw, found: Sequence[Found]
+        self,
+        memory: WorkloadMemory,
+        draw: Draw,
+        outputs: Sequence[Argument],
+        found: Sequence[Found],
     ) -> dict[str, Error]:
         """Raises Rejected(WRONG): less exact than it may be."""
         errors = {}
-        for output, one in zip(self._task.outputs, found, strict=True):
-            count = math.prod(output.shape(memory.workload.dims))
+        for output, one in zip(outputs, found, strict=False):
+            count = math.prod(output.shape(memory.workload.env))
             unit = rounding_unit(output.np_dtype) / FLOAT32_ULP
             rms, ulp = math.sqrt(one.beyond / count), unit * math.sqrt(one.ulps / count)
             errors[f"{memory.workload.label}/{output.name}"] = spent(
@@ -234,44 +255,42 @@ class GpuJudge:
         return errors
 
     def _explain(
-        self, memory: WorkloadMemory, copy: int, draw: Draw, found: Sequence[Found]
+        self,
+        memory: WorkloadMemory,
+        copy: int,
+        draw: Draw,
+        outputs: Sequence[Argument],
+        found: Sequence[Found],
     ) -> None:
         """The host finds the words for what the device found. Raises MemorySpoilt, Rejected."""
         held = self._held(memory, draw)
-        checksums = [held.checksums[output.name] for output in self._task.outputs]
-        if checksums != [one.checksum for one in found]:
+        checksums = [held.checksums[output.name] for output in outputs]
+        if outputs and checksums != [one.checksum for one in found]:
             raise MemorySpoilt(
                 f"references of {memory.workload.label} on the device were changed "
                 "while a kernel ran that has no business there"
             )
         if all(one.fine for one in found):
             return
-        before = self._image(memory.region, held.secret)
-        references = self._draws.references(held, memory.workload)
-        memory.judge(references, before, memory.taken(copy), draw.standard)
+        before = self._image(memory, memory.region, held.secret, held)
+        inputs = self._by_host.inputs(memory, copy, held)
+        references = self._draws.judged_by_host(held, memory, inputs)
+        memory.judge(references, before, memory.taken(copy), draw.standard, inputs)
         raise _disagreement(*found)
 
-    def _image(self, region: Region, secret: Secret) -> Image:
-        """A region's bytes as they were placed."""
+    def _image(
+        self, memory: WorkloadMemory, region: Region, secret: Secret, held: Held | None = None
+    ) -> Image:
+        """A region's bytes as they were placed. held: whose inputs() made a part of it."""
         try:
             with self._device.open(self._trusted.harness, memory_bytes=region.nbytes) as session:
                 buffer = session.alloc(region.nbytes)
-                self._place({buffer: secret}, region)
-                return _bytes(session, buffer)
+                self._place(memory.workload, {buffer: secret}, region)
+                if held is not None:
+                    self._by_host.place(memory, session, region, buffer, held)
+                return bytes_of(session, buffer)
         except Rejected as rejected:
             raise DeviceFault(f"no room to draw inputs once more: {rejected.reason}") from rejected
-
-
-def _drawn_on_device(task: Task, backend: str) -> set[str]:
-    """Labels of all benchmark and held-out shapes but those that are small tests too."""
-    tests = task.workloads("tests", backend)
-    others = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
-    small = {w.label for w in tests if task.nbytes(w) <= SMALL_BYTES}
-    return {workload.label for workload in others} - small
-
-
-def _bytes(session: Session, buffer: Buffer) -> Image:
-    return session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))
 
 
 def _disagreement(*found: Found) -> DeviceFault:

@@ -9,14 +9,15 @@ timed call, and waits for the device; wiping all jobs takes 4 us (H100). Masks a
 against what reads or writes the memory at any time, and both vendors have them.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from evaluators.checks.gpu_work import ENTRIES, FIELDS, JOB_BYTES, Work, launch
+from evaluators.checks.gpu_work import FIELDS, JOB_BYTES, Work, entries_for, launch
 from evaluators.device import Compiled, Compiler, Device
-from evaluators.device_info import BackendMissing, DeviceFault
+from evaluators.device_info import BackendMissing, DeviceFault, target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
@@ -28,16 +29,19 @@ PARTS = ("harness", "words", "draw", "compare")
 DEADLINE_S = 20.0
 _SLOTS = 1024
 _MOST_JOBS = 8192
+PROBED = "float32"
+"""Compared by probe()."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trusted:
     """What runs on a GPU and is believed. naive: the task's seed. reference: its reference.hip, if
-    it has one."""
+    it has one. empty: a kernel that does nothing, by which launching is timed."""
 
     harness: Compiled
     naive: tuple[KernelSource, Compiled] | None = None
     reference: tuple[KernelSource, Compiled] | None = None
+    empty: Compiled | None = None
 
 
 def harness_source() -> KernelSource:
@@ -45,12 +49,17 @@ def harness_source() -> KernelSource:
     return parse_kernel("\n".join((FOLDER / f"{part}.hip").read_text() for part in PARTS))
 
 
-def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
-    """Raises TaskError (its reference.hip does not compile) and BackendMissing.
+def compile_trusted(
+    task: Task, compiler: Compiler, backend: str, *, every: Collection[str] | None = None
+) -> Trusted:
+    """every: dtypes that are compared, by default those of the task's outputs.
 
-    No task and no device is to blame when the harness's own kernels do not compile.
+    Raises TaskError (its reference.hip does not compile) and BackendMissing. No task and no device
+    is to blame when the harness's own kernels do not compile.
     """
-    steps = tuple(launch(entry, 1, 1) for entry in ENTRIES)
+    dtypes = {one.dtype for output in task.outputs for one in (output, *output.each.values())}
+    entries = entries_for({*dtypes, PROBED} if every is None else every)
+    steps = tuple(launch(entry, 1, 1) for entry in entries)
     try:
         harness = compiler.compile(harness_source(), [_plan(steps)])
     except Rejected as rejected:
@@ -66,10 +75,12 @@ def compile_trusted(task: Task, compiler: Compiler, backend: str) -> Trusted:
         return Trusted(harness=harness)
     if any(argument.role == "inout" for argument in task.arguments):
         raise TaskError(f"{path}: a task with inout arguments takes reference.py only; remove it")
+    if task.own.epilogue is not None:
+        raise TaskError(f"{path}: a task with an epilogue() takes reference.py only; remove it")
     try:
         kernel = parse_kernel(path.read_text())
         plans = [
-            kernel.plan(task, w.dims)
+            kernel.plan(task, w, target_of(backend))
             for suite in task.suites
             for w in task.workloads(suite, backend)
         ]
@@ -161,7 +172,7 @@ def probe(harness: Harness, device: Device, trusted: Trusted) -> None:
             raise DeviceFault(f"a device that should be idle has no memory: {rejected}") from None
         work = harness.work()
         work.mask(reference, 12345, slot=1)
-        work.compare(out, reference, dtype="float32", key=12345, rtol=0.0, atol=0.5, slot=0)
+        work.compare(out, reference, dtype=PROBED, key=12345, rtol=0.0, atol=0.5, slot=0)
         found, masked = harness.run(work, 2)
     same = found.checksum == masked.checksum
     if (found.error, found.wrong, found.changed, same) != (4.0, 3, 0, True):

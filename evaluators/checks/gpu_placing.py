@@ -5,8 +5,9 @@ import secrets
 from collections.abc import Mapping
 
 from evaluators.checks.gpu_work import NOISE, Source, Work
-from evaluators.checks.region import SCRATCH_POISON, Region, Span
+from evaluators.checks.region import Image, Region, Span
 from evaluators.device import Buffer
+from evaluators.tasks.arguments import Array, Workload
 from evaluators.tasks.task import Task
 
 Secret = bytes
@@ -23,10 +24,16 @@ def key_of(secret: Secret, name: str) -> int:
 
 
 class Placing:
-    """Inputs, poison and guards of a task's regions: placed, and later compared."""
+    """Inputs, poison and guards of a workload's regions: placed, and later compared. What the
+    task's own inputs() makes is left to the host."""
 
-    def __init__(self, task: Task) -> None:
-        self._sources = {a.name: Source.of(a) for a in task.arguments if a.role != "out"}
+    def __init__(self, task: Task, workload: Workload) -> None:
+        arguments, env = task.on(workload).arguments, workload.env
+        self._sources = {
+            a.name: Source.of(a, env)
+            for a in arguments
+            if a.role != "out" and a.name not in task.makes
+        }
 
     def place(
         self, work: Work, region: Region, base: Buffer, secret: Secret, *, stale: bool = False
@@ -36,12 +43,11 @@ class Placing:
             work.draw(buffer, NOISE, buffer.nbytes, key_of(secret, name))
         for span in region.spans:
             buffer = base.view(span.start, span.nbytes)
-            if span.given:
+            if span.name in self._sources:
                 source = self._sources[span.name]
                 work.draw(buffer, source, _count(span), key_of(secret, span.name))
-            elif not stale:
-                scratch = span.dtype.itemsize == 1 and span.dtype.kind == "u"
-                work.fill(buffer, SCRATCH_POISON if scratch else span.poison)
+            elif not span.given and not stale:
+                work.fill(buffer, span.poison)
 
     def inspect(
         self, work: Work, region: Region, base: Buffer, secret: Secret, *, slot: int
@@ -50,10 +56,15 @@ class Placing:
         for name, buffer in _guards(region, base).items():
             work.redraw(buffer, NOISE, buffer.nbytes, key_of(secret, name), slot=slot)
         for span in region.spans:
-            if span.given and not span.written:
+            if span.name in self._sources and not span.written:
                 buffer, source = base.view(span.start, span.nbytes), self._sources[span.name]
                 key = key_of(secret, span.name)
                 work.redraw(buffer, source, _count(span), key, slot=slot)
+
+
+def made_here(region: Region, made: Mapping[str, Array]) -> list[tuple[Span, Image]]:
+    """Those of a region's spans that inputs() made, with their bytes."""
+    return [(span, span.laid(made[span.name])) for span in region.spans if span.name in made]
 
 
 def _guards(region: Region, base: Buffer) -> Mapping[str, Buffer]:

@@ -1,28 +1,40 @@
 """What the harness's own kernels on a GPU shall do together: the table of their jobs."""
 
 import struct
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from evaluators.device import Buffer
+from evaluators.dtypes import DTYPES
+from evaluators.expression import Env
 from evaluators.kernel.plan import LaunchStep, Step
 from evaluators.tasks.arguments import Argument
 
-TYPES = ("float32", "float16", "bfloat16", "float8_e4m3fnuz", "int32")
+TYPES = tuple(DTYPES)
 _BYTE, _EXACT = len(TYPES), len(TYPES) + 1
 _NORMAL, _UNIFORM, _INTEGERS, _CONSTANT, _NOISE = range(5)
 COMPARISONS = tuple(f"compare_jobs<{i}>" for i in range(len(TYPES)))
 ENTRIES = ("fill_jobs", "draw_jobs", "mask_jobs", *COMPARISONS, "redraw_jobs")
+"""In the order in which they do a work's jobs."""
 THREADS = 256
 FIELDS = 6
 _MOST_BLOCKS = 4096
 _DRAWN, _MASKED = 8, 2  # elements that a thread takes from one block of random words
-_JOB = struct.Struct("=QQqQQddiiiiQ")
+_JOB = struct.Struct("=QQqQQ8s8siiiiQ")
 JOB_BYTES = _JOB.size
+_WORD = (1 << 64) - 1
+
+
+def entries_for(dtypes: Collection[str]) -> tuple[str, ...]:
+    """Those of ENTRIES that data with outputs of these dtypes need."""
+    others = {entry for i, entry in enumerate(COMPARISONS) if TYPES[i] not in dtypes}
+    return tuple(entry for entry in ENTRIES if entry not in others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What draw.hip makes elements from, as its struct Job has it."""
+    """What draw.hip makes elements from, as its struct Job has it; of integers scale is how many
+    there are and offset the least."""
 
     kind: int
     type: int
@@ -30,20 +42,28 @@ class Source:
     scale: float = 0.0
     offset: float = 0.0
 
+    @property
+    def words(self) -> tuple[bytes, bytes]:
+        """scale and offset, in their bits."""
+        if self.kind == _INTEGERS:
+            whole = (int(self.scale) & _WORD, int(self.offset) & _WORD)
+            return struct.pack("=Q", whole[0]), struct.pack("=Q", whole[1])
+        return struct.pack("=d", self.scale), struct.pack("=d", self.offset)
+
     @classmethod
-    def of(cls, argument: Argument) -> "Source":
+    def of(cls, argument: Argument, env: Env) -> "Source":
         """As its Distribution says."""
         drawn = argument.distribution
-        p = drawn.parameters
+        p = drawn.given(env)
         match drawn.kind:
             case "normal":
-                kind, scale, offset = _NORMAL, p.get("scale", 1.0), p.get("mean", 0.0)
+                kind, scale, offset = _NORMAL, p["scale"], p["mean"]
             case "uniform":
-                kind, offset = _UNIFORM, p.get("low", 0.0)
-                scale = p.get("high", 1.0) - offset
+                kind, offset = _UNIFORM, p["low"]
+                scale = p["high"] - offset
             case "integers":
-                kind, offset = _INTEGERS, int(p.get("low", 0))
-                scale = int(p.get("high", 2)) - offset
+                kind, offset = _INTEGERS, p["low"]
+                scale = p["high"] - offset
             case _:
                 kind, scale, offset = _CONSTANT, 0.0, float(drawn.kind == "ones")
         through = _EXACT if drawn.through is None else TYPES.index(drawn.through)
@@ -125,8 +145,7 @@ class Work:
             count,
             key & (1 << 64) - 1,
             key >> 64,
-            source.scale,
-            source.offset,
+            *source.words,
             source.type,
             source.through,
             source.kind,

@@ -42,9 +42,9 @@ class Draw:
         self._workload = workload
         self._inputs = inputs
         self.nbytes = sum(
-            (argument.nbytes(workload.dims) if argument.role in ("in", "inout") else 0)
-            + (argument.nbytes(workload.dims) // argument.np_dtype.itemsize * 8) * argument.written
-            for argument in task.arguments
+            (argument.nbytes(workload.env) if argument.role in ("in", "inout") else 0)
+            + (argument.nbytes(workload.env) // argument.np_dtype.itemsize * 8) * argument.written
+            for argument in task.on(workload).arguments
         )
 
     @cached_property
@@ -79,7 +79,10 @@ class InputPool:
         self._limit_bytes = limit_bytes
         self._held_bytes = 0
         self._kept: OrderedDict[tuple[str, int], Draw] = OrderedDict()
-        self._constants = [a.name for a in task.arguments if a.role == "constant"]
+        constants = {a.name for a in task.arguments if a.role == "constant"}
+        makes = task.makes
+        # What inputs() makes belongs together: where a part of it is constant all of it is.
+        self._constants = sorted(constants | (makes if makes & constants else frozenset()))
         self._limits: dict[str, dict[str, Limit]] = {}
 
     def draws(
@@ -103,13 +106,17 @@ class InputPool:
         return self._draw(workload, int(rng.integers(self.size, 2**62)))
 
     def near(self, workload: Workload, draw: Draw, rng: np.random.Generator) -> Draw:
-        """A draw of the pool anew, but for a few elements of each input that is no constant: who
-        knows it again by a part of its elements takes it for the same."""
+        """A draw of the pool anew, but for a few elements of each input that is drawn and no
+        constant: who knows it again by a part of its elements takes it for the same. Where all are
+        made by the task's inputs(), whose elements belong together, it is another draw."""
         other = self.fresh(workload, rng)
+        drawn = draw.inputs.keys() - {*self._constants, *self.task.makes}
+        if not drawn:
+            return other
 
         def changed(_: Workload, __: int) -> dict[str, Array]:
             found = dict(draw.inputs)
-            for name in found.keys() - set(self._constants):
+            for name in sorted(drawn):
                 found[name] = found[name].copy()
                 places = rng.integers(found[name].size, size=CHANGED)
                 found[name].flat[places] = other.inputs[name].flat[places]
@@ -137,7 +144,7 @@ class InputPool:
         inputs = self.task.inputs(workload, self._seed(index))
         if self._constants and index != 0:
             shared = self.get(workload, 0).inputs
-            inputs.update({name: shared[name] for name in self._constants})
+            inputs.update({name: shared[name] for name in self._constants if name in shared})
         return inputs
 
     def _seed(self, index: int) -> int:

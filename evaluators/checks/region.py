@@ -6,42 +6,23 @@ from typing import Any, Self
 
 import numpy as np
 
+from evaluators.checks.span import SCRATCH_POISON, Part, Span, poison_byte
 from evaluators.device import Buffer
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.plan import MemsetStep, Plan, Scalar
+from evaluators.kernel.plan import MemsetStep, Plan, buffers_in
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
 Array = np.ndarray[Any, Any]
 Image = np.ndarray[Any, np.dtype[np.uint8]]
 
+__all__ = ["SCRATCH_POISON", "Region", "Span", "poison_byte"]
+
 ALIGNMENT = 256
 GUARD_BYTES = 4096
 TAIL_BYTES = 65536
 """The last guard is longer: beyond it memory ends, and a kernel that overshoots would crash
 before it could be told where it wrote."""
-SCRATCH_POISON = 0xFF
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """One buffer in a region. poison: the byte an output is filled with before a run."""
-
-    name: str
-    start: int
-    nbytes: int
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    written: bool
-    given: bool  # filled with an input before a run, else with poison
-
-    @property
-    def stop(self) -> int:
-        return self.start + self.nbytes
-
-    @property
-    def poison(self) -> int:
-        return poison_byte(self.dtype)
 
 
 def noise(rng: np.random.Generator) -> Image:
@@ -54,25 +35,16 @@ def as_bytes(array: Array) -> Image:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def poison_byte(dtype: np.dtype[Any]) -> int:
-    """A byte that makes NaNs of a float type when repeated; for integers a rare value."""
-    if np.issubdtype(dtype, np.integer):
-        return 0xA5
-    return 0x80 if dtype.itemsize == 1 else 0xFF  # float8 fnuz has the one NaN 0x80
-
-
-Part = tuple[str, np.dtype[Any], tuple[int, ...], bool, bool]
-"""name, dtype, shape, written, given"""
-
-
 def _scratch(plan: Plan, *, prepared: bool) -> list[Part]:
     """The scratch buffers that prepare steps are given, or the others."""
-    given: set[str | Scalar] = set()
+    given: set[str] = set()
     for step in plan.prepare:
-        given |= {step.buffer} if isinstance(step, MemsetStep) else set(step.args)
-    byte = np.dtype(np.uint8)
+        if isinstance(step, MemsetStep):
+            given.add(step.buffer)
+        else:
+            given = given.union(*map(buffers_in, step.args))
     return [
-        (name, byte, (nbytes,), True, False)
+        Part.of_scratch(name, nbytes)
         for name, nbytes in plan.scratch.items()
         if (name in given) == prepared
     ]
@@ -96,41 +68,22 @@ class Region:
     def of(cls, parts: Sequence[Part]) -> Self:
         spans = []
         at = GUARD_BYTES
-        for name, dtype, shape, written, given in parts:
-            nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-            spans.append(
-                Span(
-                    name=name,
-                    start=at,
-                    nbytes=nbytes,
-                    dtype=dtype,
-                    shape=shape,
-                    written=written,
-                    given=given,
-                )
-            )
-            at = -(-(at + nbytes + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
+        for part in parts:
+            spans.append(Span(part=part, start=at))
+            at = -(-(at + part.nbytes + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
         return cls(spans=tuple(spans), nbytes=at + TAIL_BYTES)
 
     @classmethod
     def of_arguments(cls, task: Task, workload: Workload) -> Self:
         """What differs between bindings: in, out and inout."""
-        return cls.of(
-            [
-                (a.name, a.np_dtype, a.shape(workload.dims), a.written, a.role != "out")
-                for a in task.arguments
-                if a.role != "constant"
-            ]
-        )
+        arguments = task.on(workload).arguments
+        return cls.of([Part.of(a, workload.env) for a in arguments if a.role != "constant"])
 
     @classmethod
     def of_shared(cls, task: Task, workload: Workload, plan: Plan) -> Self:
         """What all bindings share: constants, and the scratch that prepare launches fill."""
-        constants = [
-            (a.name, a.np_dtype, a.shape(workload.dims), False, True)
-            for a in task.arguments
-            if a.role == "constant"
-        ]
+        arguments = task.on(workload).arguments
+        constants = [Part.of(a, workload.env) for a in arguments if a.role == "constant"]
         return cls.of([*constants, *_scratch(plan, prepared=True)])
 
     @classmethod
@@ -145,11 +98,9 @@ class Region:
             image[start:stop] = rng.integers(0, 256, stop - start, dtype=np.uint8)
         for span in self.spans:
             if span.given:
-                values = np.ascontiguousarray(inputs[span.name], dtype=span.dtype)
-                image[span.start : span.stop] = values.reshape(-1).view(np.uint8)
+                image[span.start : span.stop] = span.laid(inputs[span.name])
             else:
-                scratch = span.dtype == np.uint8
-                image[span.start : span.stop] = SCRATCH_POISON if scratch else span.poison
+                image[span.start : span.stop] = span.poison
         return image
 
     def expected(self, inputs: Mapping[str, Array], noise: Image) -> Image:
@@ -167,9 +118,11 @@ class Region:
         """Whether guards and what is only read are as expected(); quicker than inspect()."""
         guards = (same(after[a:b], noise[: b - a]) for a, b in self.guards())
         only_read = (span for span in self.spans if not span.written)
-        return all(guards) and all(
-            same(after[span.start : span.stop], as_bytes(inputs[span.name])) for span in only_read
+        read = (
+            same(after[span.start : span.stop], span.laid(inputs[span.name])) for span in only_read
         )
+        strays = (span.strays(after[span.start : span.stop]).size for span in self.spans)
+        return all(guards) and all(read) and not any(strays)
 
     def guards(self) -> list[tuple[int, int]]:
         starts = [0, *(span.stop for span in self.spans)]
@@ -185,7 +138,7 @@ class Region:
     def values(self, image: Image) -> dict[str, Array]:
         """The outputs in an image, by name."""
         return {
-            span.name: image[span.start : span.stop].view(span.dtype).reshape(span.shape)
+            span.name: span.taken(image[span.start : span.stop])
             for span in self.spans
             if span.written
         }
@@ -195,9 +148,18 @@ class Region:
         self.inspect_guards(before, after)
         for span in self.spans:
             old, new = before[span.start : span.stop], after[span.start : span.stop]
+            strays = span.strays(new)
+            if strays.size:
+                raise Rejected(
+                    Status.WRONG,
+                    f"wrote between the elements of {span.name}, whose strides leave room there "
+                    f"(index {int(strays[0])}, flat)",
+                )
             if not span.written and not np.array_equal(old, new):
-                first = int(np.flatnonzero(old != new)[0]) // span.dtype.itemsize
-                index = ", ".join(str(i) for i in np.unravel_index(first, span.shape))
+                changed = span.taken(old).view(f"u{span.dtype.itemsize}")
+                now = span.taken(new).view(f"u{span.dtype.itemsize}")
+                first = tuple(axis[0] for axis in np.nonzero(changed != now))
+                index = ", ".join(str(i) for i in first)
                 raise Rejected(
                     Status.WRONG,
                     f"changed its input {span.name} (first at {span.name}[{index}])",

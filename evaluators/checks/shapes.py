@@ -3,19 +3,25 @@
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from evaluators.checks.disclosure import on
 from evaluators.checks.windows import Windows, find_windows
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
 from evaluators.kernel.plan import Defines, Symbol
+from evaluators.kernel.planner import spelled_in_cpp
+from evaluators.kernel.seeds import naive_of, seeds_for
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks import covering
 from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
-from evaluators.tasks.covering import above, below, covering_shapes, related
+from evaluators.tasks.covering import above, below, covering_shapes
+from evaluators.tasks.relations import related
 from evaluators.tasks.task import Task, TaskContent
+from evaluators.weights import weights_of
 
 SMALL_BYTES = 1 << 18
 """Of all arguments of a small derived shape."""
@@ -61,11 +67,11 @@ def unmet_conditions(kernel: KernelSource, task: Task, backend: str) -> tuple[st
 def _held_out(kernel: KernelSource, task: Task, backend: str) -> tuple[Workload, ...]:
     """Those stated and derived: of these a kernel that is compiled for each size anew meets
     FURTHER_BUILDS only, which nobody can tell beforehand."""
-    known = {_defines(kernel, w) for one in SUITES for w in task.workloads(one, backend)}
+    known = {_defines(kernel, w, backend) for one in SUITES for w in task.workloads(one, backend)}
     met: list[Workload] = []
     unmet: list[Workload] = []
     for workload in derived_shapes(task, backend):
-        (met if _defines(kernel, workload) in known else unmet).append(workload)
+        (met if _defines(kernel, workload, backend) in known else unmet).append(workload)
     unmet.sort(key=lambda w: hashlib.sha256(f"{kernel.id} {w.label}".encode()).digest())
     return (*task.workloads("held_out", backend), *met, *unmet[:FURTHER_BUILDS])
 
@@ -79,9 +85,10 @@ def _windows(text: str, content: TaskContent, backend: str) -> Windows:
     shown = [w for suite in SHOWN for w in task.workloads(suite, backend)]
 
     def admits(workload: Workload) -> bool:
-        return related(workload, shown) and _takes(task, workload, WINDOW_BYTES)
+        return related(workload, shown) and _takes(task, workload, WINDOW_BYTES, backend)
 
-    return find_windows(kernel, task, shown, _held_out(kernel, task, backend), admits)
+    hidden = _held_out(kernel, task, backend)
+    return find_windows(kernel, task, shown, hidden, admits, target_of(backend))
 
 
 def swept_shapes(
@@ -94,28 +101,29 @@ def swept_shapes(
     """
     if not derived_shapes(task, backend):
         return ()
-    naive = parse_kernel(task.naive)
+    naive, target = parse_kernel(naive_of(task, backend)), target_of(backend)
     known = _shapes(kernel, task, backend)
     labels = {workload.label for workload in known}
     built, naive_built = (compiled_for(one, task, backend) for one in (kernel, naive))
 
     def admits(workload: Workload) -> bool:
-        if workload.label in labels or not _is_quick(task, workload):
+        if workload.label in labels or not _is_quick(task, workload, backend):
             return False
-        if not naive_built.issuperset(naive.plan(task, workload.dims).symbols):
+        if not naive_built.issuperset(naive.plan(task, workload, target).symbols):
             return False
         with on(workload):
-            return built.issuperset(kernel.plan(task, workload.dims).symbols)
+            return built.issuperset(kernel.plan(task, workload, target).symbols)
 
     stated = [w for suite in SUITES for w in task.workloads(suite, backend)]
-    pinned = [{name: w.dims[name] for name in kernel.specialize} for w in known]
+    sizes = [name for name in kernel.specialize if name in task.dims]
+    pinned = [{name: w.dims[name] for name in sizes} for w in known]
     return tuple(covering.swept_shapes(stated, rng, admits, count=SWEPT, pinned=pinned))
 
 
 def compiled_for(kernel: KernelSource, task: Task, backend: str) -> frozenset[Symbol]:
     """What of a kernel is compiled, for the shapes of all suites. Raises Rejected."""
     shapes = _shapes(kernel, task, backend)
-    plans = [kernel.plan(task, workload.dims) for workload in shapes]
+    plans = [kernel.plan(task, workload, target_of(backend)) for workload in shapes]
     return frozenset(symbol for plan in plans for symbol in plan.symbols)
 
 
@@ -123,14 +131,14 @@ def _shapes(kernel: KernelSource, task: Task, backend: str) -> list[Workload]:
     return [w for suite in SUITES for w in shapes_for(kernel, task, suite, backend)]
 
 
-def _is_quick(task: Task, workload: Workload) -> bool:
+def _is_quick(task: Task, workload: Workload, backend: str) -> bool:
     """Whether the task takes it, and takes little for it."""
-    return _takes(task, workload, SWEPT_BYTES) and _flops(task, workload) <= SWEPT_FLOPS
+    return _takes(task, workload, SWEPT_BYTES, backend) and _flops(task, workload) <= SWEPT_FLOPS
 
 
 def _flops(task: Task, workload: Workload) -> float:
     """Zero where the task does not say."""
-    return float(task.flops.evaluate(workload.dims)) if task.flops else 0.0
+    return float(task.flops.evaluate(workload.env)) if task.flops else 0.0
 
 
 def derived_shapes(task: Task, backend: str) -> tuple[Workload, ...]:
@@ -147,10 +155,10 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         return ()
 
     def small(workload: Workload) -> bool:
-        return _takes(task, workload, SMALL_BYTES) and _has_reference(task, workload)
+        return _takes(task, workload, SMALL_BYTES, backend) and _has_reference(task, workload)
 
     def large(workload: Workload) -> bool:
-        return _takes(task, workload, LARGE_BYTES)
+        return _takes(task, workload, LARGE_BYTES, backend)
 
     largest = max(benchmarks, key=task.nbytes)
 
@@ -158,7 +166,7 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
         least_bytes = task.nbytes(largest)
         return (
             task.nbytes(workload) > least_bytes
-            and _takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes))
+            and _takes(task, workload, min(LARGER_BYTES, LARGER_TIMES * least_bytes), backend)
             and _flops(task, workload) <= LARGER_TIMES * _flops(task, largest)
         )
 
@@ -171,14 +179,15 @@ def _derived(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     return (*made, *(w for w in further if w.label not in known))
 
 
-def _takes(task: Task, workload: Workload, most_bytes: int) -> bool:
-    """Whether the task's formulas hold, within so many bytes, and every seed can be planned."""
+def _takes(task: Task, workload: Workload, most_bytes: int, backend: str) -> bool:
+    """Whether the task's formulas hold, within so many bytes, and every seed of the backend can be
+    planned."""
     try:
         if not task.holds(workload) or task.nbytes(workload) > most_bytes:
             return False
-        for text in task.seeds.values():
-            parse_kernel(text).plan(task, workload.dims)
-    except Rejected:
+        for text in seeds_for(task, backend).values():
+            parse_kernel(text).plan(task, workload, target_of(backend))
+    except (Rejected, TaskError):
         return False
     return True
 
@@ -191,11 +200,12 @@ def _has_reference(task: Task, workload: Workload) -> bool:
     return True
 
 
-def _defines(kernel: KernelSource, workload: Workload) -> Defines:
+def _defines(kernel: KernelSource, workload: Workload, backend: str) -> Defines:
     with on(workload):
-        params = kernel.params_for(workload.dims)
-    sizes = {name: workload.dims[name] for name in kernel.specialize if name in workload.dims}
-    return tuple(sorted({**params, **sizes}.items()))
+        params = kernel.params_for(workload, target_of(backend))
+    known = {**spelled_in_cpp(workload.setting), **workload.dims}
+    compiled_in = {name: known[name] for name in kernel.specialize if name in known}
+    return tuple(sorted({**params, **compiled_in}.items()))
 
 
 class Split(NamedTuple):
@@ -229,8 +239,11 @@ def _costed(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     if derived_shapes(task, backend):
         shown = [w for suite in SUITES for w in task.workloads(suite, backend)]
         for one in (_halved(task, benchmark) for benchmark in benchmarks):
-            if one and _takes(task, one, EMULATED_BYTES) and related(one, shown):
-                found.setdefault(one.label, one)
+            if one and _takes(task, one, EMULATED_BYTES, backend) and related(one, shown):
+                # Weights add up where two benchmarks become one shape, if any are stated.
+                known = found.get(one.label) if weights_of(benchmarks) else None
+                weight = one.weight + (known.weight if known else 0.0)
+                found[one.label] = replace(one, weight=weight)
     if not found:
         stated = (*benchmarks, *task.workloads("tests", backend))
         found = {one.label: one for one in split(task, stated).run[-3:]}
@@ -243,7 +256,7 @@ def _halved(task: Task, workload: Workload) -> Workload | None:
         dims = _halves(workload.dims)
         if dims == workload.dims:
             return None
-        workload = Workload(dims=dims, suite="benchmarks")
+        workload = replace(workload, dims=dims)
         if not task.holds(workload):
             return None
     return workload

@@ -121,12 +121,12 @@ class UnusualDraws:
 
     def _flops(self, workload: Workload) -> float:
         flops = self._task.flops
-        return 0.0 if flops is None else float(flops.evaluate(workload.dims))
+        return 0.0 if flops is None else float(flops.evaluate(workload.env))
 
     def _elements(self, workload: Workload) -> int:
         """Of the largest input."""
-        inputs = (a for a in self._task.arguments if a.role != "out")
-        return max((math.prod(a.shape(workload.dims)) for a in inputs), default=0)
+        inputs = (a for a in self._task.on(workload).arguments if a.role != "out")
+        return max((math.prod(a.shape(workload.env)) for a in inputs), default=0)
 
     def draws(self, workload: Workload, classes: Sequence[str]) -> list[Draw]:
         """A random one of each class, where there is any."""
@@ -144,7 +144,7 @@ class UnusualDraws:
         return self._task.nbytes(workload) * self._count(workload) * references
 
     def _rounded(self, workload: Workload) -> bool:
-        return any(output.rounded(workload.dims) for output in self._task.outputs)
+        return any(output.rounded(workload.env) for output in self._task.on(workload).outputs)
 
     def drop(self, workload: Workload, values: str) -> None:
         """From now on there are none."""
@@ -182,7 +182,7 @@ class UnusualDraws:
         return KEPT if small else KEPT_LARGE
 
     def _few(self, workload: Workload) -> bool:
-        return any(has_few(output, workload) for output in self._task.outputs)
+        return any(has_few(output, workload) for output in self._task.on(workload).outputs)
 
     def _directions(self, workload: Workload) -> int:
         if workload.suite == "tests":
@@ -197,7 +197,9 @@ class UnusualDraws:
             self._kept[key] = self._kept.get(key, ())[:1]
 
     def _make(self, workload: Workload, values: str, i: int) -> Draw | None:
-        arguments = self._task.unusual()[values]
+        arguments = self._task.on(workload).unusual().get(values, ())
+        if not arguments:
+            return None
         usual = self._pool.fresh(workload, self._rng).inputs
         directions = self._directions(workload)
         exact = not self._rounded(workload)

@@ -1,14 +1,15 @@
 """Shapes that a kernel's own conditions tell apart: its variants, and launches with a `when`."""
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from evaluators.device_info import Target
 from evaluators.evaluation import Rejected
 from evaluators.expression import Expression
-from evaluators.kernel.planner import Planner, holds
+from evaluators.kernel.planner import Planner, env_for, holds
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.covering import between, ragged
@@ -39,6 +40,7 @@ def find_windows(
     shown: Sequence[Workload],
     hidden: Sequence[Workload],
     admits: Callable[[Workload], bool],
+    target: Target,
 ) -> Windows:
     """shown: the shapes that are told to a kernel's author; hidden: others that it is checked on.
 
@@ -49,10 +51,10 @@ def find_windows(
     conditions = dict(_conditions(kernel))
     if not conditions:
         return Windows()
-    told = {case for shape in shown for case in _met(kernel, task, shape.dims)}
-    known = told.union(*(_met_or_none(kernel, task, shape.dims) for shape in hidden))
+    told = {case for shape in shown for case in _met(kernel, task, shape, target)}
+    known = told.union(*(_met_or_none(kernel, task, shape, target) for shape in hidden))
     wanted = {(kind, i, yes) for kind, i in conditions for yes in (True, False)}
-    tried = _tried(kernel, task, shown, wanted - told, admits)
+    tried = _tried(kernel, task, shown, wanted - told, admits, target)
     chosen: list[Workload] = []
     for shape, cases in tried:
         if len(chosen) < FURTHER_SHAPES and not cases <= known:
@@ -69,13 +71,14 @@ def _tried(
     shown: Sequence[Workload],
     wanted: set[Case],
     admits: Callable[[Workload], bool],
+    target: Target,
 ) -> list[tuple[Workload, set[Case]]]:
     """Shapes with wanted cases and those, the best first; none where nothing is wanted."""
     rng = np.random.default_rng(int(kernel.id, 16))
     found: dict[str, tuple[Workload, set[Case]]] = {}
     for _ in range(TRIES if wanted else 0):
         shape = between(shown, rng, _numbers(kernel))
-        cases = _met_or_none(kernel, task, shape.dims) & wanted
+        cases = _met_or_none(kernel, task, shape, target) & wanted
         if cases and admits(shape):
             found[shape.label] = shape, cases
     return sorted(found.values(), key=lambda one: (not ragged(one[0], shown), task.nbytes(one[0])))
@@ -90,13 +93,14 @@ def _conditions(kernel: KernelSource) -> Iterator[tuple[tuple[str, int], str]]:
             yield ("launch", i), f"what is launched when {launch.when.text!r}"
 
 
-def _met(kernel: KernelSource, task: Task, dims: Mapping[str, int]) -> set[Case]:
+def _met(kernel: KernelSource, task: Task, shape: Workload, target: Target) -> set[Case]:
     """Raises Rejected(INVALID)."""
-    planner = Planner(kernel.front, task, dims)
+    planner = Planner(kernel.front, task, shape, target)
+    known = {**env_for(shape, target), **kernel.params}
     cases: set[Case] = set()
     chosen = False
     for i, variant in enumerate(kernel.variants):
-        chosen_now = not chosen and holds(variant.when, {**dims, **kernel.params}, variant.line)
+        chosen_now = not chosen and holds(variant.when, known, variant.line)
         cases.add(("variant", i, chosen_now))
         chosen |= chosen_now
     for i, launch in enumerate((*kernel.prepare, *kernel.launches)):
@@ -106,9 +110,9 @@ def _met(kernel: KernelSource, task: Task, dims: Mapping[str, int]) -> set[Case]
     return cases
 
 
-def _met_or_none(kernel: KernelSource, task: Task, dims: Mapping[str, int]) -> set[Case]:
+def _met_or_none(kernel: KernelSource, task: Task, shape: Workload, target: Target) -> set[Case]:
     try:
-        return _met(kernel, task, dims)
+        return _met(kernel, task, shape, target)
     except Rejected:
         return set()
 

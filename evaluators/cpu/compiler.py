@@ -4,71 +4,42 @@ import platform
 import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from evaluators.cpu import fibers
-from evaluators.cpu.diagnosis.advice import Advice, advise
+from evaluators.cpu.build import Build, Built
 from evaluators.cpu.diagnosis.regions import Region, regions
-from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
-from evaluators.cpu.failures import compile_failure, not_translated
-from evaluators.cpu.fission.names import COLLECTIVES
-from evaluators.cpu.fission.translate import Translation, emit, function_name, translate
-from evaluators.cpu.library import check_library
-from evaluators.cpu.static_lds import static_lds
-from evaluators.cpu.toolchain import (
-    INCLUDE,
-    WATCH_SCRIPT,
-    WATCH_SCRIPT_TEXT,
-    Toolchain,
-    cpu_flags,
-    toolchain,
-)
-from evaluators.device import Binary, Compiled
+from evaluators.cpu.emit import ENGINE, Entry, check_words
+from evaluators.cpu.fibers import SWITCHING
+from evaluators.cpu.fission.translate import function_name, translate
+from evaluators.cpu.toolchain import cpu_flags, toolchain
+from evaluators.device import Compiled
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.compiler_input import compiler_input
-from evaluators.kernel.front_matter import MAX_CHARACTERS
-from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines, Plan
+from evaluators.kernel.porting.explain import explaining
+from evaluators.kernel.porting.library_names import as_written, set_apart
 from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, check_source, own_text
+from evaluators.kernel.source_check import check_preprocessed, check_source
 from evaluators.kernel.static_memory import MAX_STATIC_BYTES, refuse_more_than, static_bytes
-from evaluators.kernel.tokens import Token, tokens
+from evaluators.kernel.tokens import tokens
 from evaluators.kernel.vector_types import check_vector_types
-from evaluators.sandbox.log_lines import shown
-from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 
 COMPILE_DEADLINE_S = 60.0
-PREPROCESS_DEADLINE_S = 10.0
-"""It takes a tenth of a second, but for macros that double and double."""
-ORACLES: Mapping[str, Emit] = {fibers.ENGINE: fibers.emit, fibers.SAMPLING: fibers.emit_sampling}
-REMARKS = "remarks"
-LOG_CHARACTERS = 8000
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES
 """Of all builds of a kernel: a run child loads them together."""
 
 _ENTRY_SIGNS = re.compile(r"[()<>,:+*/%&|^!=~.\-]")
 
 
-def entry_key(kernel: str, block: Sequence[int]) -> str:
-    """The name under which a binary's symbols and resources list one entry."""
-    return f"{kernel} [{'x'.join(map(str, block))}]"
-
-
-def _own_static_bytes(engine: str) -> int:
-    """What a library holds beside the kernel's own variables, about."""
-    return 0 if engine == ENGINE else fibers.STATIC_BYTES
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuCompiler:
     """Compiles for this machine's processor.
 
-    wavefront: what the macro WAVEFRONT stands for. engine: cpu-fission, whose times count, or
-    cpu-fibers, the oracle for what it computes. macros: further ones, as NAME=VALUE, that a
-    kernel of another device finds defined.
+    wavefront: what the macro WAVEFRONT stands for. engine: cpu-fission, which is timed, or
+    cpu-fibers, the oracle for what it computes. What cpu-fission can't translate is compiled by
+    cpu-switching in its place. macros: further ones, as NAME=VALUE, that a kernel of another device
+    finds defined.
     """
 
     wavefront: int = 64
@@ -83,6 +54,10 @@ class CpuCompiler:
         a parameter (elf.SIGNATURE), its lds_bytes are the static ones; its advice and facts are
         sentences about its loops, from the engine whose times count.
         """
+        with explaining(kernel, plans):
+            return self._compile(kernel, plans)
+
+    def _compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
         tools = toolchain()
         start = time.monotonic()
         headers = check_source(
@@ -90,6 +65,7 @@ class CpuCompiler:
         )
         if tools.family == "g++":
             check_vector_types(kernel.normalised, kernel.code_line, tools.family)
+        own = set_apart(kernel.normalised)
         wanted: dict[Defines, dict[Entry, None]] = {}
         for plan in plans:
             entries = wanted.setdefault(plan.defines, {})
@@ -99,176 +75,65 @@ class CpuCompiler:
                         Status.UNSUPPORTED, f"{step.entry}: cooperative launches are not for cpu"
                     )
                 _check_entry(step.entry)
-                entries[Entry(kernel=step.entry, block=step.block)] = None
-        binaries: dict[Defines, Binary] = {}
-        resources: list[Mapping[str, Any]] = []
-        for defines, entries in wanted.items():
-            build = _Build(
-                tools=tools,
-                kernel=kernel,
-                defines=defines,
-                macros=self.macros,
-                headers=headers,
-                entries=[*entries],
-            )
-            binaries[defines], found = build.run(self.engine, self.wavefront, self.deadline_s)
-            resources += found
-        taken = sum(static_bytes(binary.data) for binary in binaries.values())
-        refuse_more_than(ALL_STATIC_BYTES, taken - len(binaries) * _own_static_bytes(self.engine))
+                entries[Entry(kernel=own.entry(step.entry), block=step.block)] = None
+        builds = [self._build(kernel, headers, *one) for one in wanted.items()]
+        engine, made = self._built(builds)
+        taken = sum(static_bytes(built.binary.data) - built.own_bytes for built in made)
+        refuse_more_than(ALL_STATIC_BYTES, taken)
         return Compiled(
             kernel_id=kernel.id,
             backend="cpu",
             arch=arch(),
-            engine=self.engine,
+            engine=engine,
             compiler=tools.name,
-            binaries=binaries,
-            resources=tuple(resources),
+            binaries={defines: one.binary for defines, one in zip(wanted, made, strict=True)},
+            resources=tuple(told for built in made for told in built.resources),
             seconds=time.monotonic() - start,
         )
+
+    def _build(
+        self,
+        kernel: KernelSource,
+        headers: Sequence[str],
+        defines: Defines,
+        entries: Iterable[Entry],
+    ) -> Build:
+        return Build(
+            tools=toolchain(),
+            kernel=kernel,
+            defines=defines,
+            wavefront=self.wavefront,
+            macros=self.macros,
+            headers=headers,
+            entries=[*entries],
+            deadline_s=self.deadline_s,
+        )
+
+    def _built(self, builds: Sequence[Build]) -> tuple[str, list[Built]]:
+        """All of them, by one engine: where cpu-fission can't take one, by cpu-switching."""
+        try:
+            return self.engine, [build.run(self.engine) for build in builds]
+        except Rejected as rejected:
+            if self.engine != ENGINE or rejected.status is not Status.UNSUPPORTED:
+                raise
+            untranslated = rejected
+        try:
+            made = [build.run(SWITCHING) for build in builds]
+        except Rejected:
+            raise untranslated from None
+        why = as_written(untranslated.reason)
+        return SWITCHING, [built.advised(_switched(built, why)) for built in made]
 
     def explain(self, kernel: KernelSource, plan: Plan) -> tuple[Region, ...]:
         """The regions into which the kernels of a plan are cut, and why. Raises Rejected."""
         headers = check_source(kernel.code, first_line=kernel.code_line)
-        build = _Build(
-            tools=toolchain(),
-            kernel=kernel,
-            defines=plan.defines,
-            macros=self.macros,
-            headers=headers,
-            entries=(),
-        )
-        with tempfile.TemporaryDirectory() as name:
-            own = build.own(Path(name), self.wavefront, self.deadline_s)
-        check_words(check_preprocessed(own))
-        return regions(translate(own, sorted({step.entry for step in plan.launches})))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Build:
-    """One compilation: one set of defines."""
-
-    tools: Toolchain
-    kernel: KernelSource
-    defines: Defines
-    macros: tuple[str, ...]
-    headers: Sequence[str]
-    entries: Sequence[Entry]
-
-    def run(
-        self, engine: str, wavefront: int, deadline_s: float
-    ) -> tuple[Binary, list[Mapping[str, Any]]]:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            own = self.own(folder, wavefront, deadline_s)
-            words = check_preprocessed(own)
-            check_words(words)
-            try:
-                data, advice = self.library(folder, engine, own, words, wavefront, deadline_s)
-            except RecursionError:  # emitters walk syntax trees, as deep as expressions are
-                raise Rejected(
-                    Status.UNSUPPORTED,
-                    "an expression or statement nests too deeply for cpu: split it into several",
-                ) from None
-            except Rejected as rejected:
-                if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
-                    raise
-                self.check_as_written(folder, own, wavefront, deadline_s)
-                raise not_translated(rejected, count_lines(self.kernel.text) + 1) from None
-        facts = check_library(
-            data,
-            entry=ENTRY,
-            signature=SIGNATURE,
-            count=len(self.entries),
-            ours=_own_static_bytes(engine),
-        )
-        keys = [entry_key(entry.kernel, entry.block) for entry in self.entries]
-        symbols = {key: ENTRY.format(i) for i, key in enumerate(keys)}
-        lds = static_lds([entry.kernel for entry in self.entries], facts, words)
-        return Binary(data=data, symbols=symbols), [
-            {
-                "kernel": key,
-                "defines": dict(self.defines),
-                "signature": facts.signatures[i],
-                "lds_bytes": lds[i],
-                **advice.get(function_name(entry.kernel), {}),
-            }
-            for i, (key, entry) in enumerate(zip(keys, self.entries, strict=True))
-        ]
-
-    def library(
-        self,
-        folder: Path,
-        engine: str,
-        own: str,
-        words: Sequence[Token],
-        wavefront: int,
-        deadline_s: float,
-    ) -> tuple[bytes, Mapping[str, Advice]]:
-        """The code, and what is said of each kernel's loops."""
-        cut: Translation | None = None
-        headers = self.includes()
-        if engine == ENGINE:
-            cut = translate(own, [entry.kernel for entry in self.entries])
-            unit = emit(cut, self.entries, headers=headers, wavefront=wavefront)
-        else:
-            unit = ORACLES[engine](own, self.entries, headers=headers, wavefront=wavefront)
-        (folder / "unit.cpp").write_text(unit)
-        (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
-        command = self.tools.build(
-            "unit.cpp",
-            "unit.so",
-            self.kernel.options,
-            waits=any(token.text in COLLECTIVES for token in words),
-            watched=cut is None,
-            remarks=REMARKS if cut is not None else "",
-        )
-        self.child(command, folder, deadline_s)
-        advice = {} if cut is None else advise(cut, folder / REMARKS, self.tools.family)
-        return (folder / "unit.so").read_bytes(), advice
-
-    def check_as_written(self, folder: Path, own: str, wavefront: int, deadline_s: float) -> None:
-        """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""
-        unit = fibers.as_written(own, self.entries, headers=self.includes(), wavefront=wavefront)
-        (folder / "written.cpp").write_text(unit)
-        self.child(self.tools.check("written.cpp"), folder, deadline_s)
-
-    def own(self, folder: Path, wavefront: int, deadline_s: float) -> str:
-        """The kernel file's own text after the preprocessor."""
-        text = compiler_input(self.kernel, self.headers, self.defines)
-        (folder / KERNEL_FILE).write_text(text)
-        known = (f"WAVEFRONT={wavefront}", *self.macros)
-        command = self.tools.preprocess(KERNEL_FILE, tuple(f"-D{macro}" for macro in known))
-        done = self.child(command, folder, min(deadline_s, PREPROCESS_DEADLINE_S))
-        own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
-        if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
-            raise Rejected(
-                Status.INVALID,
-                f"the preprocessor makes more than {MAX_CHARACTERS:,} characters of the kernel: "
-                "its macros expand too far",
-            )
-        return own
-
-    def includes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))
-
-    def child(self, command: Sequence[str], folder: Path, deadline_s: float) -> Finished:
-        done = run_confined(
-            command,
-            cwd=folder,
-            env=self.tools.environment(folder),
-            deadline_s=deadline_s,
-            memory_bytes=self.tools.memory_bytes,
-            reads=self.tools.reads,
-            writes=self.tools.writes,
-        )
-        log = shown(done.stderr.decode(errors="replace"), [INCLUDE / "cpu", INCLUDE])[
-            :LOG_CHARACTERS
-        ]
-        if done.timed_out:
-            raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
-        if done.returncode != 0:
-            raise compile_failure(done, log, self.tools.name, [one.kernel for one in self.entries])
-        return done
+        entry = set_apart(kernel.normalised).entry
+        with explaining(kernel, [plan]), tempfile.TemporaryDirectory() as name:
+            own = self._build(kernel, headers, plan.defines, ()).own(Path(name))
+            check_words(check_preprocessed(own))
+            cut = translate(own, sorted({entry(step.entry) for step in plan.launches}))
+        written = {function_name(own): function_name(kernel) for kernel, own in cut.named.items()}
+        return tuple(replace(one, kernel=as_written(written[one.kernel])) for one in regions(cut))
 
 
 def arch() -> str:
@@ -282,6 +147,17 @@ def arch() -> str:
 
 def _machine() -> str:
     return {"x86_64": "x86-64"}.get(platform.machine(), platform.machine())
+
+
+def _switched(built: Built, why: str) -> str:
+    """What is said of a kernel that was not translated."""
+    how = "one by one, not side by side in vectors"
+    if built.waits:
+        how += ", and switches between them at barriers and wavefront operations, which takes long"
+    return (
+        f"{SWITCHING} runs its threads {how}: {why}; its times do not compare with those of "
+        f"kernels that {ENGINE} runs."
+    )
 
 
 def _check_entry(kernel: str) -> None:

@@ -2,8 +2,12 @@
 
 import os
 import platform
+from typing import overload
 
+from evaluators.baselines.making import check_installed
+from evaluators.baselines.process import BaselineProcess
 from evaluators.cpu import fibers
+from evaluators.cpu.baseline import CpuBaselineSession
 from evaluators.cpu.caches import caches
 from evaluators.cpu.compiler import CpuCompiler, arch
 from evaluators.cpu.emit import ENGINE, LDS_BYTES
@@ -13,9 +17,10 @@ from evaluators.cpu.runner import runner
 from evaluators.cpu.script import MAX_THREADS
 from evaluators.cpu.session import CpuSession
 from evaluators.cpu.toolchain import cpu_info, toolchain
-from evaluators.device import Compiled, Session, Telemetry
+from evaluators.device import Compiled, CompiledBaseline, Session, Telemetry
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.kernel.source import KernelSource
+from evaluators.tasks.baselines import Baseline
 
 __all__ = ["CpuCompiler", "CpuDevice", "CpuSession", "compiler", "device_count", "open_device"]
 
@@ -80,6 +85,7 @@ class CpuDevice:
 
     def __init__(self, core: int) -> None:
         self._core = core
+        self._baselines: dict[str, BaselineProcess] = {}  # by id
         tools = toolchain()
         runner()
         known = caches(core)
@@ -107,6 +113,18 @@ class CpuDevice:
             notes=device_notes(),
         )
 
+    # No caller that knows what it opens is given another session than it may expect.
+    @overload
+    def open(  # type: ignore[overload-overlap]
+        self,
+        compiled: CompiledBaseline,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
+    ) -> CpuBaselineSession: ...
+
+    @overload
     def open(
         self,
         compiled: Compiled,
@@ -114,19 +132,45 @@ class CpuDevice:
         memory_bytes: int,
         beside: Session | None = None,
         fenced: bool = False,
-    ) -> CpuSession:
+    ) -> CpuSession: ...
+
+    def open(
+        self,
+        compiled: Compiled,
+        *,
+        memory_bytes: int,
+        beside: Session | None = None,
+        fenced: bool = False,
+    ) -> CpuSession | CpuBaselineSession:
+        if not isinstance(beside, CpuSession | CpuBaselineSession | None):
+            raise ValueError("beside must be a session on cpu")
+        if isinstance(compiled, CompiledBaseline):
+            return CpuBaselineSession(
+                self._process(compiled.baseline),
+                memory_bytes=memory_bytes,
+                beside=beside.file if beside is not None else None,
+            )
         if (compiled.backend, compiled.arch) != ("cpu", self.info.arch):
             raise ValueError(
                 f"compiled for {compiled.backend} {compiled.arch}, this is cpu {self.info.arch}"
             )
-        if not isinstance(beside, CpuSession | None):
-            raise ValueError("beside must be a session on cpu")
         return CpuSession(
             compiled, core=self._core, memory_bytes=memory_bytes, beside=beside, fenced=fenced
         )
 
+    def _process(self, baseline: Baseline) -> BaselineProcess:
+        """One serves all sessions: torch takes seconds to load."""
+        known = self._baselines.get(baseline.id)
+        if known is None or not known.alive():
+            check_installed(baseline)
+            known = self._baselines[baseline.id] = BaselineProcess(baseline, self._core)
+        return known
+
     def close(self) -> None:
-        """Nothing outlives its sessions."""
+        """Only processes of baselines outlive their sessions."""
+        for process in self._baselines.values():
+            process.end()
+        self._baselines.clear()
 
 
 def _check_machine() -> None:

@@ -7,10 +7,11 @@ from typing import Protocol
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Dim3
+from evaluators.kernel.porting.library_names import as_written
 from evaluators.kernel.tokens import Token
 
 ENGINE = "cpu-fission"
-"""The engine whose times count; see fission/. The other one, cpu-fibers, is only an oracle."""
+"""The engine that is timed where it can be; see fission/, and fibers.py for the others."""
 
 LDS_BYTES = 64 << 10
 ENTRY = "__ks_entry_{}"
@@ -30,6 +31,11 @@ _ALIGNMENT = re.compile(
 )
 _STATIC_LDS = re.compile(r"\bstatic\s+(?=__shared__\b)|(?<=__shared__)\s+static\b")
 _UNROLL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(unroll|nounroll|once|clang)\b.*$", re.MULTILINE)
+
+
+def entry_key(kernel: str, block: Sequence[int]) -> str:
+    """The name of an entry: of a kernel as the front matter says it, and the block's size."""
+    return f"{kernel} [{'x'.join(map(str, block))}]"
 
 
 class Emit(Protocol):
@@ -52,10 +58,18 @@ class Emit(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One way in: a kernel, by its name expression, launched with blocks of one size."""
+    """One way in: a kernel, by its name expression, launched with blocks of one size.
+
+    kernel: as the code says it, with names apart from a library's (library_names.py).
+    """
 
     kernel: str
     block: Dim3
+
+    @property
+    def key(self) -> str:
+        """The name under which a binary's symbols and resources list it."""
+        return entry_key(as_written(self.kernel), self.block)
 
 
 def check_words(words: Sequence[Token]) -> None:

@@ -16,12 +16,19 @@ from evaluators.kernel.static_memory import check_static_memory
 
 SIGNATURE = {
     "p": "a pointer",
+    "b": "a bool",
+    "c": "an int8",
+    "s": "an int16",
     "i": "an int32",
     "l": "an int64",
+    "h": "a float16",
+    "g": "a bfloat16",
     "f": "a float32",
-    "x": "a type that no launch can give",
+    "d": "a float64",
+    "r": "a reference, which no launch can give",
 }
-"""Codes of parameter types, as include/cpu/ks/entry.h writes them."""
+"""Codes of parameter types, as include/cpu/ks/entry.h writes them: integers with or without sign.
+x24a8 is a struct of 24 bytes, aligned to 8."""
 
 _MATH = frozenset(
     """

@@ -41,7 +41,8 @@ _TOLD = {
     ),
     0x1D2600000000: "a thread writes behind the end of a buffer, or before its start",
     0x1D2000000000: (
-        "a thread reads LDS that no thread of its block has written (is a barrier missing?)"
+        "a thread reads LDS that no thread of its block has written (is a barrier missing? lanes "
+        "run in no lockstep here)"
     ),
     0x1D2100000000: (
         "a pointer is not aligned as its type asks for (8 bytes for float2, 16 for float4): a GPU "

@@ -1,21 +1,35 @@
 """What the run child is told to do: launches and fills as records, checked before they are sent."""
 
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluators.cpu.compiler import entry_key
-from evaluators.cpu.emit import LDS_BYTES
+from evaluators.cpu.emit import LDS_BYTES, entry_key
 from evaluators.cpu.library import SIGNATURE
 from evaluators.device import Buffer, Compiled
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Step
+from evaluators.kernel.by_value import alignment, kind, packed, pointers, size
+from evaluators.kernel.plan import Defines, Given, LaunchStep, MemsetStep, Scalar, Step, Struct
 
 MAX_THREADS = 1024
 
 _RECORD = struct.Struct("=IIII6IQQ")
 _LAUNCH, _FILL, _SPANS = 1, 2, 3
-_CODES = {"int32": ("i", "<iI"), "int64": ("l", "<q"), "float32": ("f", "<fI")}
+_CODES = {
+    "bool": "b",
+    "int8": "c",
+    "int16": "s",
+    "int32": "i",
+    "int64": "l",
+    "float16": "h",
+    "bfloat16": "g",
+    "float32": "f",
+    "float64": "d",
+}
+"""By by_value.kind()."""
+_PARAMETER = re.compile(r"[a-wyz]|x\d+a\d+")
+WORD_BYTES, MAX_WORDS = 8, 64
 
 Span = tuple[int, int]
 """An address of the child, and bytes."""
@@ -63,17 +77,15 @@ class Script:
             return _RECORD.pack(_FILL, _RECORD.size + len(values), *(0,) * 10) + values
         key = entry_key(step.entry, step.block)
         _check_launch(step, self._resources[defines, key])
-        pointers, values = 0, b""
-        for i, arg in enumerate(step.args):
-            if isinstance(arg, str):
-                pointers |= 1 << i
-                values += struct.pack("=Q", buffers[arg].offset)
-            else:
-                layout = _CODES[arg.type][1]
-                values += struct.pack(layout, arg.value, *[0] * (len(layout) - 2))
+        bits, values = 0, b""
+        for arg in step.args:
+            for at in pointers(arg):
+                bits |= 1 << (len(values) + at) // WORD_BYTES
+            data = packed(arg, lambda name: buffers[name].offset)
+            values += data + bytes(-len(data) % WORD_BYTES)
         head = (_LAUNCH, _RECORD.size + len(values))
         entry = (self._libraries[defines], self._entries[defines][key])
-        record = _RECORD.pack(*head, *entry, *step.grid, *step.block, step.lds_bytes, pointers)
+        record = _RECORD.pack(*head, *entry, *step.grid, *step.block, step.lds_bytes, bits)
         return record + values
 
 
@@ -92,17 +104,40 @@ def _check_launch(step: LaunchStep, resources: Mapping[str, Any]) -> None:
             f"{step.entry}: {static + step.lds_bytes} bytes of LDS ({static} static, "
             f"{step.lds_bytes} dynamic), at most {LDS_BYTES} are allowed",
         )
-    takes: str = resources["signature"]
-    given = "".join("p" if isinstance(arg, str) else _CODES[arg.type][0] for arg in step.args)
-    if len(takes) != len(given):
+    takes = _PARAMETER.findall(resources["signature"])
+    if len(takes) != len(step.args):
         raise Rejected(
             Status.LAUNCH_ERROR,
-            f"{step.entry} takes {len(takes)} arguments, the launch gives {len(given)}",
+            f"{step.entry} takes {len(takes)} arguments, the launch gives {len(step.args)}",
         )
-    for i, (want, have) in enumerate(zip(takes, given, strict=True), start=1):
-        if want != have:
+    for i, (want, given) in enumerate(zip(takes, step.args, strict=True), start=1):
+        if want != (have := _code(given)):
             raise Rejected(
                 Status.LAUNCH_ERROR,
-                f"{step.entry}: argument {i} is {SIGNATURE[have]}, the kernel takes "
-                f"{SIGNATURE[want]}",
+                f"{step.entry}: argument {i} is {_told(have)}, the kernel takes {_told(want)}",
             )
+    words = sum(-(-size(given) // WORD_BYTES) for given in step.args)
+    if words > MAX_WORDS:
+        raise Rejected(
+            Status.LAUNCH_ERROR,
+            f"{step.entry}: its arguments take {words * WORD_BYTES} bytes, at most "
+            f"{MAX_WORDS * WORD_BYTES} are allowed",
+        )
+
+
+def _code(given: Given) -> str:
+    """As ks/entry.h writes what takes it."""
+    match given:
+        case Scalar():
+            return _CODES[kind(given.type)]
+        case Struct():
+            return f"x{size(given)}a{alignment(given)}"
+        case _:
+            return "p"
+
+
+def _told(code: str) -> str:
+    if code.startswith("x"):
+        nbytes, aligned = code[1:].split("a")
+        return f"a struct of {nbytes} bytes, aligned to {aligned}"
+    return SIGNATURE[code]

@@ -10,20 +10,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from evaluators.cpu.emit import ENGINE
+from evaluators.cpu.baseline import CpuBaselineSession
+from evaluators.cpu.build import ORACLES
 from evaluators.cpu.faults import Place, rejected
 from evaluators.cpu.fence import GUARD_BYTES, Fence, fence_bytes
 from evaluators.cpu.library_memory import memory_of
+from evaluators.cpu.places import Places, room_for
 from evaluators.cpu.races import race
 from evaluators.cpu.run_child import SCRIPT_BYTES, Fault, RunChild
 from evaluators.cpu.script import Script, Span
-from evaluators.cpu.toolchain import PAGE
 from evaluators.cpu.variables import Variables
-from evaluators.device import ALIGNMENT, Buffer, Compiled
+from evaluators.device import Buffer, Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep, Plan, Step
 
-_GUARD_SPACE = 1 << 30  # address space for guards; no memory lies behind it
 _START_S = 30.0  # of processor time, for what happens before anything of the kernel runs
 
 Bindings = Sequence[Mapping[str, Buffer]]
@@ -42,7 +42,7 @@ class CpuSession:
         *,
         core: int,
         memory_bytes: int,
-        beside: "CpuSession | None" = None,
+        beside: "CpuSession | CpuBaselineSession | None" = None,
         fenced: bool = False,
     ) -> None:
         """beside: a session whose pages this one shares, allocation by allocation.
@@ -51,20 +51,18 @@ class CpuSession:
         powers of two and itself differ by 10%.
         """
         self._packer = Script(compiled)
-        self._timed = compiled.engine == ENGINE
-        self._left = memory_bytes
-        self._next = 0
+        self._timed = compiled.engine not in ORACLES
+        self._buffers = Places(memory_bytes)
         self._hidden: list[tuple[int, int]] = []
         self._played: tuple[Plan, bool, tuple[Mapping[str, Buffer], ...]] | None = None
         self._records = 0
         self._runs = 0
-        size = -(-memory_bytes // PAGE) * PAGE + _GUARD_SPACE
-        self._room = size
+        size = room_for(memory_bytes)
         whole = size + (fence_bytes(memory_bytes) if fenced else 0)
         binaries = list(compiled.binaries.values())
         self._libraries = [binary.data for binary in binaries]
         self._variables = Variables([memory_of(binary.data) for binary in binaries])
-        self._file: int = os.memfd_create("arena") if beside is None else os.dup(beside._file)
+        self._file: int = os.memfd_create("arena") if beside is None else os.dup(beside.file)
         try:
             os.ftruncate(self._file, max(whole, os.fstat(self._file).st_size))
             self._arena = mmap.mmap(self._file, whole)
@@ -88,18 +86,15 @@ class CpuSession:
     def alloc(self, nbytes: int) -> Buffer:
         if self._child.sealed and self._fence is None:
             raise ValueError("memory must be asked for before the first run")
-        span = max(1, -(-nbytes // PAGE)) * PAGE
-        start = self._next + GUARD_BYTES
-        if nbytes > self._left or start + span + GUARD_BYTES > self._room:
-            raise Rejected(
-                Status.LAUNCH_ERROR,
-                f"out of memory: {nbytes:,} bytes asked for, {self._left:,} left",
-            )
-        self._left -= nbytes
-        self._next = start + span
+        buffer, pages = self._buffers.take(nbytes)
         if self._fence is None:
-            self._hidden.append((start, span))
-        return Buffer(start + span - -(-nbytes // ALIGNMENT) * ALIGNMENT, nbytes)
+            self._hidden.append(pages)
+        return buffer
+
+    @property
+    def file(self) -> int:
+        """Of its memory."""
+        return self._file
 
     def write(self, buffer: Buffer, array: np.ndarray[Any, Any]) -> None:
         if array.nbytes != buffer.nbytes:

@@ -164,6 +164,9 @@ class CudaDriver:
     def close(self) -> None:
         self._call("cuStreamDestroy", self._stream)
 
+    def stream_handle(self) -> int:
+        return int(self._stream)
+
     def load(self, code: bytes) -> Any:
         return self._call("cuModuleLoadData", code)
 

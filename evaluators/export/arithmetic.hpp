@@ -12,3 +12,13 @@
     while (bits < 63 && (1LL << bits) < a) ++bits;
     return bits;
 }
+[[maybe_unused]] double floor_of(double a) { // of what a long long holds
+    return (double)(long long)a - ((double)(long long)a > a);
+}
+[[maybe_unused]] double floor_div(double a, double b) { return floor_of(a / b); }
+[[maybe_unused]] double floor_mod(double a, double b) { return a - floor_of(a / b) * b; }
+[[maybe_unused]] double ceil_div(double a, double b) { return -floor_of(-a / b); }
+[[maybe_unused]] double align_up(double a, double b) { return ceil_div(a, b) * b; }
+[[maybe_unused]] double min_of(double a, double b) { return b < a ? b : a; }
+[[maybe_unused]] double max_of(double a, double b) { return b > a ? b : a; }
+[[maybe_unused]] long long log2_ceil(double a) { return log2_ceil((long long)a); }

@@ -1,12 +1,16 @@
 """Builds: the sets of defines with which a kernel file was compiled, and when each one serves."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from evaluators.expression import Expression
-from evaluators.kernel.planner import holds
+from evaluators.device_info import target_of
+from evaluators.dtypes import Value
+from evaluators.expression import Env, Expression
+from evaluators.kernel.front_matter import Arg, Launch, StructArg, ValueArg
+from evaluators.kernel.planner import env_for, holds, specialised, spelled_in_cpp
 from evaluators.kernel.source import KernelSource
-from evaluators.tasks.arguments import SUITES
+from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.task import Task
 
 
@@ -15,12 +19,14 @@ class Build:
     """One compilation of the code.
 
     variant: which of the file's variants chose the params; None: none of them, so its params.
-    specialised: sizes that are compiled in. defines: params and specialised sizes.
+    pinned: sizes, attributes and dtypes that it is for alone, by name. defines: params and what is
+    specialised. spelled: what a kernel's name may hold, as C++ writes it.
     """
 
     variant: int | None
-    specialised: Mapping[str, int]
-    defines: Mapping[str, int]
+    pinned: Mapping[str, Value | str]
+    defines: Mapping[str, int | str]
+    spelled: Mapping[str, int | str]
 
 
 def builds_of(kernel: KernelSource, task: Task, backend: str) -> tuple[Build, ...]:
@@ -28,21 +34,51 @@ def builds_of(kernel: KernelSource, task: Task, backend: str) -> tuple[Build, ..
 
     Raises Rejected(INVALID): a shape that the file can't be planned on.
     """
-    found: dict[tuple[int | None, tuple[tuple[str, int], ...]], Build] = {}
-    for dims in _shapes(task, backend):
-        kernel.plan(task, dims)
-        variant = chosen_variant(kernel, dims)
-        specialised = {name: dims[name] for name in kernel.specialize}
-        key = variant, tuple(sorted(specialised.items()))
-        defines = dict(sorted({**kernel.params_for(dims), **specialised}.items()))
-        found.setdefault(key, Build(variant=variant, specialised=specialised, defines=defines))
+    found: dict[tuple[object, ...], Build] = {}
+    target, names = target_of(backend), pinning(kernel)
+    for workload in _shapes(task, backend):
+        kernel.plan(task, workload, target)
+        variant = chosen_variant(kernel, env_for(workload, target))
+        known = {**workload.setting.values, **workload.dims}
+        pinned = {name: known[name] for name in sorted(names) if name in known}
+        compiled_in = specialised(kernel.front, task, workload)
+        defines = dict(sorted({**kernel.params_for(workload, target), **compiled_in}.items()))
+        build = Build(
+            variant=variant,
+            pinned=pinned,
+            defines=defines,
+            spelled={**spelled_in_cpp(workload.setting), **defines},
+        )
+        found.setdefault((variant, *pinned.items()), build)
     return tuple(found.values())
 
 
-def chosen_variant(kernel: KernelSource, dims: Mapping[str, int]) -> int | None:
+def pinning(kernel: KernelSource) -> frozenset[str]:
+    """Names on which what is compiled, or passed, depends by its type."""
+    steps = (*kernel.launches, *kernel.prepare)
+    launches = [step for step in steps if isinstance(step, Launch)]
+    named = {
+        name
+        for launch in launches
+        for name in re.findall(r"[A-Za-z_]\w*", launch.kernel.partition("<")[2])
+    }
+    types = {name for launch in launches for arg in launch.args for name in _types(arg)}
+    return frozenset({*kernel.specialize, *named, *types})
+
+
+def _types(arg: Arg) -> Iterator[str]:
+    match arg:
+        case ValueArg():
+            yield arg.type
+        case StructArg():
+            for field in arg.fields:
+                yield from _types(field)
+
+
+def chosen_variant(kernel: KernelSource, env: Env) -> int | None:
     """The number of the first variant whose condition holds; see planner.params_for."""
     for number, variant in enumerate(kernel.variants):
-        if holds(variant.when, {**dims, **kernel.params}, variant.line):
+        if holds(variant.when, {**env, **kernel.params}, variant.line):
             return number
     return None
 
@@ -52,7 +88,6 @@ def conditions(kernel: KernelSource) -> tuple[Expression, ...]:
     return tuple(variant.when for variant in kernel.variants)
 
 
-def _shapes(task: Task, backend: str) -> Iterator[Mapping[str, int]]:
+def _shapes(task: Task, backend: str) -> Iterator[Workload]:
     for suite in SUITES:
-        for workload in task.workloads(suite, backend):
-            yield workload.dims
+        yield from task.workloads(suite, backend)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from evaluators.kernel.porting.headers import cuda_names
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import check_source
 from evaluators.kernel.tokens import tokens
@@ -31,7 +32,7 @@ def _needed(kernel: KernelSource) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("hip/hip_runtime.h", *own)))
 
 
-def code_for(kernel: KernelSource, defines: Mapping[str, int]) -> str:
+def code_for(kernel: KernelSource, defines: Mapping[str, int | str]) -> str:
     """The code between its defines and their end; without includes and C linkage.
 
     Several builds stand beside each other, so names and macros must end with each.
@@ -44,9 +45,11 @@ def code_for(kernel: KernelSource, defines: Mapping[str, int]) -> str:
         for token in tokens(kernel.code)
         if token.kind == "directive" and (found := _DEFINED.match(token.text))
     )
-    lines = [f"#define {name} {value}" for name, value in defines.items()]
+    aliases = dict(cuda_names(code))
+    lines = [f"#undef {name}\n#define {name} {own}" for name, own in aliases.items()]
+    lines += [f"#define {name} {value}" for name, value in defines.items()]
     lines += [code.strip("\n")]
-    lines += [f"#undef {name}" for name in (*own, *defines)]
+    lines += [f"#undef {name}" for name in (*own, *aliases, *defines)]
     return "\n".join(lines)
 
 

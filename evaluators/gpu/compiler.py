@@ -1,6 +1,7 @@
 """A GPU backend's compiler: a kernel file to loadable code, with what it takes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from evaluators.device import Binary, Compiled
@@ -12,6 +13,8 @@ from evaluators.gpu.resources import Resources, read_resources
 from evaluators.kernel.compiler_input import compiler_input
 from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
+from evaluators.kernel.porting.explain import explaining
+from evaluators.kernel.porting.library_names import as_written, set_apart
 from evaluators.kernel.printing import refuse_printing
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import KERNEL_FILE, check_source
@@ -51,6 +54,10 @@ class GpuCompiler:
         Raises Rejected: INVALID, COMPILE_ERROR, TIMEOUT, and LAUNCH_ERROR for a launch that
         can't fit the compiled kernel. Raises BackendMissing.
         """
+        with explaining(kernel, plans):
+            return self._compile(kernel, plans)
+
+    def _compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
         headers = check_source(
             kernel.code, first_line=kernel.code_line, kernels=kernel.kernel_names
         )
@@ -63,7 +70,7 @@ class GpuCompiler:
         for defines, launches in _builds(plans).items():
             names = tuple(dict.fromkeys(launch.entry for launch in launches))
             text = compiler_input(kernel, headers, defines, _guards())
-            made = self._made(text, names, kernel.options)
+            made = self._made(text, names, kernel)
             kernels = {
                 k.symbol: k for k in read_resources(made.code, made.mnemonics, made.signatures)
             }
@@ -93,18 +100,22 @@ class GpuCompiler:
             inspection_only=self._child.inspection_only,
         )
 
-    def _made(self, text: str, names: Sequence[str], options: Sequence[str]) -> CodeObject:
+    def _made(self, text: str, names: Sequence[str], kernel: KernelSource) -> CodeObject:
+        """Its symbols are by the names that the front matter says."""
+        own = {set_apart(kernel.normalised).entry(name): name for name in names}
         try:
-            return self._child.compile(
+            made = self._child.compile(
                 text,
                 arch=self.arch,
                 name=KERNEL_FILE,
-                names=names,
-                options=(*self._always, *options),
+                names=tuple(own),
+                options=(*self._always, *kernel.options),
                 deadline_s=DEADLINE_S,
             )
         except Rejected as rejected:
             raise refuse_printing(rejected) from None
+        symbols = {own[name]: symbol for name, symbol in made.symbols.items()}
+        return replace(made, symbols=symbols, log=as_written(made.log))
 
     def close(self) -> None:
         self._child.close()

@@ -1,7 +1,8 @@
 """What the devices of two vendors share: compiled kernels become sessions on one driver."""
 
-from evaluators.device import Compiled, Session
+from evaluators.device import Compiled, CompiledBaseline, Session
 from evaluators.device_info import BackendMissing, DeviceInfo
+from evaluators.gpu.baseline import GpuBaselineSession
 from evaluators.gpu.driver import Driver
 from evaluators.gpu.session import GpuSession
 
@@ -26,9 +27,13 @@ class GpuDevice:
         beside: Session | None = None,
         fenced: bool = False,
     ) -> GpuSession:
-        self.check(compiled)
         if not isinstance(beside, GpuSession | None):
             raise ValueError(f"beside must be a session on {self.info.backend}")
+        if isinstance(compiled, CompiledBaseline):
+            return GpuBaselineSession(
+                self._driver, compiled, memory_bytes=memory_bytes, beside=beside
+            )
+        self.check(compiled)
         return GpuSession(
             self._driver,
             compiled,

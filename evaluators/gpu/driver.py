@@ -8,15 +8,10 @@ import numpy as np
 
 from evaluators.device import Buffer
 from evaluators.evaluation import Rejected, Status
-from evaluators.gpu.resources import Resources
-from evaluators.kernel.plan import LaunchStep, Scalar
+from evaluators.gpu.resources import KernelArgument, Resources
+from evaluators.kernel.by_value import kind, packed, size, told
+from evaluators.kernel.plan import Given, LaunchStep, Scalar
 
-Number = type[ctypes.c_int32] | type[ctypes.c_int64] | type[ctypes.c_float]
-SCALARS: dict[str, Number] = {
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "float32": ctypes.c_float,
-}
 Params = ctypes.Array[ctypes.c_void_p]
 
 
@@ -28,6 +23,9 @@ class Driver(Protocol):
     """
 
     def close(self) -> None: ...
+    def stream_handle(self) -> int:
+        """The vendor's handle of the stream, for libraries that are to work on it."""
+
     def load(self, code: bytes) -> Any: ...
     def unload(self, module: Any) -> None: ...
     def function(self, module: Any, symbol: str, lds_bytes: int) -> Any:
@@ -75,12 +73,9 @@ def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, thre
     if len(step.args) != len(resources.args):
         raise refuse(f" takes {len(resources.args)} arguments, the launch gives {len(step.args)}")
     for i, (given, taken) in enumerate(zip(step.args, resources.args, strict=True), 1):
-        have = "pointer" if isinstance(given, str) else given.type
-        size = 8 if isinstance(given, str) else ctypes.sizeof(SCALARS[given.type])
-        fits = {"": True, "value": have != "pointer"}.get(taken.type, have == taken.type)
-        if not fits or size != taken.size:
+        if not _fits(given, taken) or size(given) != taken.size:
             raise refuse(
-                f": argument {i} is {have} of {size} bytes, "
+                f": argument {i} is {told(given)} of {size(given)} bytes, "
                 f"the kernel takes {taken.type or 'one'} of {taken.size} bytes"
             )
     block = step.block[0] * step.block[1] * step.block[2]
@@ -95,12 +90,19 @@ def check_launch(step: LaunchStep, resources: Resources, *, lds_bytes: int, thre
         )
 
 
-def argument_value(argument: str | Scalar, buffers: Mapping[str, Buffer]) -> Any:
-    """What a launch passes for an argument: a buffer's address, or a number."""
-    if isinstance(argument, str):
-        return ctypes.c_void_p(buffers[argument].offset)
-    return (
-        ctypes.c_float(argument.value)
-        if argument.type == "float32"
-        else SCALARS[argument.type](int(argument.value))
-    )
+def _fits(given: Given, taken: KernelArgument) -> bool:
+    """As far as the type that the kernel takes is known; a struct's fields are not."""
+    match taken.type:
+        case "":
+            return True
+        case "value":
+            return told(given) != "pointer"
+        case "pointer":
+            return told(given) == "pointer"
+    return isinstance(given, Scalar) and kind(given.type) == kind(taken.type)
+
+
+def argument_value(argument: Given, buffers: Mapping[str, Buffer]) -> Any:
+    """What a launch passes for an argument: its bytes."""
+    data = packed(argument, lambda name: buffers[name].offset)
+    return (ctypes.c_char * len(data)).from_buffer_copy(data)

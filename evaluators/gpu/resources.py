@@ -15,7 +15,21 @@ from evaluators.gpu.occupancy import Occupancy, occupancy
 from evaluators.kernel.static_memory import check_static_memory
 
 NT_AMDGPU_METADATA = 32
-_TYPES = {"int": "int32", "long": "int64", "long long": "int64", "float": "float32"}
+_TYPES = {
+    "bool": "bool",
+    "char": "int8",
+    "signed char": "int8",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "long long": "int64",
+    "float": "float32",
+    "double": "float64",
+    "__half": "float16",
+    "_Float16": "float16",
+    "__hip_bfloat16": "bfloat16",
+    "__nv_bfloat16": "bfloat16",
+}
 
 
 class NotACodeObject(ValueError):
@@ -26,8 +40,8 @@ class NotACodeObject(ValueError):
 class KernelArgument:
     """One explicit argument: its place in the packed buffer, in bytes.
 
-    type: pointer, int32 (unsigned too), int64, float32; "value" for another or an unknown one
-    passed by value, "" when even that is not known.
+    type: pointer, or a scalar's as in dtypes.SCALARS (int32: unsigned too); "value" for another or
+    an unknown one passed by value, "" when even that is not known.
     """
 
     offset: int

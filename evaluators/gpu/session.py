@@ -21,6 +21,8 @@ from evaluators.gpu.variables import Variables, set_values, values_of
 from evaluators.kernel.plan import Defines, LaunchStep, MemsetStep, Plan, Step
 
 _GRAPHS_KEPT = 16
+HARMLESS = (Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""Nothing was launched: refused, or, of a baseline, what it needs is not installed."""
 LOST: WeakSet[Driver] = WeakSet()
 """Drivers of which a session met a fault: a call that waits for the device may never return."""
 
@@ -183,7 +185,7 @@ class GpuSession:
 
     def close(self) -> None:
         """Give everything back. After a fault nothing can be: the process must be replaced."""
-        if self._dead or self._driver in LOST:
+        if not self._usable:
             return
         self._dead = True
         for _, graph in self._graphs.values():
@@ -194,6 +196,10 @@ class GpuSession:
             self._driver.free(address)
         for module in self._modules.values():
             self._driver.unload(module.handle)
+
+    @property
+    def _usable(self) -> bool:
+        return not self._dead and self._driver not in LOST
 
     def __enter__(self) -> Self:
         return self
@@ -214,7 +220,7 @@ class GpuSession:
         try:
             yield
         except (Rejected, DeviceFault) as error:
-            self._dead = getattr(error, "status", None) is not Status.LAUNCH_ERROR
+            self._dead = getattr(error, "status", None) not in HARMLESS
             if self._dead:
                 LOST.add(self._driver)
             raise

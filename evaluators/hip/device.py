@@ -173,6 +173,9 @@ class HipDriver:
     def close(self) -> None:
         self._call("hipStreamDestroy", self._stream)
 
+    def stream_handle(self) -> int:
+        return int(self._stream)
+
     def load(self, code: bytes) -> Any:
         return self._call("hipModuleLoadData", code)
 

@@ -21,6 +21,7 @@ _BINARY: Mapping[type[ast.operator], Callable[[Column, Column], Column]] = {
     ast.FloorDiv: np.floor_divide,
     ast.Mod: np.mod,
 }
+_CALLED = ("min", "max", "ceil_div", "align_up")
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Column, Column], Mask]] = {
     ast.Lt: np.less,
     ast.LtE: np.less_equal,
@@ -77,7 +78,7 @@ class _Walk:
                 return _number(true)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self._compare(self.value(left), ops, comparators)
-            case ast.Call(func=ast.Name(id=name), args=args) if name != "log2_ceil":
+            case ast.Call(func=ast.Name(id=name), args=args) if name in _CALLED:
                 return self._call(name, [self.value(arg) for arg in args])
             case _:  # rare: row by row
                 self.exact[:] = False

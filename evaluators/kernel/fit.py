@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
+from evaluators.kernel.seeds import seeds_for
 from evaluators.kernel.source import parse_kernel
 from evaluators.kernel.source_check import check_source
 from evaluators.tasks.arguments import SUITES, Suite
@@ -15,19 +17,20 @@ SHOWN_SUITES: tuple[Suite, ...] = ("tests", "benchmarks")
 def check_fit(source: str, task: Task, backend: str) -> None:
     """Whether it can be read, holds nothing that is refused, and says what to launch on every
     shape that is shown. Raises Rejected."""
-    kernel = parse_kernel(source)
+    kernel, target = parse_kernel(source), target_of(backend)
     check_source(kernel.code, first_line=kernel.code_line)
     for suite in SHOWN_SUITES:
         for workload in task.workloads(suite, backend):
-            kernel.plan(task, workload.dims)
+            kernel.plan(task, workload, target)
 
 
 def check_seeds(task: Task, backend: str) -> None:
-    """Whether every seed says what to launch on every shape of the backend; compiles nothing.
+    """Whether every seed that is for the backend says what to launch on every shape there; compiles
+    nothing.
 
     Raises TaskError: which file, which line, on which shape, why.
     """
-    for name, text in task.seeds.items():
+    for name, text in seeds_for(task, backend).items():
         path = task.folder / "seeds" / f"{name}.hip"
         try:
             kernel = parse_kernel(text)
@@ -36,7 +39,7 @@ def check_seeds(task: Task, backend: str) -> None:
         for suite in SUITES:
             for workload in task.workloads(suite, backend):
                 try:
-                    kernel.plan(task, workload.dims)
+                    kernel.plan(task, workload, target_of(backend))
                 except Rejected as rejected:
                     raise _bad(path, rejected, f" on {workload.label}") from None
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from evaluators.evaluation import Rejected, Status
 from evaluators.expression import Expression
 from evaluators.kernel.normalise import check_readable, count_lines
-from evaluators.kernel.plan import ScalarType
+from evaluators.kernel.plan import Null
 from evaluators.lined_yaml import YamlError, load
 from evaluators.spelling import shortened, storable
 
@@ -18,10 +18,20 @@ MAX_CHARACTERS = 256 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueArg:
-    """A scalar computed from an expression."""
+    """A scalar computed from an expression. type: one of dtypes.SCALARS, or a dtype parameter."""
 
     value: Expression
-    type: ScalarType
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructArg:
+    """A struct by value."""
+
+    fields: tuple["Arg", ...]
+
+
+Arg = str | ValueArg | StructArg | Null
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +39,7 @@ class Launch:
     kernel: str
     grid: tuple[Expression, ...]
     block: tuple[Expression, ...]
-    args: tuple[str | ValueArg, ...]
+    args: tuple[Arg, ...]
     lds_bytes: Expression
     when: Expression
     repeat: tuple[str, Expression] | None
@@ -65,6 +75,7 @@ class FrontMatter:
     variants: tuple[Variant, ...]
     specialize: tuple[str, ...]
     options: tuple[str, ...]
+    backends: tuple[str, ...]  # that the file is for; none: all
     lines: Mapping[str, int]  # of the top-level keys
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from evaluators.dtypes import DTYPES
 from evaluators.expression import RESERVED_NAMES
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -40,3 +41,10 @@ def may_name_parameter(name: str) -> bool:
     """Whether a macro of that name leaves the kernel the words that it needs."""
     taken = name in _WORDS_OF_CPP or name in RESERVED_NAMES
     return bool(_NAME.fullmatch(name)) and not taken and not _WORDS_OF_HIP.fullmatch(name)
+
+
+def may_name_dtype(name: str) -> bool:
+    """Whether it may be a dtype parameter of some task: no type and no word of C++."""
+    taken = name in _WORDS_OF_CPP or name in RESERVED_NAMES or name in DTYPES
+    types = re.fullmatch(r"(?:u?(?:char|short|int|long|longlong)|float|double|half)[1-4]?", name)
+    return bool(_NAME.fullmatch(name)) and not taken and not types

@@ -2,35 +2,56 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 Dim3 = tuple[int, int, int]
-Defines = tuple[tuple[str, int], ...]
+Defines = tuple[tuple[str, int | str], ...]
 """-D names and values in sorted order; one compilation each."""
 
 Symbol = tuple[Defines, str, Dim3]
 """A compiled kernel: its defines, its name expression, the block that it is launched with."""
 
-ScalarType = Literal["int32", "int64", "float32"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """A kernel argument passed by value."""
+    """A kernel argument passed by value. type: one of dtypes.SCALARS; true is 1."""
 
     value: int | float
-    type: ScalarType
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """A null pointer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Struct:
+    """A struct by value. fields: in their order, laid out as C does."""
+
+    fields: tuple["Given", ...]
+
+
+Given = str | Scalar | Null | Struct
+"""What a launch gives for a parameter; a name is that of a task's argument or a scratch buffer."""
+
+
+def buffers_in(given: Given) -> frozenset[str]:
+    """Names of the buffers whose addresses it holds."""
+    if isinstance(given, str):
+        return frozenset({given})
+    fields = given.fields if isinstance(given, Struct) else ()
+    return frozenset().union(*map(buffers_in, fields))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchStep:
-    """One kernel launch. args: names of task arguments or scratch buffers, or scalars."""
+    """One kernel launch."""
 
     entry: str  # name expression with parameter values put in: "gemm<64, 64, 2>"
     grid: Dim3
     block: Dim3
     lds_bytes: int  # dynamic
-    args: tuple[str | Scalar, ...]
+    args: tuple[Given, ...]
     cooperative: bool = False
 
 

@@ -2,13 +2,24 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
+from evaluators.device_info import known_backends
+from evaluators.dtypes import DTYPES, SCALARS, is_floating
 from evaluators.evaluation import Rejected
 from evaluators.expression import RESERVED_NAMES, Expression, ExpressionError, parse_expression
-from evaluators.kernel.front_matter import FrontMatter, Launch, Memset, ValueArg, Variant, invalid
-from evaluators.kernel.parameter_names import may_name_parameter
-from evaluators.kernel.plan import ScalarType
+from evaluators.kernel.front_matter import (
+    Arg,
+    FrontMatter,
+    Launch,
+    Memset,
+    StructArg,
+    ValueArg,
+    Variant,
+    invalid,
+)
+from evaluators.kernel.parameter_names import may_name_dtype, may_name_parameter
+from evaluators.kernel.plan import Null
 from evaluators.lined_yaml import LinedDict, LinedList, Reader
 
 OPTIONS = frozenset(
@@ -40,9 +51,9 @@ KEYS = (
     "variants",
     "specialize",
     "options",
+    "backends",
 )
 LAUNCH_KEYS = ("kernel", "grid", "block", "lds_bytes", "args", "when", "repeat", "cooperative")
-SCALAR_TYPES = ("int32", "int64", "float32")
 MAX_LAUNCHES = 32
 MAX_ARGS = 64
 MAX_SPACE_VALUES = 64
@@ -81,12 +92,13 @@ class _FrontMatterReader(Reader):
             variants=self.variants(tree, params),
             specialize=self.names(tree, "specialize"),
             options=self.options(tree),
+            backends=self.backends(tree),
             lines={key: line + self.offset for key, line in tree.lines.items()},
         )
 
-    def expression(self, value: Any, what: str, line: int) -> Expression:
+    def expression(self, value: Any, what: str, line: int, *, floats: bool = False) -> Expression:
         try:
-            return parse_expression(value)
+            return parse_expression(value, floats=floats)
         except ExpressionError as error:
             raise self.fail(f"{what}: {error}", line) from None
 
@@ -171,6 +183,12 @@ class _FrontMatterReader(Reader):
                 )
         return tuple(dict.fromkeys(sequence))
 
+    def backends(self, tree: LinedDict) -> tuple[str, ...]:
+        sequence = self.sequence(tree, "backends", least="backends" in tree)
+        for name, line in sequence.numbered():
+            self.one_of(name, known_backends(), "backends:", line)
+        return tuple(dict.fromkeys(sequence))
+
     def steps(self, tree: LinedDict, key: str) -> tuple[Launch | Memset, ...]:
         sequence = self.sequence(tree, key, most=MAX_LAUNCHES)
         steps = tuple(self.step(value, line) for value, line in sequence.numbered())
@@ -238,19 +256,40 @@ class _FrontMatterReader(Reader):
             raise self.fail(f"{key!r} needs one to three expressions", line)
         return tuple(self.expression(part, key, line) for part in parts)
 
-    def args(self, tree: LinedDict) -> tuple[str | ValueArg, ...]:
-        sequence = self.sequence(tree, "args", most=MAX_ARGS)
+    def args(self, tree: LinedDict) -> tuple[Arg, ...]:
+        return self.given(self.sequence(tree, "args", most=MAX_ARGS))
+
+    def given(self, sequence: LinedList) -> tuple[Arg, ...]:
         return tuple(self.arg(value, line) for value, line in sequence.numbered())
 
-    def arg(self, value: Any, line: int) -> str | ValueArg:
+    def arg(self, value: Any, line: int) -> Arg:
+        if value is None:
+            return Null()
         if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
             return value
+        if isinstance(value, LinedDict) and set(value) == {"struct"}:
+            return StructArg(fields=self.given(self.sequence(value, "struct", most=MAX_ARGS)))
         if not isinstance(value, LinedDict) or set(value) != {"value", "type"}:
             raise self.fail(
-                f"argument {value!r} must be a name or {{value: expression, type: int32}}", line
+                f"argument {value!r} must be a name, null, {{value: expression, type: int32}} or "
+                "{struct: [...]}",
+                line,
             )
-        of_type = cast(ScalarType, self.one_of(value["type"], SCALAR_TYPES, "type", line))
-        return ValueArg(value=self.expression(value["value"], "args", line), type=of_type)
+        return ValueArg(
+            value=self.expression(value["value"], "args", line, floats=self.decimal(value, line)),
+            type=value["type"],
+        )
+
+    def decimal(self, value: LinedDict, line: int) -> bool:
+        """Whether a value may be no integer; so may one whose type is a parameter of the task."""
+        of_type = value["type"]
+        if of_type in SCALARS:
+            return is_floating(DTYPES[of_type])
+        if not isinstance(of_type, str) or not may_name_dtype(of_type):
+            raise self.fail(
+                f"type {of_type!r} is not one of {', '.join(SCALARS)}, nor a dtype parameter", line
+            )
+        return True
 
     def repeat(self, tree: LinedDict) -> tuple[str, Expression] | None:
         if "repeat" not in tree:

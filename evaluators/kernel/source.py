@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from evaluators.device_info import Target
 from evaluators.evaluation import Rejected
 from evaluators.expression import Expression
 from evaluators.kernel.front_matter import (
@@ -23,11 +24,12 @@ from evaluators.kernel.front_matter import (
 from evaluators.kernel.grid import Grid, shared_grid
 from evaluators.kernel.normalise import count_lines, normalised
 from evaluators.kernel.plan import Plan
-from evaluators.kernel.planner import Planner, holds, params_for
+from evaluators.kernel.planner import Planner, env_for, holds, params_for
 from evaluators.kernel.reader import read_front_matter
 from evaluators.lined_yaml import Span, spans
 from evaluators.spelling import storable
 from evaluators.tasks.task import Task
+from evaluators.tasks.workload import Workload
 
 
 def kernel_id(text: str) -> str:
@@ -62,7 +64,7 @@ def _parse(text: str) -> "KernelSource":
     start, end, first_line = place = find_front_matter(text)
     tree = load_front_matter(text, place)
     front = read_front_matter(tree, first_line)
-    meaning = {key: tree[key] for key in tree if key not in ("space", "constraints")}
+    meaning = {key: tree[key] for key in tree if key not in ("space", "constraints", "backends")}
     if not front.variants:
         meaning.pop("variants", None)
     source = KernelSource(
@@ -162,6 +164,10 @@ class KernelSource:
         return self.front.specialize
 
     @property
+    def backends(self) -> tuple[str, ...]:
+        return self.front.backends
+
+    @property
     def options(self) -> tuple[str, ...]:
         return self.front.options
 
@@ -239,6 +245,16 @@ class KernelSource:
         lists = (f"{name}: {list(values)}" for name, values in space.items())
         return parse_kernel(self._with_value("space", f"{{{', '.join(lists)}}}").text)
 
+    def with_values(self, flows: Mapping[str, str], code: str) -> str:
+        """A file's text with other values of top-level keys, each as YAML in braces, and this code.
+        It is not read again."""
+        text = self.text[: self.yaml_end + len(CLOSING)] + code
+        made = replace(self, text=text)
+        for key, flow in flows.items():
+            text = made._with_value(key, flow).text
+            made = replace(made, text=text, yaml_end=made.yaml_end + len(text) - len(made.text))
+        return made.text
+
     def _with_value(self, key: str, flow: str) -> "_Edited":
         """The text with another value of a top-level key, which is added where it is missing."""
         yaml_text = self.text[self.yaml_start : self.yaml_end]
@@ -254,13 +270,14 @@ class KernelSource:
         text = self.text[: self.yaml_start] + yaml_text + self.text[self.yaml_end :]
         return _Edited(text=text, before=before, block=span.block)
 
-    def params_for(self, dims: Mapping[str, int]) -> dict[str, int]:
+    def params_for(self, workload: Workload, target: Target) -> dict[str, int]:
         """See planner.params_for."""
-        return params_for(self.front, dims)
+        return params_for(self.front, env_for(workload, target))
 
-    def plan(self, task: Task, dims: Mapping[str, int]) -> Plan:
-        """What runs on a workload of these dims. Raises Rejected(INVALID)."""
-        return Planner(self.front, task, dims).plan()
+    def plan(self, task: Task, workload: Workload, target: Target) -> Plan:
+        """What runs on a workload. Raises Rejected: INVALID, and UNSUPPORTED for a backend that the
+        file is not for."""
+        return Planner(self.front, task, workload, target).plan()
 
 
 class _Edited(NamedTuple):

@@ -9,17 +9,11 @@ from evaluators.kernel.dynamic_lds import check_dynamic_lds
 from evaluators.kernel.implied import implied_headers
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
+from evaluators.kernel.porting.headers import given_for, needed_by_names, why_refused
+from evaluators.kernel.porting.host_code import host_code
 from evaluators.kernel.printing import takes_guards_away, why_not
 from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
 from evaluators.spelling import printable
-
-HEADERS = (
-    "hip/hip_runtime.h",
-    "hip/hip_fp16.h",
-    "hip/hip_bf16.h",
-    "hip/hip_fp8.h",
-)
-"""All that a kernel may #include."""
 
 KERNEL_FILE = "kernel.hip"
 """What compilers are told that the kernel's file is called."""
@@ -66,16 +60,16 @@ _INCLUDE = re.compile(r'include\s*(?:<([^>"]*)>|"([^">]*)")\s*')
 
 
 def check_source(code: str, *, first_line: int, kernels: Collection[str] = ()) -> tuple[str, ...]:
-    """The headers that the source includes, or names something of. kernels: what it launches.
+    """Those of our headers that the source needs, in order. kernels: what it is to launch.
 
     Raises Rejected(INVALID) with line and reason, before any compiler has seen the source.
     """
     found = list(tokens(normalised(code, first_line), first_line))
     check_brackets(found)
-    headers: list[str] = []
+    headers = _headers(found)
     for token in found:
-        if token.kind == "directive" and (header := _check_directive(token)):
-            headers.append(header)
+        if token.kind == "directive":
+            _check_directive(token)
     _check_words(found)
     _check_macros(found, kernels)
     check_pasting(found)
@@ -113,11 +107,36 @@ def check_preprocessed(own: str) -> list[Token]:
     return found
 
 
-def _check_directive(token: Token) -> str | None:
+def _headers(found: Sequence[Token]) -> tuple[str, ...]:
+    """Those of ours that stand for what is included; all others are refused at once."""
+    given: list[str] = []
+    refused: list[tuple[str, Token]] = []
+    for token in found:
+        if token.kind != "directive" or not re.match(r"include\b", token.text):
+            continue
+        included = _INCLUDE.fullmatch(token.text)
+        if included is None:
+            raise _invalid("#include of a macro is not allowed: name the header itself", token)
+        header = included.group(1) or included.group(2) or ""
+        ours = given_for(header)
+        if ours is None:
+            refused.append((header, token))
+        else:
+            given += ours
+    if refused:
+        told = why_refused([(header, token.line) for header, token in refused])
+        if host := host_code(found):
+            reason, line = host
+            told += f"; from line {line} on: {reason}"
+        raise _invalid(told, refused[0][1])
+    return tuple(dict.fromkeys((*given, *needed_by_names(found))))
+
+
+def _check_directive(token: Token) -> None:
     name = re.match(r"\w*", token.text)
     word = name.group() if name else ""
     if not token.text:
-        return None
+        return
     if word not in DIRECTIVES:
         raise _invalid(f"the directive #{word or token.text[:20]} is not allowed", token)
     if word == "pragma" and not PRAGMAS.fullmatch(token.text):
@@ -128,17 +147,6 @@ def _check_directive(token: Token) -> str | None:
         inside = [*tokens(token.text[len(word) :], token.line)]
         check_depth(inside)
         _check_words(inside)
-    if word != "include":
-        return None
-    included = _INCLUDE.fullmatch(token.text)
-    if included is None:
-        raise _invalid("#include of a macro is not allowed: name the header itself", token)
-    header = included.group(1) or included.group(2) or ""
-    if header not in HEADERS:
-        raise _invalid(
-            f"#include of {header!r} is not allowed (allowed: {', '.join(HEADERS)})", token
-        )
-    return header
 
 
 def _check_macros(found: Sequence[Token], kernels: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from evaluators.kernel.normalise import LITERAL, NUMBER, WORD
@@ -18,11 +18,12 @@ LINE_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"[ \d]*')
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token; of a directive, text is everything behind the #."""
+    """One token; of a directive, text is everything behind the #. start: its place in the text."""
 
     kind: Kind
     text: str
     line: int
+    start: int = field(default=-1, compare=False)
 
 
 def tokens(text: str, first_line: int = 1) -> Iterator[Token]:
@@ -37,11 +38,11 @@ def tokens(text: str, first_line: int = 1) -> Iterator[Token]:
         elif piece[0] == "#" and fresh:
             end = text.find("\n", position)
             end = len(text) if end < 0 else end
-            yield Token("directive", text[position:end].strip(), line)
+            yield Token("directive", text[position:end].strip(), line, piece.start())
             position = end
         else:
             fresh = False
-            yield Token(cast(Kind, piece.lastgroup), piece[0], line)
+            yield Token(cast(Kind, piece.lastgroup), piece[0], line, piece.start())
 
 
 def preprocessed_tokens(text: str) -> Iterator[Token]:

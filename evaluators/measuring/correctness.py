@@ -17,13 +17,16 @@ from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import SMALL_BYTES, shapes_for, split, unmet_conditions
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
+from evaluators.evaluation import Rejected
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.further_checks import FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
 from evaluators.measuring.trusted_kernels import Naive
 from evaluators.measuring.watch import Watch
-from evaluators.tasks.arguments import SUITES, Suite, Workload
+from evaluators.tasks.arguments import SUITES, Suite, TaskError, Workload
+from evaluators.tasks.own_check import hosted
 from evaluators.tasks.task import Task
 
 if TYPE_CHECKING:  # most devices are timed
@@ -79,7 +82,7 @@ class Correctness:
 
     def check(
         self,
-        kernel: KernelSource,
+        kernel: Planned,
         compiled: Compiled,
         workloads: Sequence[Workload],
         expected_us: Mapping[str, float],
@@ -90,7 +93,7 @@ class Correctness:
         class of unusual values comes on one of the tests' shapes, for the naive seed on all.
         Raises Rejected, and AnchorFailed where the seed fails (see Rounding.calibrate).
         """
-        plans = [kernel.plan(self._task, w.dims) for w in workloads]
+        plans = [kernel.plan(self._task, w, self._device.info.target) for w in workloads]
         for workload, plan in zip(workloads, plans, strict=True):
             with on(workload):
                 check_limits(plan, self._device.info)
@@ -102,7 +105,10 @@ class Correctness:
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
         quick = self._policy.deadline_s(min(expected_us.values(), default=None))
-        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+        with (
+            self._doubting(kernel, workloads),
+            self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session,
+        ):
             for memory in arena.in_turn(session, workloads, plans, self._rng):
                 workload = memory.workload
                 expected = expected_us.get(workload.label)
@@ -122,6 +128,19 @@ class Correctness:
                 taken_us[workload.label] = checked.run_us
         return errors, taken_us
 
+    @contextmanager
+    def _doubting(self, kernel: Planned, workloads: Sequence[Workload]) -> Iterator[None]:
+        """Where the task's own check() raised: raises TaskError where it also does so on the
+        outputs of the naive seed."""
+        try:
+            yield
+        except Rejected as rejected:
+            seed = kernel.id == self._rounding.seed_id
+            if rejected.doubtful and (seed or not all(map(self._rounding.bears, workloads))):
+                told = rejected.reason.replace("on these outputs", "on the naive seed's outputs")
+                raise TaskError(f"{self._task.own.path}: {told}") from rejected
+            raise
+
     def _endurance(self, workload: Workload, arena: Arena) -> int:
         small = workload == arena.smallest and workload.suite == "tests"
         return ENDURANCE if small else 0
@@ -139,17 +158,23 @@ class Correctness:
         self._further.unusual_values(kernel, compiled, self._benchmarks, most=self._pairs)
         return "\n".join(filter(None, (kept, self._watch.order(kernel))))
 
-    def check_suite(
-        self, kernel: KernelSource, compiled: Compiled, suite: Suite
-    ) -> dict[str, float]:
-        """Errors by "label/output". Raises Rejected."""
-        shapes = self._borne(self._quick(shapes_for(kernel, self._task, suite, self._backend)))
+    def told(self, *lines: str) -> str:
+        """A log of these lines, as far as there are any, and of what the host does of a check."""
+        return "\n".join(filter(None, (*lines, *hosted(self._task))))
+
+    def check_suite(self, kernel: Planned, compiled: Compiled, suite: Suite) -> dict[str, float]:
+        """Errors by "label/output"; of a baseline that is no kernel on the shapes that the task
+        states. Raises Rejected."""
+        stated = self._task.workloads(suite, self._backend)
+        if isinstance(kernel, KernelSource):
+            stated = shapes_for(kernel, self._task, suite, self._backend)
+        shapes = self._borne(self._quick(stated))
         if not shapes:
             return {}
         errors, _ = self.check(kernel, compiled, shapes, {})
         if suite == "tests":
             return errors  # with their own unusual values
-        if suite == "held_out" and self._policy.thorough:
+        if suite == "held_out" and self._policy.thorough and isinstance(kernel, KernelSource):
             self._further.sweep(kernel, compiled)
         large = [w for w in shapes if self._task.nbytes(w) > SMALL_BYTES] or shapes[:1]
         further = self._further.unusual_values(
@@ -190,7 +215,7 @@ class Correctness:
         derived = self._borne([w for w in held_out if w not in stated])
         large = [w for w in derived if SMALL_BYTES < nbytes(w) <= most]
         small = [w for w in derived if nbytes(w) <= SMALL_BYTES]
-        small.sort(key=lambda w: most_blocks(kernel.plan(self._task, w.dims)))
+        small.sort(key=lambda w: most_blocks(kernel.plan(self._task, w, self._device.info.target)))
         return [*stated, *large, *small[-1:]]
 
     @contextmanager

@@ -14,7 +14,7 @@ from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import costed
 from evaluators.device import Compiled, Counting, Device
-from evaluators.kernel.source import KernelSource
+from evaluators.kernel.baseline import Planned
 from evaluators.measuring.cost import cost
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
@@ -51,7 +51,7 @@ class Counter:
         self._task, self._device, self._pool = task, device, pool
         self._rounding, self._policy, self._rng, self._judge = rounding, policy, rng, judge
 
-    def count(self, kernel: KernelSource, compiled: Compiled) -> Counted:
+    def count(self, kernel: Planned, compiled: Compiled) -> Counted:
         """Raises Rejected, and AnchorFailed where the naive seed fails."""
         shapes = costed(self._task, self._device.info.backend)
         self._rounding.calibrate(kernel.id, shapes, {})
@@ -62,9 +62,9 @@ class Counter:
             found = Counted(found.costs | one.costs, found.errors | one.errors, one.advice)
         return found
 
-    def _on(self, kernel: KernelSource, compiled: Compiled, shape: Workload) -> Counted:
+    def _on(self, kernel: Planned, compiled: Compiled, shape: Workload) -> Counted:
         """In a session of its own: its counts are those of one run, and of what prepares it."""
-        plan = kernel.plan(self._task, shape.dims)
+        plan = kernel.plan(self._task, shape, self._device.info.target)
         check_limits(plan, self._device.info)
         arena = Arena(self._task, [shape], [plan])
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,20 +13,30 @@ from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import WITHHELD, withholding
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
+from evaluators.checks.shapes import SHOWN
 from evaluators.device import Compiled, Device
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
-from evaluators.measuring.arithmetic import arithmetic
+from evaluators.measuring.arithmetic import arithmetics
 from evaluators.measuring.correctness import Correctness, workloads_of
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
-from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wanted, policy_of
+from evaluators.measuring.launch_cost import LaunchCost
+from evaluators.measuring.policy import (
+    Anchor,
+    BaselineAnchor,
+    Rival,
+    TimingPolicy,
+    policy_of,
+)
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
+from evaluators.measuring.racing import Racing
 from evaluators.measuring.speed_of_light import speed_of_light
-from evaluators.measuring.trusted_kernels import Naive
-from evaluators.tasks.arguments import Suite
+from evaluators.measuring.trusted_kernels import Naive, compiled_empty
+from evaluators.tasks.arguments import SUITES, Suite
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 
 if TYPE_CHECKING:  # most who evaluate never probe, and most devices are timed
     from evaluators.measuring.untimed import Untimed
@@ -38,7 +48,7 @@ class Evaluator:
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
     judge: where data comes from and is judged, by default the host. naive: see Rounding.
-    reference: see UnusualDraws.
+    reference: see UnusualDraws. empty: see Trusted; by default compiled when it is first needed.
     """
 
     def __init__(
@@ -52,6 +62,7 @@ class Evaluator:
         judge: Judge | None = None,
         naive: Naive | None = None,
         reference: Reference | None = None,
+        empty: Compiled | None = None,
     ) -> None:
         self.task = task
         self.device = device
@@ -61,8 +72,11 @@ class Evaluator:
         self._judge = judge
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
-        self._anchor_us: dict[str, dict[str, float]] = {}  # by anchor id, then label
         given = (task, device, self.pool, self.policy, self.rng)
+        self._racing = Racing(*given, judge=judge)
+        self._launch_cost = LaunchCost(
+            device, lambda: empty or compiled_empty(device.info), self.policy
+        )
         self.correctness = Correctness(*given, judge=judge, naive=naive, reference=reference)
 
     def measure(
@@ -97,15 +111,16 @@ class Evaluator:
             return self._failed(kernel, rejected, seconds)
         blocks = {label: tuple(values) for label, values in race.blocks.items() if values}
         links = anchor.links if anchor is not None else ()
-        estimate, *ci95 = speedup(blocks, links, 0.95)
-        _, *ci99 = speedup(blocks, links, 0.99)
+        weights = weights_of(self.benchmarks)
+        estimate, *ci95 = speedup(blocks, links, 0.95, weights=weights)
+        _, *ci99 = speedup(blocks, links, 0.99, weights=weights)
         info = self.device.info
         return Evaluation(
             kernel_id=kernel.id,
             task_hash=self.task.hash,
             device_class=info.device_class,
             status=Status.PASSED,
-            log="\n".join(filter(None, (compiled.log, untried))),
+            log=self.correctness.told(compiled.log, untried),
             times_us=times_us,
             blocks=blocks,
             gains=gains(blocks, links, times_us),
@@ -115,13 +130,15 @@ class Evaluator:
             ci95=(ci95[0], ci95[1]),
             ci99=(ci99[0], ci99[1]),
             speed_of_light=light,
-            arithmetic=arithmetic(self.task, info),
+            arithmetic=arithmetics(self.task, self.benchmarks, info),
             errors=errors,
             resources=compiled.resources,
             seconds=seconds,
             device=info.name,
             engine=compiled.engine,
             compiler=compiled.compiler,
+            weights=weights,
+            launching_us=self._launch_cost.of(kernel, self.task, self.benchmarks, times_us),
         )
 
     def _check_and_time(
@@ -139,11 +156,11 @@ class Evaluator:
             shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
             errors, taken_us = self.correctness.check(kernel, compiled, shapes, expected_us)
         if anchor is not None and itself:  # it was just checked, as the candidate it is
-            self._anchor_us.setdefault(anchor.kernel_id, taken_us)
-        anchor_us = self._expected_us(anchor)
+            self._racing.anchor_us.setdefault(anchor.kernel_id, taken_us)
+        self._expected_us(anchor)
         with (
             _clock(seconds, "time"),
-            self._racing(kernel, compiled, anchor, taken_us, anchor_us) as race,
+            self._racing.race(kernel, compiled, anchor, taken_us) as race,
         ):
             race.run(best if anchor is not None else None)
             ahead = anchor is not None and race.ahead()
@@ -168,6 +185,22 @@ class Evaluator:
         """The same, on shapes within so many bytes; no word of conditions that never held."""
         return _told(lambda: self.correctness.races(kernel, most_bytes))
 
+    def fit(self, baseline: BaselineAnchor) -> Verdict:
+        """Whether a baseline is right, as a kernel must be: a kernel on the shapes of all suites,
+        another on those shown. UNSUPPORTED: what it needs is not installed here."""
+        suites = SUITES if isinstance(baseline.kernel, KernelSource) else SHOWN
+        for suite in suites:
+            verdict = self._verified(baseline.kernel, baseline.compiled, suite)
+            if not verdict.passed:
+                return verdict
+        return verdict
+
+    def beside(
+        self, kernel: KernelSource, compiled: Compiled, baseline: BaselineAnchor
+    ) -> dict[str, tuple[float, ...]]:
+        """Paired ln(baseline's time / kernel's time) by label, as link() has it of an anchor."""
+        return despite_kills(lambda: self._link(kernel, compiled, baseline))
+
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
@@ -179,10 +212,9 @@ class Evaluator:
         return despite_kills(lambda: self._link(kernel, compiled, anchor))
 
     def _link(
-        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+        self, kernel: KernelSource, compiled: Compiled, anchor: Rival
     ) -> dict[str, tuple[float, ...]]:
-        known_us = self._anchor_us.get(anchor.kernel_id, {})
-        with self._racing(kernel, compiled, anchor, {}, known_us) as race:
+        with self._racing.race(kernel, compiled, anchor, {}) as race:
             race.run_link()
         return {label: tuple(values) for label, values in race.blocks.items()}
 
@@ -190,6 +222,9 @@ class Evaluator:
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
         """Whether the kernel is right on the shapes of a suite; yes when the suite is empty."""
+        return self._verified(kernel, compiled, suite)
+
+    def _verified(self, kernel: Planned, compiled: Compiled, suite: Suite) -> Verdict:
         if suite == "held_out" and not compiled.held_out:
             return Verdict(status=Status.WRONG, reason=WITHHELD)
         try:
@@ -223,64 +258,13 @@ class Evaluator:
         """The anchor's times by label, from which deadlines follow; first it is checked."""
         if anchor is None:
             return {}
-        if anchor.kernel_id not in self._anchor_us:
+        if anchor.kernel_id not in self._racing.anchor_us:
             with blaming_anchor():
                 _, taken_us = self.correctness.check(
                     anchor.kernel, anchor.compiled, self.benchmarks, {}
                 )
-            self._anchor_us[anchor.kernel_id] = taken_us
-        return self._anchor_us[anchor.kernel_id]
-
-    @contextmanager
-    def _racing(
-        self,
-        kernel: KernelSource,
-        compiled: Compiled,
-        anchor: Anchor | None,
-        taken_us: Mapping[str, float],
-        anchor_us: Mapping[str, float],
-    ) -> Iterator[Race]:
-        """A race, warmed up, in sessions that the check has not seen.
-
-        taken_us, anchor_us: rough times by label, where they are known.
-        """
-        with ExitStack() as stack:
-            times = (taken_us, anchor_us) if anchor is not None else (taken_us,)
-            first = Lane(
-                self.device,
-                self.task,
-                self.benchmarks,
-                kernel,
-                compiled,
-                self.policy,
-                wanted=applications_wanted(times, self.policy),
-                judge=self._judge,
-            )
-            lanes = [stack.enter_context(first)]
-            if anchor is not None:
-                with blaming_anchor():
-                    second = Lane(
-                        self.device,
-                        self.task,
-                        self.benchmarks,
-                        anchor.kernel,
-                        anchor.compiled,
-                        self.policy,
-                        beside=first,
-                    )
-                lanes.append(stack.enter_context(second))
-            race = Race(
-                lanes,
-                self.benchmarks,
-                self.pool,
-                self.policy,
-                self.rng,
-                expected_us=(taken_us, anchor_us),
-            )
-            race.warm_up()
-            yield race
-            if anchor is not None:
-                self._anchor_us[anchor.kernel_id] = race.medians_us(1)
+            self._racing.anchor_us[anchor.kernel_id] = taken_us
+        return self._racing.anchor_us[anchor.kernel_id]
 
 
 def _told(check: Callable[[], str]) -> Verdict:

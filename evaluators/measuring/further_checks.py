@@ -14,6 +14,7 @@ from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import swept_shapes
 from evaluators.checks.values import UnusualDraws
 from evaluators.device import Compiled, Device
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.rounding import Rounding
@@ -56,7 +57,7 @@ class FurtherChecks:
 
     def unusual_values(
         self,
-        kernel: KernelSource,
+        kernel: Planned,
         compiled: Compiled,
         workloads: Sequence[Workload],
         *,
@@ -79,7 +80,7 @@ class FurtherChecks:
         if not chosen:
             return {}
         shapes = [workload for workload in workloads if workload.label in chosen]
-        plans = [kernel.plan(self._task, workload.dims) for workload in shapes]
+        plans = [kernel.plan(self._task, workload, self._device.info.target) for workload in shapes]
         arena = Arena(self._task, shapes, plans)
         errors: dict[str, float] = {}
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
@@ -100,7 +101,7 @@ class FurtherChecks:
         return [pair for pair, cost in zip(pairs, costs, strict=True) if cost <= within]
 
     def _chosen(
-        self, kernel: KernelSource, pairs: Sequence[tuple[Workload, str, int]], most: int | None
+        self, kernel: Planned, pairs: Sequence[tuple[Workload, str, int]], most: int | None
     ) -> dict[str, list[str]]:
         """By label, classes that the shape admits; the seed's own errors on them are known then.
 
@@ -133,10 +134,10 @@ class FurtherChecks:
             self._run_swept(kernel, compiled, borne)
 
     def _run_swept(
-        self, kernel: KernelSource, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]
+        self, kernel: Planned, compiled: Compiled, draws: Sequence[tuple[Workload, Draw]]
     ) -> None:
         shapes = [shape for shape, _ in draws]
-        plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
+        plans = [kernel.plan(self._task, shape, self._device.info.target) for shape in shapes]
         for shape, plan in zip(shapes, plans, strict=True):
             with on(shape):
                 check_limits(plan, self._device.info)
@@ -165,7 +166,7 @@ class FurtherChecks:
     def _endure(
         self, kernel: KernelSource, compiled: Compiled, workload: Workload, endured_us: float
     ) -> str:
-        plan = kernel.plan(self._task, workload.dims)
+        plan = kernel.plan(self._task, workload, self._device.info.target)
         arena = Arena(self._task, [workload], [plan])
         draws = self._pool.draws(workload, self._rng, 2)
         # a judge on the device draws for itself, from numbers alone

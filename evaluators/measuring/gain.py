@@ -10,6 +10,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.measuring.intervals import Ratio, Spread, t_quantile
 from evaluators.measuring.sittings import CPU_SPREAD, GPU_SPREAD
+from evaluators.weights import over_shapes, shares
 
 _Z95 = NormalDist().inv_cdf(0.975)
 
@@ -49,7 +50,8 @@ def gain(
     """Estimate, low, high of how many times as fast kernel is as other; None: not comparable. Where
     nothing was timed, of the other's cost over the kernel's.
 
-    label: on this shape alone; None: the geometric mean over the shapes that both were timed on.
+    label: on this shape alone; None: the weighted geometric mean over the shapes that both were
+    timed on.
     Times of different moments are never divided: both were timed in turns with an anchor, at
     best the same one, or one of them with the other. The interval is for two kernels, each of
     which may be off by what spread says (where it came to lie, say), besides what blocks show.
@@ -58,7 +60,7 @@ def gain(
     labels = [one for one in mine if one in theirs and label in (None, one)]
     if not labels or kernel.kernel_id == other.kernel_id:
         return None
-    ln_ratio = fmean(mine[one] - theirs[one] for one in labels)
+    ln_ratio = over_shapes({one: mine[one] - theirs[one] for one in labels}, kernel.weights)
     if not (kernel.timed and other.timed):  # costs are exact
         return math.exp(ln_ratio), math.exp(ln_ratio), math.exp(ln_ratio)
     if kernel.anchor_id == other.kernel_id:
@@ -82,8 +84,9 @@ def _race(evaluation: Evaluation, labels: list[str]) -> tuple[float, float]:
     groups = [evaluation.blocks.get(label, ()) for label in labels]
     if any(len(values) < 2 for values in groups):
         return _way_to_seed(evaluation)
-    within = sum(variance(values) / len(values) for values in groups)
-    return fmean(fmean(values) for values in groups), within / len(groups) ** 2
+    parts = list(zip(groups, shares(labels, evaluation.weights), strict=True))
+    within = sum(share**2 * variance(values) / len(values) for values, share in parts)
+    return math.fsum(share * fmean(values) for values, share in parts), within
 
 
 def _way_to_seed(evaluation: Evaluation) -> tuple[float, float]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluators.weights import Weights, over_shapes, shares
+
 Blocks = Mapping[str, Sequence[float]]
 """By workload label, paired ln(reference time / kernel time), one a block."""
 
@@ -61,9 +63,9 @@ class Sittings:
     and Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013).
     """
 
-    def __init__(self, sittings: Sequence[Blocks], spread: Spread) -> None:
+    def __init__(self, sittings: Sequence[Blocks], spread: Spread, weights: Weights) -> None:
         """sittings: one or more. Raises ValueError where a shape has fewer than two blocks."""
-        self._sums = [_Sum([one]) for one in sittings]
+        self._sums = [_Sum([one], weights) for one in sittings]
         self._spread = spread
         self._means = np.asarray([one.estimate for one in self._sums])
 
@@ -73,7 +75,7 @@ class Sittings:
 
     @property
     def ln_ratio(self) -> float:
-        """Mean over sittings of the mean over shapes."""
+        """Mean over sittings of the weighted mean over shapes."""
         return float(self._means.mean())
 
     def deviation(self) -> tuple[float, float]:
@@ -146,14 +148,14 @@ def product(first: Ratio, second: Ratio) -> Ratio:
 class _Sum:
     """A weighted sum of independent means, each over the blocks of one shape of one link."""
 
-    def __init__(self, links: Sequence[Blocks]) -> None:
+    def __init__(self, links: Sequence[Blocks], weights: Weights) -> None:
         self.groups: list[tuple[float, np.ndarray[Any, np.dtype[np.float64]]]] = []
         self.labels = [label for link in links for label in link]
         for link in links:
-            for label, values in link.items():
+            for (label, values), share in zip(link.items(), shares([*link], weights), strict=True):
                 if len(values) < 2:
                     raise ValueError(f"an interval needs two blocks or more on {label}")
-                self.groups.append((1 / len(link), np.asarray(values, dtype=np.float64)))
+                self.groups.append((share, np.asarray(values, dtype=np.float64)))
 
     @property
     def estimate(self) -> float:
@@ -198,12 +200,16 @@ class _Sum:
 
 
 def speedup(
-    blocks: Blocks, links: Sequence[Blocks] = (), confidence: float = 0.95
+    blocks: Blocks,
+    links: Sequence[Blocks] = (),
+    confidence: float = 0.95,
+    *,
+    weights: Weights,
 ) -> tuple[float, float, float]:
     """Estimate, low, high of the ratio to the naive seed: the product over all links of the
-    geometric mean over shapes. No blocks and no links: the seed itself, exactly 1.
+    weighted geometric mean over shapes. No blocks and no links: the seed itself, exactly 1.
     """
-    total = _Sum([link for link in (*links, blocks) if link])
+    total = _Sum([link for link in (*links, blocks) if link], weights)
     if not total.groups:
         return 1.0, 1.0, 1.0
     low, high = total.interval(confidence)
@@ -217,35 +223,41 @@ def gains(blocks: Blocks, links: Sequence[Blocks], labels: Collection[str]) -> d
     return {label: math.fsum(fmean(link[label]) for link in parts) for label in labels}
 
 
-def wins(blocks: Blocks, confidence: float = 0.99) -> bool:
-    """Whether a kernel is shown to be faster than its anchor: the interval of the geometric mean
-    over shapes lies above 1.
+def wins(blocks: Blocks, confidence: float = 0.99, *, weights: Weights) -> bool:
+    """Whether a kernel is shown to be faster than its anchor: the interval of the weighted
+    geometric mean over shapes lies above 1.
     """
-    return _Sum([blocks]).interval(confidence)[0] > 0
+    return _Sum([blocks], weights).interval(confidence)[0] > 0
 
 
-def half_width(blocks: Blocks, confidence: float = 0.95) -> float:
-    """Half of the interval of the mean ln ratio over shapes, without resampling."""
-    error, df = _Sum([blocks]).spread()
+def half_width(blocks: Blocks, confidence: float = 0.95, *, weights: Weights) -> float:
+    """Half of the interval of the weighted mean ln ratio over shapes, without resampling."""
+    error, df = _Sum([blocks], weights).spread()
     return error * t_quantile(0.5 + confidence / 2, df)
 
 
-def tight(blocks: Blocks, *, width: float, loosest: float) -> bool:
+def tight(blocks: Blocks, *, width: float, loosest: float, weights: Weights) -> bool:
     """Whether more blocks would tell little: half of the 95% interval is within width, or,
     for a kernel far from its anchor, within a tenth of the distance, up to loosest.
     """
-    mean = float(np.mean([np.mean(values) for values in blocks.values()]))
-    return half_width(blocks) <= min(loosest, max(width, abs(mean) / 10))
+    mean = over_shapes({label: fmean(values) for label, values in blocks.items()}, weights)
+    return half_width(blocks, weights=weights) <= min(loosest, max(width, abs(mean) / 10))
 
 
 def shown_behind(
-    blocks: Blocks, best: Mapping[str, float], by: float, confidence: float = 0.99
+    blocks: Blocks,
+    best: Mapping[str, float],
+    by: float,
+    confidence: float = 0.99,
+    *,
+    weights: Weights,
 ) -> bool:
     """Whether a kernel is shown to be slower than the best by so much (ln), on average over shapes;
     one-sided. best: ln(anchor time / best time) by label.
     """
-    lead = fmean(fmean(values) - best[label] for label, values in blocks.items())
-    return lead + half_width(blocks, 2 * confidence - 1) < -by
+    leads = {label: fmean(values) - best[label] for label, values in blocks.items()}
+    width = half_width(blocks, 2 * confidence - 1, weights=weights)
+    return over_shapes(leads, weights) + width < -by
 
 
 def shown_slower_by(values: Sequence[float], best: float, confidence: float = 0.99) -> float:

@@ -13,8 +13,8 @@ from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Region
 from evaluators.device import Compiled, Device, Session
 from evaluators.device_info import DeviceInfo
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.plan import Plan
-from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
@@ -35,7 +35,7 @@ class Lane:
         device: Device,
         task: Task,
         workloads: Sequence[Workload],
-        kernel: KernelSource,
+        kernel: Planned,
         compiled: Compiled,
         policy: TimingPolicy,
         *,
@@ -56,7 +56,7 @@ class Lane:
         self._left: dict[str, dict[int, int]] = {w.label: {} for w in workloads}
         self._sharing: list[Lane] = beside._sharing if beside is not None else []
         self._sharing.append(self)
-        plans = {w.label: kernel.plan(task, w.dims) for w in workloads}
+        plans = {w.label: kernel.plan(task, w, device.info.target) for w in workloads}
         self._copies_bytes: list[int] = (
             beside._copies_bytes
             if beside is not None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evaluators.device import Compiled, backend, times
 from evaluators.device_info import DeviceInfo
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 
 SIMILAR = 2.0
@@ -90,6 +91,19 @@ class Anchor:
     kernel: KernelSource
     compiled: Compiled
     links: tuple[Mapping[str, tuple[float, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineAnchor:
+    """A baseline that a kernel is raced with. kernel_id: a kernel's own, or the baseline's."""
+
+    name: str
+    kernel_id: str
+    kernel: Planned
+    compiled: Compiled
+
+
+Rival = Anchor | BaselineAnchor
 
 
 GPU_POLICY = TimingPolicy(

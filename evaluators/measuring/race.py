@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from evaluators.measuring.intervals import (
 from evaluators.measuring.lane import Lane
 from evaluators.measuring.policy import TimingPolicy, balanced
 from evaluators.tasks.arguments import Workload
+from evaluators.weights import over_shapes, weights_of
 
 SPARE_DRAWS = 0.5
 """More draws than bindings: those that a call does not use may be what its outputs hold before."""
@@ -101,6 +102,7 @@ class Race:
         self.pool = pool
         self.workloads = workloads
         self.labels = [w.label for w in workloads]
+        self.weights = weights_of(workloads)
         self.times_us: list[dict[str, list[float]]] = [
             {label: [] for label in self.labels} for _ in lanes
         ]
@@ -268,12 +270,14 @@ class Race:
     def _tight(self) -> bool:
         if len(self.lanes) == 1:
             return True
-        return tight(self.blocks, width=self.policy.width, loosest=self.policy.loosest)
+        width, loosest = self.policy.width, self.policy.loosest
+        return tight(self.blocks, width=width, loosest=loosest, weights=self.weights)
 
     def _behind(self, best: Mapping[str, float]) -> bool:
         """Whether it won't be the best, and about how fast it is."""
-        roughly = half_width(self.blocks) <= self.policy.loosest
-        return roughly and shown_behind(self.blocks, best, math.log1p(self.policy.behind))
+        weights, by = self.weights, math.log1p(self.policy.behind)
+        roughly = half_width(self.blocks, weights=weights) <= self.policy.loosest
+        return roughly and shown_behind(self.blocks, best, by, weights=weights)
 
     def _stop_if_hopeless(self, best: Mapping[str, float]) -> None:
         bounds = {
@@ -285,9 +289,9 @@ class Race:
     def ahead(self, best: Mapping[str, float] | None = None) -> bool:
         """Whether the candidate seems to be faster than the anchor, or runs alone; than the best,
         where that is given."""
-        ratios = {label: np.mean(values) for label, values in self.blocks.items() if values}
-        leads = [ratio - (best[label] if best else 0.0) for label, ratio in ratios.items()]
-        return not leads or float(np.mean(leads)) > 0
+        ratios = {label: fmean(values) for label, values in self.blocks.items() if values}
+        leads = {label: one - (best[label] if best else 0.0) for label, one in ratios.items()}
+        return not leads or over_shapes(leads, self.weights) > 0
 
     def medians_us(self, lane: int = 0) -> dict[str, float]:
         return {label: median(times) for label, times in self.times_us[lane].items()}

@@ -17,11 +17,12 @@ from evaluators.checks.shapes import SMALL_BYTES, compiled_for
 from evaluators.checks.values import UnusualDraws, on_values
 from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.seeds import naive_of
 from evaluators.kernel.source import kernel_id
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import Naive, compiled_naive
-from evaluators.tasks.arguments import TaskError, Workload
+from evaluators.tasks.arguments import Argument, TaskError, Workload
 from evaluators.tasks.task import Task
 
 MOST_DRAWS, MORE_DRAWS, DRAWS = 12, 6, 3
@@ -56,7 +57,7 @@ class Rounding:
         naive: Naive | None = None,
     ) -> None:
         """naive: the seed, compiled; by default it is compiled when it is first needed."""
-        self.seed_id = kernel_id(task.naive)
+        self.seed_id = kernel_id(naive_of(task, device.info.backend))
         self._task = task
         self._device = device
         self._pool = pool
@@ -88,7 +89,7 @@ class Rounding:
         draws: Sequence[Draw] = ()
         if values:
             draws = self._unusual.of(workload, values)
-        elif any(output.rounded(workload.dims) for output in self._task.outputs):
+        elif any(output.rounded(workload.env) for output in self._task.on(workload).outputs):
             draws = self._pool.draws(workload, self._rng, self._count(workload))
         try:
             if draws:
@@ -129,7 +130,7 @@ class Rounding:
         """Whether the seed is, for what it launches on the shape."""
         kernel, _ = self._compiled()
         known = compiled_for(kernel, self._task, self._device.info.backend)
-        return known.issuperset(kernel.plan(self._task, workload.dims).symbols)
+        return known.issuperset(kernel.plan(self._task, workload, self._device.info.target).symbols)
 
     def _spoils(self, rejected: Rejected) -> bool:
         return rejected.status is not Status.WRONG and self._device.info.private_process
@@ -144,9 +145,10 @@ class Rounding:
         return self._naive
 
     def _count(self, workload: Workload) -> int:
-        if any(has_few(output, workload) for output in self._task.outputs):
+        outputs = self._task.on(workload).outputs
+        if any(self._has_few(output, workload) for output in outputs):
             return MOST_DRAWS if self._task.nbytes(workload) <= SMALL_BYTES else MORE_DRAWS
-        least = min(math.prod(output.shape(workload.dims)) for output in self._task.outputs)
+        least = min(math.prod(output.shape(workload.env)) for output in outputs)
         return DRAWS if least < MANY_ELEMENTS else 1
 
     def swept(self, draws: Sequence[Swept]) -> list[Swept]:
@@ -160,10 +162,10 @@ class Rounding:
                 {
                     output.name: limit_of(
                         [errors[output.name] for _, errors in found],
-                        few=has_few(output, workload),
+                        few=self._has_few(output, workload),
                     )
-                    for output in self._task.outputs
-                    if output.rounded(workload.dims)
+                    for output in self._task.on(workload).outputs
+                    if output.rounded(workload.env)
                 }
             )
         return [one for one, _ in found]
@@ -201,18 +203,22 @@ class Rounding:
             errors = self._errors(memory, draws, self._judge or HostJudge())
         return {
             output.name: limit_of(
-                errors[output.name], few=has_few(output, workload), unusual=bool(values)
+                errors[output.name], few=self._has_few(output, workload), unusual=bool(values)
             )
-            for output in self._task.outputs
-            if output.rounded(workload.dims)
+            for output in memory.task.outputs
+            if output.rounded(workload.env)
         }
+
+    def _has_few(self, output: Argument, workload: Workload) -> bool:
+        """What an epilogue leaves of an output is mostly few elements."""
+        return self._task.own.epilogue is not None or has_few(output, workload)
 
     def _errors(
         self, memory: WorkloadMemory, draws: Sequence[Draw], judge: Judge
     ) -> dict[str, list[Error]]:
         """The seed's, by output, one a draw. Raises Rejected: it is wrong, or fails."""
         deadline_s = self._policy.deadline_cap_s
-        errors: dict[str, list[Error]] = {output.name: [] for output in self._task.outputs}
+        errors: dict[str, list[Error]] = {output.name: [] for output in memory.task.outputs}
         judge.place_shared(memory, draws[0], self._rng)
         memory.prepare(deadline_s=deadline_s)
         for draw in draws:
@@ -229,7 +235,9 @@ class Rounding:
     def _memories(self, workloads: Sequence[Workload]) -> Iterator[list[WorkloadMemory]]:
         """The seed's, in one session, one after the other."""
         kernel, compiled = self._compiled()
-        plans = [kernel.plan(self._task, workload.dims) for workload in workloads]
+        plans = [
+            kernel.plan(self._task, workload, self._device.info.target) for workload in workloads
+        ]
         arena = Arena(self._task, workloads, plans)
         with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
             yield arena.in_turn(session, workloads, plans, self._rng)

@@ -96,11 +96,11 @@ def sit(
                     evaluator, kernel, compiled, rival, check=check and not blocks
                 )
             except AnchorFailed as error:
-                failed[rival.kernel_id] = _verdict(error.rejected)
+                failed[rival.kernel_id] = verdict_of(error.rejected)
         if check:
             verdict = watched(evaluator, kernel, compiled)
     except Rejected as rejected:
-        verdict = _verdict(rejected)
+        verdict = verdict_of(rejected)
     return Sitting(
         blocks=blocks,
         verdict=verdict,
@@ -122,7 +122,7 @@ def _raced(
     return made.blocks
 
 
-def _verdict(rejected: Rejected) -> Verdict:
+def verdict_of(rejected: Rejected) -> Verdict:
     return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
 
 

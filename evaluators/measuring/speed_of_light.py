@@ -73,7 +73,7 @@ def least_us(task: Task, workload: Workload, info: DeviceInfo) -> float | None:
     """What no kernel is faster than: every operation one flop of the fastest arithmetic there is,
     and as much as can be in the nearest memory levels; None if nothing is known."""
     floors = []
-    if arithmetic(task, info):
+    if arithmetic(task.on(workload), info):
         operations = sum(_operations(task, workload).values())
         floors.append((_flops(task, workload) + operations) / max(info.peak_flops.values()))
     moved = _moved_bytes(task, workload)
@@ -83,15 +83,15 @@ def least_us(task: Task, workload: Workload, info: DeviceInfo) -> float | None:
 
 
 def _flops(task: Task, workload: Workload) -> float:
-    return float(task.flops.evaluate(workload.dims)) if task.flops is not None else 0.0
+    return float(task.flops.evaluate(workload.env)) if task.flops is not None else 0.0
 
 
 def _moved_bytes(task: Task, workload: Workload) -> float:
-    return float(task.bytes.evaluate(workload.dims)) if task.bytes is not None else 0.0
+    return float(task.bytes.evaluate(workload.env)) if task.bytes is not None else 0.0
 
 
 def _operations(task: Task, workload: Workload) -> dict[str, float]:
-    return {name: float(n.evaluate(workload.dims)) for name, n in task.operations.items()}
+    return {name: float(n.evaluate(workload.env)) for name, n in task.operations.items()}
 
 
 def _work(
@@ -102,7 +102,7 @@ def _work(
     One after the other where the same units do both; side by side where operations have units of
     their own, which kernels may help out by multiply-adds on the vector units.
     """
-    peak = info.peak_flops.get(arithmetic(task, info), 0.0)
+    peak = info.peak_flops.get(arithmetic(task.on(workload), info), 0.0)
     if not peak:
         return {}
     flops, operations = _flops(task, workload), _operations(task, workload)

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Mapping
 
-from evaluators.checks.shapes import split
+from evaluators.checks.shapes import costed, split
 from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status, failed
@@ -15,6 +15,7 @@ from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.policy import Anchor
 from evaluators.measuring.race import blaming_anchor
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 
 
 class Untimed:
@@ -58,6 +59,7 @@ class Untimed:
             device=self._info.name,
             engine=self._info.engine,
             compiler=compiled.compiler,
+            weights=weights_of(costed(self._task, self._info.backend)),
         )
 
     def _checked(

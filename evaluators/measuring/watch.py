@@ -38,7 +38,7 @@ class Watch:
         if kernel.id not in self._tried:
             oracle = backend(self._backend).oracle(kernel, self._device.info)
             self._tried[kernel.id] = (
-                check_order(kernel, self._task, self._backend, oracle, self._check)
+                check_order(kernel, self._task, self._device.info.target, oracle, self._check)
                 if oracle is not None
                 else ""
             )
@@ -55,7 +55,7 @@ class Watch:
             oracle = backend(self._backend).oracle(kernel, self._device.info)
             if oracle is None:
                 raise
-            why = unordered_read(kernel, self._task, self._backend, oracle, self._check)
+            why = unordered_read(kernel, self._task, self._device.info.target, oracle, self._check)
             raise rejected.saying(rejected.reason + why) from None
 
     def everywhere(self, kernel: KernelSource, shapes: Sequence[Workload]) -> str:
@@ -70,7 +70,7 @@ class Watch:
         oracle = backend(self._backend).oracle(kernel, self._device.info, sampled=True)
         if oracle is None:
             return
-        plans = [kernel.plan(self._task, shape.dims) for shape in shapes]
+        plans = [kernel.plan(self._task, shape, self._device.info.target) for shape in shapes]
         try:
             compiled = oracle.compile(kernel, plans)
         except Rejected as rejected:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluators.device import Compiled, Compiler
-from evaluators.device_info import DeviceInfo
+from evaluators.device_info import DeviceInfo, Target
 from evaluators.evaluation import Rejected, Status
 from evaluators.expression import Expression, ExpressionError
 from evaluators.kernel.front_matter import find_front_matter, invalid, load_front_matter
@@ -23,7 +23,7 @@ from evaluators.probes.reader import (
     without_probe,
 )
 from evaluators.spelling import did_you_mean, printable, shortened
-from evaluators.tasks.arguments import DTYPES, Argument, Distribution
+from evaluators.tasks.arguments import DTYPES, Argument, Distribution, Workload
 from evaluators.tasks.task import Task
 
 __all__ = ["Answer", "BuiltProbe", "Probe", "Run", "compile_probe", "parse_probe"]
@@ -168,13 +168,15 @@ def compile_probe(text: str, compiler: Compiler, info: DeviceInfo) -> BuiltProbe
     """
     probe = parse_probe(text)
     planned: list[Run] = []
-    cases = tuple(_built_case(probe, case, planned) for case in probe.cases)
+    cases = tuple(_built_case(probe, case, planned, info.target) for case in probe.cases)
     _check_room(probe, cases, info)
     compiled = compiler.compile(probe.kernel, [run.plan for run in planned])
     return BuiltProbe(probe=probe, compiled=compiled, cases=cases)
 
 
-def _built_case(probe: Probe, case: Mapping[str, int], planned: list[Run]) -> BuiltCase:
+def _built_case(
+    probe: Probe, case: Mapping[str, int], planned: list[Run], target: Target
+) -> BuiltCase:
     """planned: every run so far, so that equal ones are one."""
     front = probe.front
     values = {**probe.kernel.params, **case}
@@ -185,8 +187,9 @@ def _built_case(probe: Probe, case: Mapping[str, int], planned: list[Run]) -> Bu
         raise invalid(
             f"probe: {key} is {counted} for {dict(case)}: it must be 1 or more", front.lines[key]
         )
-    run = _once(_run(probe, case), planned)
-    baseline = _once(_run(probe, {**case, **front.baseline}), planned) if front.baseline else None
+    run = _once(_run(probe, case, target), planned)
+    other = {**case, **front.baseline}
+    baseline = _once(_run(probe, other, target), planned) if front.baseline else None
     return BuiltCase(values=case, run=run, baseline=baseline, counted=counted)
 
 
@@ -197,7 +200,7 @@ def _once(run: Run, planned: list[Run]) -> Run:
     return run
 
 
-def _run(probe: Probe, case: Mapping[str, int]) -> Run:
+def _run(probe: Probe, case: Mapping[str, int], target: Target) -> Run:
     params = {name: value for name, value in case.items() if name in probe.kernel.params}
     dims = {name: value for name, value in case.items() if name not in params}
     values = {**probe.kernel.params, **case}
@@ -210,7 +213,8 @@ def _run(probe: Probe, case: Mapping[str, int]) -> Run:
                 probe.front.lines["buffers"],
             )
         elements[name] = count
-    plan = probe.kernel.with_params(params).plan(_as_task(probe, dims), dims)
+    workload, task = Workload(dims=dims, suite="benchmarks"), _as_task(probe, dims)
+    plan = probe.kernel.with_params(params).plan(task, workload, target)
     return Run(plan, elements)
 
 

@@ -43,6 +43,7 @@ class Serving:
             judge=self._judge,
             reference=self._judge.reference if self._judge is not None else None,
             naive=setting.trusted.naive if setting.trusted is not None else None,
+            empty=setting.trusted.empty if setting.trusted is not None else None,
         )
 
     @property

@@ -10,9 +10,10 @@ from evaluators.checks.gpu_kernels import Trusted
 from evaluators.device import Compiled, Compiler, shown_alone
 from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
+from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
-from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.policy import Anchor, BaselineAnchor, Rival, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted
 from evaluators.probes.probe import Answer, BuiltProbe
@@ -109,6 +110,23 @@ class ChildEvaluator:
         )
         return blocks
 
+    def fit(self, baseline: BaselineAnchor) -> Verdict:
+        """See Evaluator.fit."""
+        try:
+            made = self._call(Call(method="fit", arguments=(baseline,)), baseline.kernel)
+        except Rejected as rejected:
+            return Verdict(status=rejected.status, reason=rejected.reason, log=rejected.log)
+        assert isinstance(made, Verdict)
+        return made
+
+    def beside(
+        self, kernel: KernelSource, compiled: Compiled, baseline: BaselineAnchor
+    ) -> dict[str, tuple[float, ...]]:
+        """See Evaluator.beside."""
+        call = Call(method="beside", arguments=(kernel, compiled, baseline))
+        blocks: dict[str, tuple[float, ...]] = self._call(call, kernel, baseline)
+        return blocks
+
     def verify(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
@@ -153,7 +171,7 @@ class ChildEvaluator:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _call(self, call: Call, kernel: KernelSource, anchor: Anchor | None = None) -> Any:
+    def _call(self, call: Call, kernel: Planned, anchor: Rival | None = None) -> Any:
         """Raises what the method raises; Rejected or AnchorFailed when one of the two ended the
         child; DeviceSick. What no kernel explains is tried in PROCESSES children, what one
         kernel may have done to another in two."""
@@ -175,7 +193,7 @@ class ChildEvaluator:
         assert isinstance(fault, Rejected | AnchorFailed)
         raise all_killed(fault)
 
-    def _asked(self, call: Call, kernel: KernelSource, anchor: Anchor | None) -> Reply:
+    def _asked(self, call: Call, kernel: Planned, anchor: Rival | None) -> Reply:
         """One child's answer; after one that may be spoilt the next call goes to another."""
         try:
             reply = self._ready().ask(call)
@@ -187,7 +205,7 @@ class ChildEvaluator:
         return reply
 
     def _explained(
-        self, lost: Lost, kernel: KernelSource, anchor: Anchor | None
+        self, lost: Lost, kernel: Planned, anchor: Rival | None
     ) -> Rejected | AnchorFailed | DeviceFault:
         """Whose kernel ended the child."""
         verdict = _verdict(lost)
@@ -200,7 +218,7 @@ class ChildEvaluator:
         return DeviceFault(f"the measuring process was lost: {lost.said}")
 
     def _convicted(
-        self, fault: AnchorFailed | MemorySpoilt, anchor: Anchor | None
+        self, fault: AnchorFailed | MemorySpoilt, anchor: Rival | None
     ) -> Rejected | AnchorFailed:
         """What came in two processes is the kernel's doing, unless the anchor fails alone too."""
         self._faults = 0
@@ -208,6 +226,8 @@ class ChildEvaluator:
             return Rejected(
                 Status.WRONG, f"wrote outside of its buffers, in two processes: {fault}"
             )
+        if isinstance(anchor, BaselineAnchor):  # not believed either: it was right just now
+            return fault
         if not self.verify(anchor.kernel, anchor.compiled, "benchmarks").passed:
             return fault
         return Rejected(

@@ -13,6 +13,9 @@ from evaluators.kernel.plan import Plan
 from evaluators.processes.messages import Reply, Running
 from evaluators.sandbox.frames import send
 
+_HARMLESS = (Status.LAUNCH_ERROR, Status.UNSUPPORTED)
+"""Nothing was launched."""
+
 
 class Teller:
     """Tells the parent what is going on, and remembers faults."""
@@ -119,7 +122,7 @@ class _Told:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        refused = isinstance(value, Rejected) and value.status is Status.LAUNCH_ERROR
+        refused = isinstance(value, Rejected) and value.status in _HARMLESS
         if self._shares and isinstance(value, Rejected | DeviceFault) and not refused:
             self._teller.lost = True
         self._teller.tell(Running())

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+from evaluators.checks.span import Part, Span
 from evaluators.device import Buffer, Session, backend
-from evaluators.device_info import known_backends
+from evaluators.device_info import known_backends, target_of
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.plan import Plan
 from evaluators.tasks.arguments import Workload
@@ -28,7 +29,7 @@ def shape_of(task: Task, backend_name: str, label: str = "") -> Workload:
     """
     shapes = task.workloads("benchmarks", backend_name)
     if not label:
-        return max(shapes, key=lambda w: sum(a.nbytes(w.dims) for a in task.arguments))
+        return max(shapes, key=task.nbytes)
     for workload in shapes:
         if workload.label == label:
             return workload
@@ -41,7 +42,7 @@ def launch_file(path: Path, task: Task, backend_name: str, workload: Workload, t
     module = backend(backend_name)
     source = path.read_text(encoding="utf-8")
     kernel, compiled = compile_kernel(source, task, module.compiler(), backend_name)
-    plan = kernel.plan(task, workload.dims)
+    plan = kernel.plan(task, workload, target_of(backend_name))
     sizes = _sizes(task, workload, plan)
     room = sum(nbytes + ALIGNMENT for nbytes in sizes.values())
     with (
@@ -57,15 +58,16 @@ def launch_file(path: Path, task: Task, backend_name: str, workload: Workload, t
 
 
 def _sizes(task: Task, workload: Workload, plan: Plan) -> dict[str, int]:
-    arguments = {argument.name: argument.nbytes(workload.dims) for argument in task.arguments}
-    return arguments | dict(plan.scratch)
+    arguments = task.on(workload).arguments
+    return {one.name: one.nbytes(workload.env) for one in arguments} | dict(plan.scratch)
 
 
 def _fill(session: Session, buffers: Mapping[str, Buffer], task: Task, workload: Workload) -> None:
     inputs = task.inputs(workload, seed=1)
+    parts = {a.name: Part.of(a, workload.env) for a in task.on(workload).arguments}
     for name, buffer in buffers.items():
         if name in inputs:
-            session.write(buffer, inputs[name])
+            session.write(buffer, Span(part=parts[name], start=0).laid(inputs[name]))
         else:
             session.fill(buffer, 0)
 

@@ -1,27 +1,39 @@
 """What a task is made of: Distribution, Argument, Workload."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import ml_dtypes
 import numpy as np
 
-from evaluators.expression import Expression
+from evaluators.dtypes import DTYPES, float_info, is_floating
+from evaluators.expression import Env, Expression, ExpressionError
+from evaluators.tasks.distribution import KINDS, Array, Distribution
+from evaluators.tasks.workload import PLAIN, SUITES, Setting, Suite, Workload
 
-Array = np.ndarray[Any, Any]
+__all__ = [
+    "DTYPES",
+    "KINDS",
+    "PLAIN",
+    "ROLES",
+    "SUITES",
+    "UNSAID",
+    "VALUES",
+    "Argument",
+    "Array",
+    "Distribution",
+    "Role",
+    "Setting",
+    "Suite",
+    "TaskError",
+    "Workload",
+    "float_info",
+]
+
 Role = Literal["in", "out", "inout", "constant"]
-Suite = Literal["tests", "benchmarks", "held_out"]
 
-SUITES: tuple[Suite, ...] = ("tests", "benchmarks", "held_out")
 ROLES: tuple[Role, ...] = ("in", "out", "inout", "constant")
-DTYPES: Mapping[str, np.dtype[Any]] = {
-    "float32": np.dtype(np.float32),
-    "float16": np.dtype(np.float16),
-    "bfloat16": np.dtype(ml_dtypes.bfloat16),
-    "float8_e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
-    "int32": np.dtype(np.int32),
-}
 VALUES = (
     "spikes",
     "large",
@@ -37,18 +49,6 @@ VALUES = (
 UNSAID = ("spikes", "large", "small")
 """Those of a task that says nothing, on inputs whose distribution has no bounds (normal), as far
 as its naive seed and its types bear them; small ones only where outputs shrink as inputs do."""
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "normal": ("mean", "scale"),
-    "uniform": ("low", "high"),
-    "integers": ("low", "high"),
-    "zeros": (),
-    "ones": (),
-}
-
-
-def float_info(dtype: np.dtype[Any]) -> Any:
-    """numpy's finfo, of ml_dtypes' types too: eps, tiny, max, smallest_subnormal, nmant."""
-    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
 
 
 class TaskError(Exception):
@@ -56,41 +56,13 @@ class TaskError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
-    """How an input is drawn.
-
-    kind: normal (mean, scale), uniform (low, high), integers (low inclusive, high exclusive),
-    zeros, ones. through: a dtype that values are rounded through first.
-    """
-
-    kind: str = "normal"
-    parameters: Mapping[str, float] = field(default_factory=dict)
-    through: str | None = None
-
-    def draw(self, rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        p = self.parameters
-        match self.kind:
-            case "normal":
-                values: Array = np.asarray(rng.standard_normal(shape, dtype=np.float32))
-                values *= np.float32(p.get("scale", 1))
-                values += np.float32(p.get("mean", 0))
-            case "uniform":
-                low, high = p.get("low", 0.0), p.get("high", 1.0)
-                values = np.asarray(rng.random(shape, dtype=np.float32))
-                values *= np.float32(high - low)
-                values += np.float32(low)
-            case "integers":
-                values = rng.integers(int(p.get("low", 0)), int(p.get("high", 2)), shape)
-            case _:
-                values = np.full(shape, float(self.kind == "ones"), dtype=np.float32)
-        if self.through is not None:
-            values = values.astype(DTYPES[self.through])
-        return values.astype(dtype, copy=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One array a kernel is given, row-major. An out or inout has a tolerance."""
+    """One array a kernel is given, row-major. An out or inout has a tolerance.
+
+    parameter: the dtype parameter that its dtype is one of; each: what the argument is with each of
+    these. It stands for the first of them, until on() says which. strides: in elements, of a view
+    into a longer buffer. toleranced: False of an output that only check() in reference.py judges.
+    """
 
     name: str
     dtype: str
@@ -99,6 +71,15 @@ class Argument:
     distribution: Distribution
     relative: Expression
     absolute: Expression
+    optional: bool = False
+    strides: tuple[Expression, ...] | None = None
+    toleranced: bool = True
+    parameter: str = ""
+    each: Mapping[str, "Argument"] = field(default_factory=dict)
+
+    def on(self, setting: Setting) -> "Argument":
+        """With the dtype that it has there."""
+        return self.each[setting.dtypes[self.parameter]] if self.each else self
 
     @property
     def np_dtype(self) -> np.dtype[Any]:
@@ -108,34 +89,52 @@ class Argument:
     def written(self) -> bool:
         return self.role in ("out", "inout")
 
-    def shape(self, dims: Mapping[str, int]) -> tuple[int, ...]:
-        return tuple(dimension.integer(dims) for dimension in self.dimensions)
+    def shape(self, env: Env) -> tuple[int, ...]:
+        return tuple(dimension.integer(env) for dimension in self.dimensions)
 
-    def nbytes(self, dims: Mapping[str, int]) -> int:
-        return int(np.prod(self.shape(dims), dtype=np.int64)) * self.np_dtype.itemsize
+    def steps(self, env: Env) -> tuple[int, ...] | None:
+        """Its strides in elements; None where it is dense."""
+        return None if self.strides is None else tuple(s.integer(env) for s in self.strides)
+
+    def nbytes(self, env: Env) -> int:
+        """Of its buffer."""
+        return extent(self.shape(env), self.steps(env)) * self.np_dtype.itemsize
+
+    def draw(self, rng: np.random.Generator, env: Env) -> Array:
+        return self.distribution.draw(rng, self.shape(env), self.np_dtype, env)
 
     @property
     def floating(self) -> bool:
-        return not np.issubdtype(self.np_dtype, np.integer)
+        return is_floating(self.np_dtype)
 
-    def rounded(self, dims: Mapping[str, int]) -> bool:
+    def rounded(self, env: Env) -> bool:
         """Whether it may differ from the reference: with zero tolerance bits are compared."""
-        return self.floating and (self.rtol(dims) > 0.0 or self.atol(dims) > 0.0)
+        return self.floating and (self.rtol(env) > 0.0 or self.atol(env) > 0.0)
 
-    def rtol(self, dims: Mapping[str, int]) -> float:
-        return float(self.relative.evaluate(dims))
+    def rtol(self, env: Env) -> float:
+        return float(self.relative.evaluate(env))
 
-    def atol(self, dims: Mapping[str, int]) -> float:
-        return float(self.absolute.evaluate(dims))
+    def atol(self, env: Env) -> float:
+        return float(self.absolute.evaluate(env))
+
+    def of_parameter(self, parameter: str, each: Mapping[str, "Argument"]) -> "Argument":
+        """The same as one of a dtype parameter's, whose first dtype this one has."""
+        return replace(self, parameter=parameter, each=each)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
-    """One shape of a task. suite: of which it is one; what may be told of it depends on that."""
+def extent(shape: Sequence[int], steps: Sequence[int] | None) -> int:
+    """Elements of the buffer that a view of that shape lies in."""
+    if steps is None:
+        return math.prod(shape)
+    return 1 + sum((size - 1) * step for size, step in zip(shape, steps, strict=True))
 
-    dims: Mapping[str, int]
-    suite: Suite = field(compare=False)
 
-    @property
-    def label(self) -> str:
-        return " ".join(f"{name}={value}" for name, value in self.dims.items())
+def check_steps(shape: Sequence[int], steps: Sequence[int] | None) -> None:
+    """Raises ExpressionError for strides with which elements lie in each other's place."""
+    reached = 1
+    for step, size in sorted(zip(steps or (), shape, strict=False)):
+        if size > 1 and step < reached:
+            raise ExpressionError(
+                f"with strides {list(steps or ())} elements of shape {list(shape)} share a place"
+            )
+        reached += (size - 1) * step

@@ -8,7 +8,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from evaluators.tasks.arguments import Workload
+from evaluators.tasks.relations import always, related, settings_of
+from evaluators.tasks.workload import Setting, Workload
 
 LEAST, MOST = 6, 10
 """Small shapes. In each some dim meets something new, as long as there is anything left."""
@@ -17,9 +18,11 @@ REMAINDERS = 4
 """Each dim meets every remainder modulo so many times what divides all its stated values."""
 EDGES = (-1, 0, 1)
 """Beside a power of two, in the same unit: one below, at and above it; tiles are such."""
+MANY = 4
+"""So many dims that vary make one array, often, which must stay small."""
 POWERS = (4, 8, 14)
-"""The small shapes' dims are about 2 to the power of the first to the second, a lonely one up to
-that of the third."""
+"""The small shapes' dims are about 2 to the power of the first (of 0, where they are MANY) to the
+second, a lonely one up to that of the third."""
 CYCLE = 128
 """A swept dim meets the remainders modulo it evenly, in units of what divides its stated values."""
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -58,30 +61,32 @@ def covering_shapes(
 
     A dim stays between its stated values and a multiple of what divides all of them, a divisor of
     another or at most another where it always is: else it may be no shape of the task at all.
+    Every setting of the stated ones is met, as long as shapes are admitted with it.
     admits: what the task and its seeds take, and what is small enough.
     """
-    ranges = _ranges(stated)
+    ranges, settings = _ranges(stated), settings_of(stated)
     rng = np.random.default_rng(zlib.crc32(" ".join(w.label for w in stated).encode()))
     missing = {cell for name, one in ranges.items() for cell in _cells(name, one)}
-    lonely = sum(not one.fixed for one in ranges.values()) == 1
+    free = sum(not one.fixed for one in ranges.values())
     made = {workload.label: workload for workload in stated}
-    for _ in range(TRIES):
-        if len(made) - len(stated) >= (MOST if missing else LEAST):
+    count, unmet = len(made), list(range(len(settings))) if len(settings) > 1 else []
+    for turn in range(TRIES):
+        if len(made) - count >= (max(MOST, len(settings)) if missing or unmet else LEAST):
             break
-        drawn = {
-            name: _drawn(name, one, missing, rng, lonely=lonely) for name, one in ranges.items()
-        }
-        shape = _shape(drawn, stated, ranges)
+        drawn = {name: _drawn(name, one, missing, rng, free=free) for name, one in ranges.items()}
+        which = unmet[turn % len(unmet)] if unmet else turn % len(settings)
+        shape = _shape(drawn, stated, ranges, settings[which])
         new = missing & set(_met(shape.dims, ranges))
         if (
-            (new or not missing)
+            (new or not missing or which in unmet)
             and shape.label not in made
             and related(shape, stated)
             and admits(shape)
         ):
             made[shape.label] = shape
             missing -= new
-    return tuple(made.values())[len(stated) :]
+            unmet = [one for one in unmet if one != which]
+    return tuple(made.values())[count:]
 
 
 def below(
@@ -98,8 +103,8 @@ def below(
                 name: one.step * _at_most(dims[name] // one.step, remainder, one)
                 for name, one in ranges.items()
             }
-            shape = _shape(lower, stated, ranges)
-            if admits(shape) or max(dims.values()) < 2 * REMAINDERS:
+            shape = _shape(lower, stated, ranges, workload.setting)
+            if admits(shape) or max(dims.values(), default=0) < 2 * REMAINDERS:
                 break
             largest = max(dims, key=lambda name: dims[name] if not ranges[name].fixed else 0)
             dims[largest] = max(ranges[largest].step, dims[largest] // 2)
@@ -120,7 +125,7 @@ def above(
             for name, one in ranges.items()
             for dim in [workload.dims[name]]
         }
-        shape = _shape(upper, stated, ranges)
+        shape = _shape(upper, stated, ranges, workload.setting)
         if related(shape, stated) and admits(shape):
             return (shape,)
     return ()
@@ -139,7 +144,7 @@ def swept_shapes(
     A dim's values meet the remainders modulo CYCLE evenly, beyond the first CYCLE as far as its
     range goes, or are of all sizes alike. pinned: values of some dims, each shape has one of them.
     """
-    ranges = _ranges(stated)
+    ranges, settings = _ranges(stated), settings_of(stated)
     free = [name for name, one in ranges.items() if not one.fixed]
     most = 1 << SWEPT_POWERS[len(free) == 1]
     places = {name: float(rng.random()) for name in free}
@@ -156,7 +161,7 @@ def swept_shapes(
             for name, one in ranges.items()
         }
         dims |= pinned[int(rng.integers(len(pinned)))] if pinned else {}
-        shape = _shape(dims, stated, ranges)
+        shape = _shape(dims, stated, ranges, _one_of(settings, rng))
         if shape.label not in met and related(shape, stated) and admits(shape):
             met.add(shape.label)
             places |= {name: (places[name] + GOLDEN) % 1 for name in spread}
@@ -170,12 +175,16 @@ def between(
     lies near one of the numbers."""
     ranges = _ranges(stated)
     dims = {name: _sized(one, one.most * one.step, rng) for name, one in ranges.items()}
-    if numbers and rng.integers(2):
+    if numbers and dims and rng.integers(2):
         name = [*dims][int(rng.integers(len(dims)))]
         near = numbers[int(rng.integers(len(numbers)))] + int(rng.integers(-1, 2 * REMAINDERS))
         one = ranges[name]
         dims[name] = one.step * max(one.least, min(one.most, near // one.step))
-    return _shape(dims, stated, ranges)
+    return _shape(dims, stated, ranges, _one_of(settings_of(stated), rng))
+
+
+def _one_of(settings: Sequence[Setting], rng: np.random.Generator) -> Setting:
+    return settings[int(rng.integers(len(settings)))] if len(settings) > 1 else settings[0]
 
 
 def ragged(shape: Workload, stated: Sequence[Workload]) -> bool:
@@ -216,11 +225,11 @@ def _met(dims: Mapping[str, int], ranges: dict[str, Range]) -> Iterator[Cell]:
 
 
 def _drawn(
-    name: str, one: Range, missing: set[Cell], rng: np.random.Generator, *, lonely: bool
+    name: str, one: Range, missing: set[Cell], rng: np.random.Generator, *, free: int
 ) -> int:
-    """A value that meets something missing, if anything is. lonely: no other dim varies."""
-    most = POWERS[2] if lonely else POWERS[1]
-    size = max(int(2 ** rng.uniform(POWERS[0], most)) // one.step, int(rng.integers(1, 8)))
+    """A value that meets something missing, if anything is. free: how many dims vary."""
+    least, most = POWERS[0] if free < MANY else 0, POWERS[2] if free == 1 else POWERS[1]
+    size = max(int(2 ** rng.uniform(least, most)) // one.step, int(rng.integers(1, 8)))
     size = max(one.least, min(one.most, size))
     wanted = sorted(cell for cell in missing if cell[0] == name) or [*_cells(name, one)]
     _, kind, place = wanted[int(rng.integers(len(wanted)))]
@@ -252,25 +261,11 @@ def _at_most(times: int, remainder: int, one: Range) -> int:
     return max(one.least, lower)
 
 
-def _shape(dims: Dims, stated: Sequence[Workload], ranges: dict[str, Range]) -> Workload:
+def _shape(
+    dims: Dims, stated: Sequence[Workload], ranges: dict[str, Range], setting: Setting
+) -> Workload:
     """The dims with those that are always equal, or multiples of others, made such again."""
     for a, b in permutations(dims, 2):
-        if _always(stated, a, b) and not ranges[b].fixed:
-            dims[b] = dims[a] if _always(stated, b, a) else dims[a] * max(1, dims[b] // dims[a])
-    return Workload(dims=dims, suite="held_out")
-
-
-def _always(stated: Sequence[Workload], a: str, b: str) -> bool:
-    """Whether a, which is not always the same, divides b in every stated shape."""
-    values = {workload.dims[a] for workload in stated}
-    return len(values) > 1 and all(w.dims[b] % w.dims[a] == 0 for w in stated)
-
-
-def related(shape: Workload, stated: Sequence[Workload]) -> bool:
-    """Whether dims that divide another in all stated shapes, or are at most another, are here."""
-    for a, b in permutations(shape.dims, 2):
-        if all(w.dims[b] % w.dims[a] == 0 for w in stated) and shape.dims[b] % shape.dims[a]:
-            return False
-        if all(w.dims[a] <= w.dims[b] for w in stated) and shape.dims[a] > shape.dims[b]:
-            return False
-    return True
+        if always(stated, a, b) and not ranges[b].fixed:
+            dims[b] = dims[a] if always(stated, b, a) else dims[a] * max(1, dims[b] // dims[a])
+    return Workload(dims=dims, suite="held_out", setting=setting)

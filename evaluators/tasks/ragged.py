@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluators.tasks.arguments import Suite, Workload
+from evaluators.tasks.workload import Suite, Workload
 
 DERIVED = "the task states no held-out shapes: ragged ones near its benchmarks take their place"
 
@@ -29,15 +29,24 @@ def _of(suites: Suites, key: str) -> Iterator[Workload]:
     benchmarks, tests = (_stated(suites[suite], key) for suite in ("benchmarks", "tests"))
     known = [*benchmarks, *tests]
     met = {workload.label for workload in known}
-    for workload in benchmarks[:MOST]:
+    for workload in _chosen(benchmarks):
         dims = {
             name: _shrunk(value, place, _common(known, name))
             for place, (name, value) in enumerate(workload.dims.items())
         }
-        made = Workload(dims=dims, suite="held_out")
+        made = Workload(dims=dims, suite="held_out", setting=workload.setting)
         if made.label not in met:
             met.add(made.label)
             yield made
+
+
+def _chosen(benchmarks: Sequence[Workload]) -> list[Workload]:
+    """The first ones, and the first of each setting that these don't have."""
+    chosen = list(benchmarks[:MOST])
+    for workload in benchmarks[MOST:]:
+        if all(workload.setting != one.setting for one in chosen):
+            chosen.append(workload)
+    return chosen
 
 
 def _stated(by_backend: Mapping[str, tuple[Workload, ...]], key: str) -> tuple[Workload, ...]:

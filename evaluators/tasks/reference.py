@@ -7,17 +7,15 @@ from evaluators.tasks.task import Task
 
 
 def check_reference(task: Task, backend: str) -> None:
-    """Raises TaskError when reference() raises, or returns what task.yaml does not say."""
+    """Raises TaskError when reference() raises, or returns what task.yaml does not say; inputs()
+    likewise."""
     workload = smallest(task, backend)
     if workload is not None:
         task.reference(workload, task.inputs(workload, seed=0))
+        _ = task.compares
 
 
 def smallest(task: Task, backend: str, suites: Sequence[Suite] = SUITES) -> Workload | None:
     """Of the suites, by the bytes of its arguments; None where the backend has none."""
     shapes = [one for suite in suites for one in task.workloads(suite, backend)]
-    return min(
-        shapes,
-        key=lambda one: sum(argument.nbytes(one.dims) for argument in task.arguments),
-        default=None,
-    )
+    return min(shapes, key=task.nbytes, default=None)

@@ -2,55 +2,44 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from evaluators.device_info import OPERATION_FLOPS, known_backends
-from evaluators.expression import (
-    RESERVED_NAMES,
-    Expression,
-    ExpressionError,
-    Number,
-    parse_expression,
-)
-from evaluators.lined_yaml import LinedDict, LinedList, Reader, YamlError, load
-from evaluators.spelling import did_you_mean, shortened, storable
+from evaluators.expression import Expression, ExpressionError, Number
+from evaluators.lined_yaml import LinedDict, LinedList, YamlError, load
+from evaluators.spelling import did_you_mean
 from evaluators.tasks.arguments import (
     DTYPES,
-    KINDS,
-    ROLES,
+    PLAIN,
     SUITES,
     VALUES,
     Argument,
-    Distribution,
-    Role,
+    Setting,
     Suite,
     TaskError,
     Workload,
+    check_steps,
 )
+from evaluators.tasks.baselines import Baseline, read_baselines
 from evaluators.tasks.ragged import ragged_shapes
-from evaluators.tasks.task import Task, load_reference, read_text
+from evaluators.tasks.reference_file import load_reference, read_text
+from evaluators.tasks.task import Task
+from evaluators.tasks.task_arguments import TaskArguments
 
 KEYS = (
-    *("description", "dims", "arguments", "flops", "operations", "bytes", "compute_dtype"),
-    *("values", *SUITES),
+    *("description", "dims", "attributes", "dtypes", "arguments"),
+    *("flops", "operations", "bytes", "compute_dtype", "values", "baselines", *SUITES),
 )
-ARGUMENT_KEYS = ("name", "dtype", "shape", "role", "distribution", "rtol", "atol")
 
 
-class TaskFile(Reader):
+class TaskFile(TaskArguments):
     """A task.yaml's tree, read part by part; every complaint carries file and line."""
 
     def __init__(self, path: Path, tree: Any) -> None:
-        self.path = path
-        if not isinstance(tree, LinedDict):
-            raise self.fail("a task is a mapping", 1)
-        self.tree = tree
-        self.known_keys(tree, KEYS, required=("dims", "arguments", "tests", "benchmarks"))
-        self.dims = self._dims()
-        self.arguments = self._arguments()
-
-    def fail(self, reason: str, line: int) -> TaskError:
-        return TaskError(f"{self.path}, line {line}: {shortened(storable(reason))}")
+        if isinstance(tree, LinedDict):
+            self.path = path
+            self.known_keys(tree, KEYS, required=("arguments", "tests", "benchmarks"))
+        super().__init__(path, tree)
 
     def compute_dtype(self) -> str:
         """Whose peak bounds the task; "" where it doesn't say."""
@@ -76,21 +65,15 @@ class TaskFile(Reader):
             }
         return suites
 
+    def baselines(self) -> tuple[Baseline, ...]:
+        return read_baselines(self, self.tree, self.path.parent)
+
     def _holds(self, workload: Workload) -> bool:
         try:
             self.sizes(workload, "held_out", 1)
         except TaskError:
             return False
         return True
-
-    def expression(self, value: Any, what: str, line: int, *, floats: bool = False) -> Expression:
-        try:
-            expression = parse_expression(value, floats=floats)
-        except ExpressionError as error:
-            raise self.fail(f"{what}: {error}", line) from None
-        for name in sorted(expression.names - set(self.dims)):
-            raise self.fail(f"{what}: {name!r} is not in dims", line)
-        return expression
 
     def optional(self, key: str) -> Expression | None:
         if key not in self.tree:
@@ -107,69 +90,6 @@ class TaskFile(Reader):
             for name, count in counts.items()
         }
 
-    def _dims(self) -> tuple[str, ...]:
-        sequence = self.sequence(self.tree, "dims", least=1)
-        for name, line in sequence.numbered():
-            if not (isinstance(name, str) and name.isidentifier()) or name in RESERVED_NAMES:
-                raise self.fail(f"dims: {name!r} is not a name", line)
-        if len(set(sequence)) != len(sequence):
-            raise self.fail("dims: a name stands twice", sequence.line)
-        return tuple(sequence)
-
-    def _arguments(self) -> tuple[Argument, ...]:
-        sequence = self.sequence(self.tree, "arguments", least=1)
-        arguments = tuple(self.argument(tree, line) for tree, line in sequence.numbered())
-        names = [*self.dims, *(argument.name for argument in arguments)]
-        if len(set(names)) != len(names):
-            raise self.fail("arguments: a name stands twice", sequence.line)
-        if not any(argument.written for argument in arguments):
-            raise self.fail("arguments: none has the role out or inout", sequence.line)
-        return arguments
-
-    def argument(self, tree: Any, line: int) -> Argument:
-        if not isinstance(tree, LinedDict):
-            raise self.fail("an argument is a mapping {name: ..., dtype: ..., ...}", line)
-        self.known_keys(tree, ARGUMENT_KEYS, required=("name", "dtype", "shape", "role"))
-        name, dtype, role = tree["name"], tree["dtype"], tree["role"]
-        if not (isinstance(name, str) and name.isidentifier()):
-            raise self.fail(f"{name!r} is not a name", line)
-        self.one_of(dtype, DTYPES, f"{name}: dtype", line)
-        self.one_of(role, ROLES, f"{name}: role", line)
-        written = role in ("out", "inout")
-        for key in ("rtol", "atol"):
-            if written and key not in tree:
-                raise self.fail(f"{name}: an output needs a tolerance, rtol and atol", line)
-            if not written and key in tree:
-                raise self.fail(f"{name}: {key} is for outputs", tree.lines[key])
-        if role == "out" and "distribution" in tree:
-            raise self.fail(f"{name}: an out is never drawn; leave out distribution", line)
-        drawn = tree.get("distribution", "zeros" if role == "out" else "normal")
-        shape = self.sequence(tree, "shape", least=1)
-        return Argument(
-            name=name,
-            dtype=dtype,
-            role=cast(Role, role),
-            dimensions=tuple(self.expression(s, f"{name}: shape", line) for s in shape),
-            distribution=self.distribution(drawn, name, dtype, line),
-            relative=self.expression(tree.get("rtol", 0), f"{name}: rtol", line, floats=True),
-            absolute=self.expression(tree.get("atol", 0), f"{name}: atol", line, floats=True),
-        )
-
-    def distribution(self, value: Any, name: str, dtype: str, line: int) -> Distribution:
-        body: dict[str, Any] = dict(value) if isinstance(value, LinedDict) else {"kind": value}
-        kind = self.one_of(body.pop("kind", None), KINDS, f"{name}: distribution", line)
-        if dtype == "int32" and kind in ("normal", "uniform"):
-            raise self.fail(f"{name}: an int32 is drawn from 'integers', not {kind!r}", line)
-        through = body.pop("through", None)
-        if through is not None:
-            self.one_of(through, DTYPES, f"{name}: through", line)
-        for key, number in body.items():
-            if key not in KINDS[kind]:
-                raise self.fail(f"{name}: distribution {kind} has no {key!r}", line)
-            if isinstance(number, bool) or not isinstance(number, int | float):
-                raise self.fail(f"{name}: {key} must be a number, not {number!r}", line)
-        return Distribution(kind=kind, parameters=body, through=through)
-
     def suite(self, suite: Suite) -> dict[str, tuple[Workload, ...]]:
         value = self.tree.get(suite)
         if value is None:
@@ -185,43 +105,103 @@ class TaskFile(Reader):
     def shapes(self, sequence: LinedList, suite: Suite) -> tuple[Workload, ...]:
         workloads = []
         for shape, line in sequence.numbered():
-            if not isinstance(shape, LinedDict) or set(shape) != set(self.dims):
-                raise self.fail(f"{suite}: a shape gives each of {', '.join(self.dims)}", line)
-            for name, value in shape.items():
-                if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                    raise self.fail(f"{suite}: {name} must be a positive integer", line)
-            dims = {name: shape[name] for name in self.dims}
-            workload = Workload(dims=dims, suite=suite)
+            workload = self.workload(shape, suite, line)
             self.sizes(workload, suite, line)
             workloads.append(workload)
         return tuple(workloads)
 
+    def workload(self, shape: Any, suite: Suite, line: int) -> Workload:
+        """Every dim, and what differs from the defaults beside."""
+        weighted = ("weight",) if suite == "benchmarks" and "weight" not in self.dims else ()
+        may = (*self.attributes, *self.dtypes, *self.optional_names, *weighted)
+        if not isinstance(shape, LinedDict) or not set(self.dims) <= set(shape):
+            raise self.fail(f"{suite}: a shape gives each of {', '.join(self.dims)}", line)
+        for name in shape:
+            if name not in self.dims and name not in may:
+                beside = f", and maybe {', '.join(may)}" if may else ""
+                raise self.fail(
+                    f"{suite}: a shape gives each of {', '.join(self.dims)}{beside}, not {name}",
+                    line,
+                )
+        for name in self.dims:
+            value = shape[name]
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise self.fail(f"{suite}: {name} must be a positive integer", line)
+        weight = shape.get("weight", 1.0) if weighted else 1.0
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < 1e9:
+            raise self.fail(f"{suite}: weight must be a positive number, not {weight!r}", line)
+        return Workload(
+            dims={name: shape[name] for name in self.dims},
+            suite=suite,
+            setting=self.setting(shape, suite, line),
+            weight=float(weight),
+        )
+
+    def setting(self, shape: LinedDict, suite: Suite, line: int) -> Setting:
+        """What a shape says of attributes, dtypes and optional arguments, over the defaults."""
+        if not (self.attributes or self.dtypes or self.optional_names):
+            return PLAIN
+        attributes = {}
+        for name, default in self.attributes.items():
+            what = f"{suite}: {name}"
+            value = self.number(shape.get(name, default), what, line)
+            if isinstance(default, float) and not isinstance(value, bool):
+                value = float(value)
+            if type(value) is not type(default):
+                kind = {bool: "true or false", int: "an integer"}.get(type(default), "a number")
+                raise self.fail(f"{what} must be {kind}, as its default is, not {value!r}", line)
+            attributes[name] = value
+        dtypes = {
+            name: self.one_of(shape.get(name, known[0]), known, f"{suite}: {name}", line)
+            for name, known in self.dtypes.items()
+        }
+        nulls = {name: name in shape for name in self.optional_names}
+        for name in self.optional_names:
+            if shape.get(name) is not None:
+                raise self.fail(f"{suite}: {name} may be null or left out, no more", line)
+        return Setting(attributes=attributes, dtypes=dtypes, nulls=nulls)
+
     def sizes(self, workload: Workload, suite: Suite, line: int) -> None:
         """Every expression of the task must hold for every shape, told at load time."""
-        env = workload.dims
+        setting = workload.setting
         for argument in self.arguments:
-            checked: list[tuple[str, Expression]] = [
-                *((f"{argument.name}: shape", part) for part in argument.dimensions),
-                (f"{argument.name}: rtol", argument.relative),
-                (f"{argument.name}: atol", argument.absolute),
-            ]
-            for what, expression in checked:
-                try:
-                    value: Number = expression.evaluate(env)
-                except ExpressionError as error:
-                    raise self.fail(f"{what} on {workload.label}: {error}", line) from None
-                if value < (1 if what.endswith("shape") else 0):
-                    raise self.fail(f"{what} is {value} on {workload.label} ({suite})", line)
+            if not setting.nulls.get(argument.name, False):
+                self._argument_sizes(argument.on(setting), workload, suite, line)
         work = {key: self.optional(key) for key in ("flops", "bytes")}
         operations = {f"operations: {name}": one for name, one in self.operations().items()}
         for what, count in {**work, **operations}.items():
             if count is not None:
-                try:
-                    value = count.evaluate(env)
-                except ExpressionError as error:
-                    raise self.fail(f"{what} on {workload.label}: {error}", line) from None
-                if value < 0:
-                    raise self.fail(f"{what} is {value} on {workload.label} ({suite})", line)
+                self._at_least(0, count, what, workload, suite, line)
+
+    def _argument_sizes(
+        self, argument: Argument, workload: Workload, suite: Suite, line: int
+    ) -> None:
+        name, env = argument.name, workload.env
+        for part in argument.dimensions:
+            self._at_least(1, part, f"{name}: shape", workload, suite, line)
+        for part in argument.strides or ():
+            self._at_least(1, part, f"{name}: strides", workload, suite, line)
+        for key, part in (("rtol", argument.relative), ("atol", argument.absolute)):
+            self._at_least(0, part, f"{name}: {key}", workload, suite, line)
+        what = "shape"
+        try:
+            shape = argument.shape(env)
+            what = "strides"
+            check_steps(shape, argument.steps(env))
+            what = "distribution"
+            argument.distribution.check(env, argument.np_dtype)
+        except ExpressionError as error:
+            raise self.fail(f"{name}: {what} on {workload.label}: {error}", line) from None
+
+    def _at_least(
+        self, least: int, part: Expression, what: str, workload: Workload, suite: Suite, line: int
+    ) -> None:
+        try:
+            value: Number = part.evaluate(workload.env)
+        except ExpressionError as error:
+            raise self.fail(f"{what} on {workload.label}: {error}", line) from None
+        if value < least:
+            raise self.fail(f"{what} is {value} on {workload.label} ({suite})", line)
 
     def seeds(self) -> dict[str, str]:
         folder = self.path.parent / "seeds"
@@ -241,14 +221,20 @@ def _references(folder: Path) -> list[str]:
     return [read_text(file) for file in files]
 
 
+UNMEASURED = ("operations", "baselines")
+"""Keys that change no verdict and no time of a kernel."""
+
+
 def _measured(text: str, tree: Any) -> str:
-    """task.yaml without its operations, which change no verdict and no time."""
+    """task.yaml without these keys."""
     lines, keys = text.splitlines(keepends=True), tree.lines if isinstance(tree, LinedDict) else {}
-    first = keys.get("operations")
-    if first is None or [*keys.values()].count(first) > 1:
-        return text
-    following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
-    return "".join(lines[: first - 1] + lines[following - 1 :])
+    left_out: set[int] = set()
+    for first in (keys[key] for key in UNMEASURED if key in keys):
+        if [*keys.values()].count(first) > 1:
+            continue
+        following = min((line for line in keys.values() if line > first), default=len(lines) + 1)
+        left_out.update(range(first, following))
+    return "".join(text for line, text in enumerate(lines, 1) if line not in left_out)
 
 
 def shipped_tasks() -> tuple[str, ...]:
@@ -286,6 +272,8 @@ def load_task(name_or_path: str | Path) -> Task:
         folder=path.resolve().parent,
         description=str(file.tree.get("description", "")).strip(),
         dims=file.dims,
+        attributes=file.attributes,
+        dtypes=file.dtypes,
         arguments=arguments,
         flops=file.optional("flops"),
         operations=file.operations(),
@@ -296,4 +284,5 @@ def load_task(name_or_path: str | Path) -> Task:
         derives_held_out="held_out" not in file.tree,
         seeds=file.seeds(),
         reference_text=read_text(reference),
+        baselines=file.baselines(),
     )

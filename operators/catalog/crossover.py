@@ -1,6 +1,7 @@
 """Crossover: the first parent's code with parameters of both."""
 
 from evaluators.kernel.source import KernelSource
+from operators.catalog.generic.proposals import GenericEdits, known_ids, line_of_experiments
 from operators.catalog.landscape import key_of, known_points, parsed
 from operators.catalog.technique import changes
 from operators.individual import Candidate, Individual
@@ -14,10 +15,23 @@ class CatalogCrossover:
 
     Parents of one family mix freely; otherwise the names they share carry over what was
     learned (a tile's size, a block's shape), where the first parent's space admits the value.
+    Where they share none, the generic edits that led to the second are tried on the first.
     """
+
+    def __init__(self, generic: GenericEdits | None = None) -> None:
+        self._generic = generic
 
     async def cross(self, first: Individual, second: Individual, context: Context) -> Draft:
         """A mix that is neither parent nor known to the island. Raises Declined."""
+        try:
+            return self._mixed(first, second, context)
+        except Declined:
+            line = line_of_experiments(second, context.individuals)
+            if self._generic is None or not line:
+                raise
+        return self._generic.transplanted(first.candidate.source, line, known_ids(context))
+
+    def _mixed(self, first: Individual, second: Individual, context: Context) -> Draft:
         kernel = parsed(first.candidate.source)
         other = parsed(second.candidate.source)
         differing = _differing(kernel, other)

@@ -12,8 +12,11 @@ from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
 from operators.catalog.brought import expected_of, lost_steps, trapped_families
 from operators.catalog.families import Params, families, random_params
+from operators.catalog.generic.proposals import GenericEdits, Proposal, known_ids
 from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
+from operators.catalog.structure import Techniques
 from operators.catalog.technique import Range, Technique, changes, step
+from operators.catalog.techniques.formula import FORMULA
 from operators.catalog.techniques.gemm import GEMM
 from operators.catalog.techniques.gemm_starts import GEMM_STARTS
 from operators.catalog.techniques.lds import LDS
@@ -23,7 +26,15 @@ from operators.finding import Finding
 from operators.individual import Experiment, Individual
 from operators.operator import Context, Declined, Design
 
-TECHNIQUES: tuple[Technique, ...] = (*GEMM_STARTS, *GEMM, *SOFTMAX, *SUM, *TRANSPOSE, *LDS)
+TECHNIQUES: tuple[Technique, ...] = (
+    *GEMM_STARTS,
+    *GEMM,
+    *SOFTMAX,
+    *SUM,
+    *TRANSPOSE,
+    *LDS,
+    *FORMULA,
+)
 
 AVENUES = 10
 EXPERIMENTS = 5
@@ -62,8 +73,9 @@ _Avenue = Callable[[], list[_Proposal]]
 class CatalogDesigner:
     """Proposes single techniques applied to the Base's own parameters."""
 
-    def __init__(self, task: Task, device: DeviceInfo) -> None:
-        self._families = families(task)
+    def __init__(self, task: Task, device: DeviceInfo, techniques: Techniques = "all") -> None:
+        self._families = families(task, techniques)
+        self._generic = GenericEdits(task, device) if techniques != "families" else None
         self._on_cpu = not device.judges_on_device
 
     async def design(self, base: Individual, reference: Individual, context: Context) -> Design:
@@ -88,20 +100,30 @@ class CatalogDesigner:
                 drawn.append(fresh)
             if len(drawn) == AVENUES:
                 break
-        if not drawn:
+        edits = self._edits(kernel, base, context)
+        if not drawn and not edits:
             raise Declined(f"every technique that fits {base.id} was tried, or none fits")
         together = [proposal for fresh in drawn for proposal in fresh]
         gains = Landscape(individuals).gains(before, [one.leads_to for one in together])
-        experiments = []
+        found = []
         start = 0
         for fresh in drawn:
             at = start + gains.sample(context.rng, start, start + len(fresh))
-            experiments.append(self._experiment(kernel, together[at], gains, at, brought))
+            experiment = self._experiment(kernel, together[at], gains, at, brought)
+            found.append(Proposal(experiment=experiment, success=1.0))
             start += len(fresh)
+        found += edits
         return Design(
-            avenues=tuple(experiment.avenue for experiment in experiments),
-            experiments=tuple(_draw(experiments, context)),
+            avenues=tuple(one.experiment.avenue for one in found),
+            experiments=tuple(_draw(found, context)),
         )
+
+    def _edits(self, kernel: KernelSource, base: Individual, context: Context) -> list[Proposal]:
+        """Generic ones, of a kernel that is no family's: families have them in their templates."""
+        if self._generic is None or self._families.of(kernel) is not None:
+            return []
+        individuals = context.individuals.values()
+        return self._generic.proposals(base, individuals, known_ids(context), context.rng)
 
     def _not_trapped(
         self, kernel: KernelSource, fresh: list[_Proposal], brought: Sequence[Finding]
@@ -268,9 +290,13 @@ def _corrected(expected: Range, *, mean: float, deviation: float, prior: float) 
     )
 
 
-def _draw(experiments: list[Experiment], context: Context) -> list[Experiment]:
+def _draw(proposals: list[Proposal], context: Context) -> list[Experiment]:
     """Without replacement, promising ones more often; in the order of the avenues."""
-    weights = [BASIC_WEIGHT + max(0.0, sum(e.performance) / 2) for e in experiments]
+    experiments = [one.experiment for one in proposals]
+    weights = [
+        (BASIC_WEIGHT + max(0.0, sum(one.experiment.performance) / 2)) * one.success
+        for one in proposals
+    ]
     total = sum(weights)
     chosen = context.rng.choice(
         len(experiments),

@@ -7,11 +7,13 @@ from functools import cache
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
 from evaluators.kernel.front_matter import FrontMatter
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
-from operators.catalog.structure import Kind, structure, tests
+from operators.catalog.generated import written_for
+from operators.catalog.structure import Kind, Techniques, structure
 
 Params = Mapping[str, int]
 
@@ -73,7 +75,7 @@ FAMILIES = (
 class Families:
     """The families that a task can use, rendered at their default parameters."""
 
-    kind: Kind | None
+    kind: str | None
     sources: Mapping[str, KernelSource]
 
     @property
@@ -116,8 +118,11 @@ def _environment() -> Environment:
 _CACHE: dict[str, Families] = {}  # by the task's hash
 
 
-def families(task: Task) -> Families:
-    """The families of the problem that the task is; none when it is no known problem."""
+def families(task: Task, techniques: Techniques = "all") -> Families:
+    """The families of the problem that the task is; none when it is no known problem, or where
+    generic techniques alone are used."""
+    if techniques == "generic":
+        return Families(kind=None, sources={})
     if task.hash not in _CACHE:
         found = structure(task)
         sources = {}
@@ -129,8 +134,23 @@ def families(task: Task) -> Families:
             if _fits(source, task):
                 # Written as with_params writes, so that every point has the same lines.
                 sources[family.name] = source.with_params(source.params)
-        _CACHE[task.hash] = Families(kind=found.kind if found else None, sources=sources)
+        kind: str | None = found.kind if found else None
+        if not sources:
+            kind, sources = _generated(task)
+        _CACHE[task.hash] = Families(kind=kind, sources=sources)
     return _CACHE[task.hash]
+
+
+def _generated(task: Task) -> tuple[str | None, dict[str, KernelSource]]:
+    """Families written from what the reference computes."""
+    kind, written = written_for(task)
+    sources = {}
+    for name, (template, given) in written.items():
+        text = _environment().get_template(f"{template}.hip.j2").render(**given)
+        source = parse_kernel(text)
+        if _fits(source, task):
+            sources[name] = source.with_params(source.params)
+    return (kind if sources else None), sources
 
 
 def remember(task: Task, known: Families) -> None:
@@ -141,8 +161,9 @@ def remember(task: Task, known: Families) -> None:
 def _fits(source: KernelSource, task: Task) -> bool:
     """Whether the file's own names leave the task's alone."""
     try:
-        for workload in tests(task):
-            source.plan(task, workload.dims)
+        for backend, workloads in task.suites["tests"].items():
+            for workload in workloads:
+                source.plan(task, workload, target_of(backend))
     except Rejected:
         return False
     return True

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 from evaluators.kernel.source import KernelSource
+from operators.catalog.generic.proposals import GenericEdits, known_ids
 from operators.catalog.landscape import Landscape, key_of, known_points, parsed
 from operators.catalog.technique import changes, step
 from operators.individual import Candidate, Individual
@@ -12,13 +13,24 @@ SINGLE = 0.5  # how often one parameter is changed, rather than two
 
 
 class CatalogMutator:
-    """Works on any kernel with a space, whoever wrote it."""
+    """Works on any kernel with a space, whoever wrote it; on others by generic edits."""
+
+    def __init__(self, generic: GenericEdits | None = None) -> None:
+        self._generic = generic
 
     async def mutate(self, parent: Individual, context: Context) -> Draft:
         """A promising neighbour that the island has not seen.
 
         Raises Declined when there is none.
         """
+        try:
+            return self._neighbour(parent, context)
+        except Declined:
+            if self._generic is None:
+                raise
+        return self._generic.mutated(parent.candidate.source, known_ids(context), context.rng)
+
+    def _neighbour(self, parent: Individual, context: Context) -> Draft:
         kernel = parsed(parent.candidate.source)
         if not kernel.space:
             raise Declined(f"{parent.id} declares no space")

@@ -12,7 +12,8 @@ import numpy as np
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
 from operators.catalog.families import families
-from operators.catalog.structure import Kind
+from operators.catalog.generic.techniques import edits_of
+from operators.catalog.structure import Kind, Techniques
 from operators.individual import Candidate
 from operators.operator import Declined, Draft
 
@@ -24,12 +25,15 @@ MOST_COUNTED = 5000
 class SearchSpace:
     """Files whose parameters may be chosen: the task's families, else its naive seed alone.
 
-    kind: of the families; None when the task is no problem that the catalogue knows.
+    kind: of the families; None when the task is no problem that the catalogue knows. edits:
+    generic ones that the naive seed admits, each of which leads to a kernel with others; 0 where
+    there are families, whose spaces are searched to their end.
     """
 
     task: str
-    kind: Kind | None
+    kind: str | None
     sources: Mapping[str, KernelSource]
+    edits: int = 0
 
     @property
     def largest(self) -> int:
@@ -51,6 +55,9 @@ class SearchSpace:
         """In a few words."""
         exact = self.count()
         size = f"up to {self.largest}" if exact is None else f"{exact}"
+        if self.edits:
+            own = f", and {size} kernels of its own space" if self.sources else ""
+            return f"generic edits, {self.edits} of the naive seed alone{own}"
         if self.kind is None:
             return f"{size} kernels of the naive seed's own space"
         return f"{size} kernels of {len(self.sources)} {self.kind} families"
@@ -58,24 +65,25 @@ class SearchSpace:
     @property
     def lack(self) -> str:
         """Why nothing can be searched, and what to do; empty when something can."""
-        if self.sources:
+        if self.sources or self.edits:
             return ""
         return (
             f"the catalogue can search nothing for the task {self.task}: its families are for "
-            f"{', '.join(get_args(Kind))}, and the naive seed declares no space; give the seed "
-            "params and a space (README, 'A kernel is one file'), or let a model write kernels "
-            "(operators of kind llm)"
+            f"{', '.join(get_args(Kind))}, the naive seed declares no space, and no generic "
+            "technique is used or has a place in it; give the seed params and a space (README, "
+            "'A kernel is one file'), or let a model write kernels (operators of kind llm)"
         )
 
 
-def search_space(task: Task) -> SearchSpace:
+def search_space(task: Task, techniques: Techniques = "all") -> SearchSpace:
     """What catalogue, mutation and random search can reach. Raises Rejected: a bad naive seed."""
-    known = families(task)
+    known = families(task, techniques)
     if known.sources:
         return SearchSpace(task=task.name, kind=known.kind, sources=known.sources)
     seed = parse_kernel(task.naive)
     sources = {"the seed": seed} if seed.space else {}
-    return SearchSpace(task=task.name, kind=None, sources=sources)
+    count = edits_of(task.naive, task) if techniques != "families" else 0
+    return SearchSpace(task=task.name, kind=None, sources=sources, edits=count)
 
 
 def _combinations(source: KernelSource) -> int:
@@ -99,7 +107,7 @@ class Sweep:
     @property
     def exhausted(self) -> bool:
         """Whether every point was handed out, or was known before."""
-        return self._left is not None and not self._left
+        return self._left is not None and not self._left and not self._space.edits
 
     def draw(self, known: Collection[str]) -> Draft:
         """A kernel whose id is not among the known ones. Raises Declined when there is none."""

@@ -11,6 +11,9 @@ from evaluators.tasks.task import Task
 
 Kind = Literal["gemm", "softmax", "sum", "transpose"]
 
+Techniques = Literal["all", "families", "generic"]
+"""Which the catalogue uses: families of known problems, edits of any kernel, or both."""
+
 MAX_BYTES = 1 << 22  # of inputs; the formula is tried on smaller tests only
 
 
@@ -87,7 +90,11 @@ def tests(task: Task) -> tuple[Workload, ...]:
 
 
 def _names(task: Task, pattern: _Pattern) -> dict[str, str] | None:
-    """The pattern's names -> the task's, where the arguments fit."""
+    """The pattern's names -> the task's, where the arguments fit, and nothing beside them."""
+    if task.dtypes or task.own.check is not None or task.own.epilogue is not None or task.makes:
+        return None
+    if any(argument.optional or argument.strides is not None for argument in task.arguments):
+        return None
     inputs = [a for a in task.arguments if a.role in ("in", "constant")]
     outputs = [a for a in task.arguments if a.role == "out"]
     ordered = [*inputs, *outputs]
@@ -130,7 +137,7 @@ def _agrees(task: Task, pattern: _Pattern, names: Mapping[str, str]) -> bool:
     *inputs, output = (names[name] for name in pattern.arguments)
     tried = 0
     for workload in tests(task):
-        if sum(argument.nbytes(workload.dims) for argument in task.arguments) > MAX_BYTES:
+        if task.nbytes(workload) > MAX_BYTES:
             continue
         drawn = task.inputs(workload, seed=1)
         expected = pattern.formula(*(drawn[name].astype(np.float64) for name in inputs))

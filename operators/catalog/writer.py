@@ -3,6 +3,7 @@
 from evaluators.evaluation import Rejected
 from evaluators.tasks.task import Task
 from operators.catalog.families import families
+from operators.catalog.generic.proposals import GenericEdits
 from operators.catalog.landscape import parsed
 from operators.catalog.technique import changes
 from operators.individual import Candidate, Experiment, Individual
@@ -12,13 +13,16 @@ from operators.operator import Context, Declined, Draft
 class CatalogWriter:
     """Realises the catalogue's experiments, and no others."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, generic: GenericEdits | None = None) -> None:
         self._families = families(task)
+        self._generic = generic
 
     async def write(
         self, base: Individual, reference: Individual, experiment: Experiment, context: Context
     ) -> Draft:
         """Raises Declined: an experiment of another designer, or one that no longer fits."""
+        if self._generic is not None and "place" in experiment.params:
+            return self._generic.write(base.candidate.source, experiment)
         params = experiment.params.get("params")
         if params is None:
             raise Declined(

@@ -11,6 +11,7 @@ from evaluators.evaluation import Evaluation, Rejected, Status
 from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.gain import gains_over_seed, spread_on
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 from operators.catalog.landscape import parsed
 from operators.catalog.technique import changes
 from operators.individual import Candidate, Individual
@@ -18,7 +19,7 @@ from operators.operator import Context, Declined, Draft, Mutation
 from operators.tuning.relatives import relatives
 from operators.tuning.space import Params, Space, space_of
 from operators.tuning.tuner import Measured, Tuner
-from operators.tuning.variants import compose
+from operators.tuning.variants import compose, told_apart_by
 
 LEAST_SHARE = 1 / 8
 """A structure's share of the tries, beside the fastest one's, goes with the square of its speed;
@@ -79,7 +80,9 @@ class Elites:
     """
 
     def __init__(self, task: Task, device: DeviceInfo) -> None:
-        self._shapes = {one.label: one.dims for one in task.workloads("benchmarks", device.backend)}
+        benchmarks = task.workloads("benchmarks", device.backend)
+        self._shapes = {one.label: told_apart_by(one) for one in benchmarks}
+        self._weights = weights_of(benchmarks)
         self._spread = spread_on(device)
         self._margin = max(0.02, self._spread.of_sittings(0.0))
         self._tuners: dict[str, Tuner] = {}  # by structure
@@ -158,7 +161,7 @@ class Elites:
             made = [
                 one.base.with_params(params)
                 for params in tuner.propose(
-                    [*one.measured.values(), *relatives(name, structures)],
+                    [*one.measured.values(), *relatives(name, structures, self._weights)],
                     [kernel.params for kernel in pending],
                     count,
                     rng,
@@ -169,7 +172,7 @@ class Elites:
     def _tuner(self, name: str, space: Space) -> Tuner:
         tuner = self._tuners.get(name)
         if tuner is None or tuner.space is not space:
-            tuner = self._tuners[name] = Tuner(space)
+            tuner = self._tuners[name] = Tuner(space, self._weights)
         return tuner
 
     def _composed(self, one: _Structure, pending: Sequence[KernelSource]) -> KernelSource | None:
@@ -178,7 +181,7 @@ class Elites:
         if min(len(passed), one.since) < COMPOSED_FROM or any(k.variants for k in pending):
             return None
         gains = [(point.params, point.gains or {}) for point in passed]
-        found = compose(gains, self._shapes, self._margin)
+        found = compose(gains, self._shapes, self._margin, self._weights)
         best = math.log(one.speed)
         if found is None or found.gain < best + LEAST_GAIN:
             return None

@@ -11,8 +11,9 @@ from evaluators.tasks.task import Task
 from operators.catalog.brought import starts, trapped_families, without_trapped
 from operators.catalog.families import Params
 from operators.catalog.search_space import search_space
+from operators.catalog.structure import Techniques
 from operators.finding import Finding
-from operators.individual import Candidate
+from operators.individual import Candidate, Experiment
 from operators.operator import Declined, Draft
 from operators.tuning.space import Floats, Space, space_of
 
@@ -44,11 +45,12 @@ class InitialDesign:
         place: int,
         islands: int,
         brought: Sequence[Finding] = (),
+        techniques: Techniques = "all",
     ) -> None:
         """most: points over all islands; place: the island's among those that share the design;
         brought: rules of other campaigns, whose points come first, and whose trapped families do
         not come."""
-        sources = search_space(task).sources
+        sources = search_space(task, techniques).sources
         self._first = starts(brought, sources)[:most]
         names = without_trapped(list(sources), trapped_families(brought))
         self._all = list(sources)
@@ -74,6 +76,10 @@ class InitialDesign:
             candidate=Candidate.from_source(kernel.text),
             report=f"{REPORT}{name}, {values}",
         )
+
+    def experiment(self, number: int) -> Experiment | None:
+        """A point of a family is no change of the seed."""
+        return None
 
     def _point(self, number: int) -> tuple[str, Params]:
         """Of all islands' design. Raises Declined."""

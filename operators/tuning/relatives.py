@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean, median
+from statistics import median
 from typing import Protocol
 
 from evaluators.kernel.source import KernelSource
+from evaluators.weights import Weights, over_shapes
 from operators.tuning.tuner import Measured
 
 MOST_RELATIVES = 2
@@ -24,7 +25,7 @@ class Structure(Protocol):
     def measured(self) -> Mapping[str, Measured]: ...
 
 
-def relatives(name: str, structures: Mapping[str, Structure]) -> list[Measured]:
+def relatives(name: str, structures: Mapping[str, Structure], weights: Weights) -> list[Measured]:
     """Points of those most alike, numbered by relative from 1, as points of the structure `name`.
 
     Their gains are shifted to its own level, as it is the shape of a landscape that they share.
@@ -41,9 +42,9 @@ def relatives(name: str, structures: Mapping[str, Structure]) -> list[Measured]:
     )
     found: list[Measured] = []
     for number, other in enumerate(near[:MOST_RELATIVES], start=1):
-        points = _kept(list(structures[other].measured.values()))
+        points = _kept(list(structures[other].measured.values()), weights)
         points = [replace(one, params={**own.base.params, **_shared(one, own)}) for one in points]
-        found += _shifted(points, list(own.measured.values()), number)
+        found += _shifted(points, list(own.measured.values()), number, weights)
     return found
 
 
@@ -59,22 +60,24 @@ def _shared(point: Measured, own: Structure) -> Mapping[str, int]:
     return {name: value for name, value in point.params.items() if name in own.base.space}
 
 
-def _kept(points: Sequence[Measured]) -> Sequence[Measured]:
+def _kept(points: Sequence[Measured], weights: Weights) -> Sequence[Measured]:
     """In their order."""
     if len(points) <= MOST_POINTS:
         return points
-    ranked = sorted(points, key=lambda one: -_mean(one))[: MOST_POINTS // 2]
+    ranked = sorted(points, key=lambda one: -_mean(one, weights))[: MOST_POINTS // 2]
     best = {id(one) for one in ranked}
     latest = [one for one in points if id(one) not in best][-MOST_POINTS // 2 :]
     kept = best | {id(one) for one in latest}
     return [one for one in points if id(one) in kept]
 
 
-def _mean(point: Measured) -> float:
-    return fmean(point.gains.values()) if point.gains else float("-inf")
+def _mean(point: Measured, weights: Weights) -> float:
+    return over_shapes(point.gains, weights) if point.gains else float("-inf")
 
 
-def _shifted(points: Sequence[Measured], own: Sequence[Measured], number: int) -> list[Measured]:
+def _shifted(
+    points: Sequence[Measured], own: Sequence[Measured], number: int, weights: Weights
+) -> list[Measured]:
     """By the difference at points that both have, else by that of the medians."""
     mine = {repr(sorted(one.params.items())): one for one in own if one.gains}
     pairs = [
@@ -82,10 +85,10 @@ def _shifted(points: Sequence[Measured], own: Sequence[Measured], number: int) -
         for one in points
         if one.gains and (key := repr(sorted(one.params.items()))) in mine
     ]
-    levels = [_mean(own_one) - _mean(one) for own_one, one in pairs]
+    levels = [_mean(own_one, weights) - _mean(one, weights) for own_one, one in pairs]
     if not levels and mine:
-        theirs = median(_mean(one) for one in points if one.gains)
-        levels = [median(_mean(one) for one in mine.values()) - theirs]
+        theirs = median(_mean(one, weights) for one in points if one.gains)
+        levels = [median(_mean(one, weights) for one in mine.values()) - theirs]
     shift = median(levels) if levels else 0.0
     return [
         replace(

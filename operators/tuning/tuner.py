@@ -1,13 +1,14 @@
 """Tuner: which points of a kernel's space to measure next, by all that was measured of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from evaluators.kernel.grid import Rows
+from evaluators.weights import Weights, shares
 from operators.tuning.space import Floats, Params, Space, codes, distinct
 from operators.tuning.surrogate import Kernel, Posterior, Surrogate, fit_kernel
 
@@ -62,9 +63,10 @@ class Measured:
 @dataclass(slots=True)
 class Tuner:
     """Of one space. Its choice follows from what it is shown and from rng; it remembers only what
-    it need not compute again."""
+    it need not compute again. weights: of the objectives, by name."""
 
     space: Space
+    weights: Weights = field(default_factory=dict)
     _fitted: tuple[int, Kernel] | None = None  # a hash of what it was fitted to, and the kernel
 
     def propose(
@@ -101,7 +103,7 @@ class Tuner:
         rng: np.random.Generator,
     ) -> Rows:
         """By what is expected of them."""
-        data = _Data.of(measured, self.space)
+        data = _Data.of(measured, self.space, self.weights)
         centres = data.centres()
         near = [self.space.feasible(centres), *map(self.space.neighbours, centres)]
         others = self._drawn(known, DRAWN, rng)
@@ -120,9 +122,9 @@ class Tuner:
         chosen: list[int] = []
         for turn in range(len(known), len(known) + min(count, len(pool))):
             if turn % THOMPSON:
-                worth = _improvement(posterior, incumbent, data.scale)[: len(own)] * success
+                worth = _improvement(posterior, incumbent, data.worth)[: len(own)] * success
             else:
-                drawn = _drawn(posterior, data.scale, rng)[: len(own)]
+                drawn = _drawn(posterior, data.worth, rng)[: len(own)]
                 worth = np.where(success > 0.5, drawn, -np.inf)
             worth[chosen] = -np.inf
             chosen.append(int(np.argmax(worth)))
@@ -145,27 +147,29 @@ class Tuner:
         if self._fitted is None or self._fitted[0] != key:
             known = [*shown, *relatives]
             passed = sum(bool(one.gains) for one in known) > 1
-            data = _Data.of(known if passed else measured, self.space)
+            data = _Data.of(known if passed else measured, self.space, self.weights)
             self._fitted = key, fit_kernel(data.features, data.values, data.noise)
         return self._fitted[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Data:
-    """What a surrogate is made of. values: standardised gains by point and objective; scale: of
-    the objectives, in ln; passed: whether a point has gains."""
+    """What a surrogate is made of. values: standardised gains by point and objective; share: what
+    each objective counts, of 1; worth: of a standardised gain on each, in ln; passed: whether a
+    point has gains."""
 
     rows: Rows
     features: Floats
     values: Floats
     noise: Floats
-    scale: Floats
+    share: Floats
+    worth: Floats
     passed: Mask
     own: Mask
     relatives: int
 
     @classmethod
-    def of(cls, measured: Sequence[Measured], space: Space) -> "_Data":
+    def of(cls, measured: Sequence[Measured], space: Space, weights: Weights) -> "_Data":
         """Of the best and the latest, where there are many."""
         names = sorted({name for one in measured for name in one.gains or ()})
         gains = np.array(
@@ -177,7 +181,8 @@ class _Data:
         slow = np.array([one.slow for one in measured])
         gains = np.where(passed[:, None], gains, np.where(slow[:, None], floor, failed))
         gains = np.maximum(gains, floor)
-        kept = _kept(gains.mean(axis=1))
+        share = np.array(shares(names, weights))
+        kept = _kept(gains @ share)
         gains, passed = gains[kept], passed[kept]
         scale = gains.std(axis=0) + 1e-9
         errors = np.array([one.error for one in measured])[kept]
@@ -190,7 +195,8 @@ class _Data:
             features=np.hstack([space.features(rows), relative[:, None] == numbers]),
             values=(gains - gains.mean(axis=0)) / scale,
             noise=(errors / scale.mean()) ** 2,
-            scale=scale,
+            share=share,
+            worth=scale * share,
             passed=passed | slow[kept],
             own=relative == 0,
             relatives=len(numbers),
@@ -207,7 +213,7 @@ class _Data:
         return mine if mine.any() else self.passed
 
     def centres(self) -> Rows:
-        order = np.argsort(-self.values.mean(axis=1), kind="stable")[:CENTRES]
+        order = np.argsort(-(self.values @ self.share), kind="stable")[:CENTRES]
         return distinct(self.rows[[*order, *self.values.argmax(axis=0)]])
 
 
@@ -229,7 +235,7 @@ def _kept(gains: Floats) -> Any:
     return np.sort(np.concatenate([best, others[-half:]]))
 
 
-def _improvement(posterior: Posterior, incumbent: Floats, scale: Floats) -> Floats:
+def _improvement(posterior: Posterior, incumbent: Floats, worth: Floats) -> Floats:
     """What is expected to be gained over the best of each objective, in ln, on average.
 
     Expected improvement: Jones, Schonlau, Welch, J. Global Optimization 13 (1998).
@@ -237,13 +243,13 @@ def _improvement(posterior: Posterior, incumbent: Floats, scale: Floats) -> Floa
     deviation = posterior.deviation[:, None]
     ahead = (posterior.mean - incumbent) / deviation
     density = np.exp(-0.5 * ahead**2) / np.sqrt(2 * np.pi)
-    return np.asarray((deviation * (ahead * ndtr(ahead) + density)) @ scale / len(scale))
+    return np.asarray((deviation * (ahead * ndtr(ahead) + density)) @ worth)
 
 
-def _drawn(posterior: Posterior, scale: Floats, rng: np.random.Generator) -> Floats:
+def _drawn(posterior: Posterior, worth: Floats, rng: np.random.Generator) -> Floats:
     """What each point may bring. W. R. Thompson, Biometrika 25 (1933)."""
     luck = rng.normal(size=len(posterior.mean)) * posterior.deviation
-    return np.asarray((posterior.mean + luck[:, None]) @ scale / len(scale))
+    return np.asarray((posterior.mean + luck[:, None]) @ worth)
 
 
 def _success(close: Floats, passed: Mask) -> Floats:

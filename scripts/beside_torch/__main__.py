@@ -28,6 +28,7 @@ from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
+from evaluators.weights import EQUAL
 from scripts.lib.arguments import whole_from
 from scripts.search.outputs import reason_of
 
@@ -152,7 +153,7 @@ def paired(sides: Sides, blocks: int) -> tuple[dict[str, Any], list[float]]:
 
 def _estimate(ratios: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """The geometric mean over shapes."""
-    middle, low, high = speedup(ratios)
+    middle, low, high = speedup(ratios, weights=EQUAL)
     return {"ratio": round(middle, 4), "ci95": [round(low, 4), round(high, 4)]}
 
 
@@ -216,7 +217,7 @@ def _tensors(
         argument.name: torch.as_tensor(
             _Span(
                 {
-                    "shape": argument.shape(workload.dims),
+                    "shape": argument.shape(workload.env),
                     "typestr": argument.np_dtype.str,
                     "data": (binding[argument.name].offset, False),
                     "version": 3,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.tasks.arguments import Suite
@@ -142,7 +143,7 @@ class RecordedModel:
             kernel: KernelSource = parse_kernel(source)
             for suite in SUITES:
                 for workload in self._task.workloads(suite, self.backend):
-                    kernel.plan(self._task, workload.dims)
+                    kernel.plan(self._task, workload, target_of(self.backend))
         except Rejected:
             return False
         return True

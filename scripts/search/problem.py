@@ -161,7 +161,7 @@ class Problem:
     def _by_shape(self, kernel: KernelSource, known: Mapping[Point, Known]) -> Known | None:
         gains, times = {}, {}
         for workload in self.task.workloads("benchmarks", self.info.backend):
-            one = known.get(point_of(kernel.params_for(workload.dims)))
+            one = known.get(point_of(kernel.params_for(workload, self.info.target)))
             if one is None or one.gains is None:
                 return one
             gains[workload.label] = one.gains[workload.label]

@@ -14,7 +14,7 @@ from engine.cli.result import result_lines
 from engine.config import parse_config
 from engine.config_errors import ConfigError
 from engine.islands.island import EXHAUSTED, STOPPED
-from engine.searching import describe_search, why_ended
+from engine.searching import describe_search, require_search, why_ended
 from engine.store.events import Added, Drafted, Event
 from engine.store.replay import replay
 from evaluators.cpu.device import device_count
@@ -28,6 +28,9 @@ from tests.engine.islands.test_island import World
 from tests.evaluators.small_task import kernel, write_task
 from tests.operators.catalog.test_search_space import FEASIBLE, own_task
 
+FAMILIES = {"techniques": "families"}
+"""No edits of a kernel's code, which have no end."""
+
 MODEL = {"base_url": "http://127.0.0.1:1/v1", "models": {"m": {"model": "m", "max_tokens": 99}}}
 
 
@@ -37,19 +40,21 @@ def task(tmp_path: Path) -> Task:
 
 
 def config(task: Path | str, **changes: Any) -> Any:
-    return parse_config({"task": str(task), "tracking": "none", **changes}, where="test")
+    values = {"operators": [FAMILIES], "tracking": "none", **changes}
+    return parse_config({"task": str(task), **values}, where="test")
 
 
 def world(task: Task, earlier: Sequence[Event] = (), **changes: Any) -> World:
-    sweep = Sweep(search_space(task), np.random.default_rng(3))
-    return World(budget=100, earlier=earlier, task=task, sweep=sweep, **changes)
+    sweep = Sweep(search_space(task, "families"), np.random.default_rng(3))
+    settings = {"operators": [FAMILIES], **changes}
+    return World(budget=100, earlier=earlier, task=task, sweep=sweep, **settings)
 
 
 MIXES = {
-    "catalog": {"kind": "catalog"},
-    "random": {"kind": "random"},
-    "best of N": {"base": "seed", "crossover": 0, "mutation": 0},
-    "crossover alone": {"experiment": 0, "mutation": 0},
+    "catalog": FAMILIES,
+    "random": {**FAMILIES, "kind": "random"},
+    "best of N": {**FAMILIES, "base": "seed", "crossover": 0, "mutation": 0},
+    "crossover alone": {**FAMILIES, "experiment": 0, "mutation": 0},
 }
 
 
@@ -69,8 +74,10 @@ def test_failures_on_the_way_hide_no_kernel_behind_them(task: Task) -> None:
             await super().evaluate(kernel_id, candidate)
             return evaluation_of(kernel_id, {})
 
-    sweep = Sweep(search_space(task), np.random.default_rng(3))
-    island = Barren(budget=100, task=task, sweep=sweep, islands={"patience": 2})
+    sweep = Sweep(search_space(task, "families"), np.random.default_rng(3))
+    island = Barren(
+        budget=100, task=task, sweep=sweep, islands={"patience": 2}, operators=[FAMILIES]
+    )
     assert island.run() == EXHAUSTED
     assert len(island.asked) == FEASIBLE - 1
 
@@ -90,7 +97,7 @@ def test_a_resumed_sweep_leaves_nothing_out_and_repeats_nothing(task: Task, kept
 
 
 def test_beside_models_an_exhausted_island_stays_for_what_they_send(task: Task) -> None:
-    operators = [{"kind": "catalog"}, {"kind": "llm"}]
+    operators = [FAMILIES, {"kind": "llm"}]
     island = world(task, operators=operators, llm=MODEL, islands={"patience": 3})
     assert island.run() == "nothing new"
     assert len(island.asked) == FEASIBLE - 1
@@ -109,7 +116,7 @@ def test_a_campaign_that_can_search_nothing_is_refused_before_it_starts(tmp_path
 def test_a_campaign_ends_with_its_space_and_tells_so_everywhere(task: Task, tmp_path: Path) -> None:
     lines: list[str] = []
     # Without tuning: by the noise of its times it would find variants, a kernel beyond the space.
-    operators = [{"kind": "catalog", "tuning": 0}]
+    operators = [{**FAMILIES, "tuning": 0}]
     islands, devices = {"count": 1}, {"ids": [0]}
     changes = {"operators": operators, "islands": islands, "devices": devices, "name": "it"}
     settings = config(task.folder, runs_dir=str(tmp_path / "runs"), **changes)
@@ -141,10 +148,13 @@ def test_a_seed_that_cannot_be_planned_is_refused_before_it_starts(tmp_path: Pat
 def test_what_is_searched_is_told_for_catalogue_and_models(task: Task, tmp_path: Path) -> None:
     own = f"{FEASIBLE} kernels of the naive seed's own space"
     assert describe_search(config(task.folder), task) == own
-    mixed = config(task.folder, operators=[{"kind": "catalog"}, {"kind": "llm"}], llm=MODEL)
+    mixed = config(task.folder, operators=[FAMILIES, {"kind": "llm"}], llm=MODEL)
     assert describe_search(mixed, task) == f"{own} and what models write on 1 of 2 islands"
     bare = load_task(write_task(tmp_path / "bare"))
     assert "nothing by catalogue" in describe_search(mixed, bare)
+    edited = config(bare.folder, operators=[{}])
+    require_search(edited, bare)
+    assert describe_search(edited, bare).startswith("generic edits, ")
 
 
 def test_the_end_says_which_it_was(task: Task) -> None:

@@ -4,8 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from evaluators.cpu.compiler import arch, entry_key
-from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE
+from evaluators.cpu.compiler import arch
+from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, entry_key
 from evaluators.cpu.toolchain import toolchain
 from evaluators.device import Binary, Compiled
 from evaluators.kernel.plan import LaunchStep

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import evaluators
 from evaluators.device import Compiled
+from evaluators.device_info import target_of
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import parse_kernel
@@ -26,7 +27,7 @@ def plans(task: Task, text: str, backend: str) -> list[Plan]:
     found: list[Plan] = []
     for suite in ("tests", "benchmarks", "held_out"):
         for workload in task.workloads(suite, backend):
-            plan = kernel.plan(task, workload.dims)
+            plan = kernel.plan(task, workload, target_of(backend))
             if plan not in found:
                 found.append(plan)
     return found

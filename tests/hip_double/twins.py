@@ -11,7 +11,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from evaluators.cpu import device as cpu
-from evaluators.cpu.compiler import entry_key
+from evaluators.cpu.emit import entry_key
 from evaluators.cpu.library import symbols_of
 from evaluators.device import Compiled, Compiler
 from evaluators.gpu.compiler import GpuCompiler

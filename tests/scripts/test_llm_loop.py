@@ -10,7 +10,7 @@ from engine.store.kinds.sessions import SearchEnded, SearchStarted, SessionStart
 from engine.store.store import Stored
 from evaluators.cuda.nvrtc import NvrtcChild
 from evaluators.device import backend
-from evaluators.device_info import BackendMissing
+from evaluators.device_info import BackendMissing, target_of
 from evaluators.evaluate import compile_kernel, opened
 from evaluators.evaluation import Evaluation, Status
 from evaluators.kernel.source import kernel_id, parse_kernel
@@ -58,7 +58,7 @@ def test_recorded_kernels_are_many_and_differ_and_can_be_planned(name: str) -> N
         for where in ("cpu", "cuda"):
             for suite in SUITES:
                 for workload in task.workloads(suite, where):
-                    kernel.plan(task, workload.dims)
+                    kernel.plan(task, workload, target_of(where))
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -15,6 +15,7 @@ from engine.store.run_folder import STORE
 from engine.store.store import StoreError, read_events
 from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
+from evaluators.kernel.seeds import on_backend
 from evaluators.tasks.task_file import load_task
 from operators.finding import best_founded
 from operators.llm.distiller import SCHEMA
@@ -29,7 +30,8 @@ DIFFERED = "what was sent then differed: its hash is another"
 
 def seed_prompt(task: str, role: Part, backend_name: str) -> str:
     """With the naive seed alone. Raises TaskError, BackendMissing."""
-    return _text(preview(role, load_task(task), _device(backend_name)).messages)
+    loaded = on_backend(load_task(task), backend_name)
+    return _text(preview(role, loaded, _device(backend_name)).messages)
 
 
 def campaign_prompt(
@@ -74,7 +76,7 @@ def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
         whole=whole,
         outcomes=stored_outcomes(read_events(store)),
         config=config,
-        task=load_task(config.task),
+        task=on_backend(load_task(config.task), config.backend),
         device=_told_of(whole) or _device(config.backend),
         island=island,
     )

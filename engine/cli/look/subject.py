@@ -11,6 +11,7 @@ from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.evaluation import Evaluation, Rejected
+from evaluators.kernel.seeds import naive_of
 from evaluators.kernel.source import kernel_id
 from evaluators.spelling import did_you_mean
 from evaluators.tasks.task_file import load_task
@@ -77,7 +78,8 @@ def _recorded(run: Path, kernel: str) -> Subject:
     config = parse_config(stored, where=str(store))
     identity = find_kernel(whole, kernel, where=store.parent)
     drafted = whole.first_drafts.get(identity)
-    source = drafted.candidate.source if drafted else load_task(config.task).naive
+    seed = naive_of(load_task(config.task), config.backend)
+    source = drafted.candidate.source if drafted else seed
     first = next(read_events(store))
     home = Home(
         run_dir=store.parent,

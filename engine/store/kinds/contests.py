@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from evaluators.evaluation import Beside
+
 Why = Literal["contender", "rematch", "end"]
 """A new kernel seemed faster than the best; the top few are measured again; so at the end."""
 
@@ -56,7 +58,8 @@ class FinalMeasurement:
     """The best was timed against the naive seed itself, and beside its runners-up.
 
     number: the session's. rivals: by kernel id of a runner-up, its time over the best's with a
-    95% interval. busy: a sentence where the machine was.
+    95% interval. busy: a sentence where the machine was. gains: over the seed. baselines: by name,
+    of those that the task named.
     """
 
     kind: ClassVar[str] = "final_measurement"
@@ -69,6 +72,8 @@ class FinalMeasurement:
     rivals: Mapping[str, Ratio] = field(default_factory=dict)
     busy: str = ""
     device_s: float = 0.0
+    gains: Gains = field(default_factory=dict)
+    baselines: Mapping[str, Beside] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

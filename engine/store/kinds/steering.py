@@ -12,7 +12,7 @@ class Injected:
 
     name: the file's, or whose kernel it was. text: a kernel file, or an idea's words. base_id: the
     kernel that an idea is tried on. entry: its name in the inbox; "" where it was carried from
-    another campaign.
+    another campaign, or is a further seed of the task.
     """
 
     kind: ClassVar[str] = "injected"

@@ -18,22 +18,29 @@ _CONTAINERS = ("namespace_definition", "linkage_specification", "declaration_lis
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """A function defined in the file."""
+    """A function defined in the file, or a copy of one, which stands nowhere in it."""
 
     name: str
-    node: Spanned
-    outer: Spanned  # with the template's head
+    node: Node
+    outer: Node  # with the template's head
     template: Node | None  # its parameter list
     params: list[Node]
     body: Node
     kernel: bool
     start: int  # in the text, with its markers
     linkage: bool = False  # in extern "C" { }
+    copied: bool = False
     library: bool = False  # ours, not the file's
-    words: frozenset[str] = frozenset()
+    before: "list[Function]" = field(default_factory=list)  # copies that it calls
     collective: bool = False
     indexed: bool = False  # uses threadIdx or a relative, or calls what does
     atomic: bool = False
+
+    @property
+    def end(self) -> int:
+        """In the text."""
+        assert isinstance(self.outer, Spanned)
+        return self.outer.end
 
     def at(self, call: int) -> int | None:
         """The line where all of it stands that is put in place of a call; None: where it stands."""
@@ -59,6 +66,7 @@ class Unit:
     prototypes: list[Prototype] = field(default_factory=list)
     mutable: set[str] = field(default_factory=set)  # variables of the file that can change
     shared: list[Spanned] = field(default_factory=list)  # declarations of LDS outside functions
+    late: list[Function] = field(default_factory=list)  # copies of kernels, to stand at the end
     grouped: bool = False  # it may use cooperative groups
     library: list[Function] = field(default_factory=list)  # what such calls stand for
 
@@ -78,7 +86,7 @@ def read(text: str) -> Unit:
     unit = Unit(Source(text))
     unit.grouped = groups.mentioned(unit.source.root)
     _collect(unit, unit.source.root, None, 0)
-    _close(unit)
+    close(unit)
     if unit.grouped:
         unit.library = _library()
     return unit
@@ -88,7 +96,7 @@ def read(text: str) -> Unit:
 def _library() -> list[Function]:
     unit = Unit(Source(LIBRARY), grouped=True)
     _collect(unit, unit.source.root, None, 0)
-    _close(unit)
+    close(unit)
     for function in unit.functions:
         function.library = True
     return unit.functions
@@ -152,7 +160,6 @@ def _function(unit: Unit, node: Spanned, template: Spanned | None, start: int) -
             body=body,
             kernel=kernel,
             start=_start(unit.source, start, (template or node).start),
-            words=frozenset(leaf.text for leaf in body.leaves()),
         )
     )
 
@@ -182,22 +189,23 @@ def _rename_indices(params: list[Node], node: Node) -> None:
             leaf.text += "_own"
 
 
-def _close(unit: Unit) -> None:
+def close(unit: Unit) -> None:
     """Carry what a function needs to all that call it."""
+    words = {id(f): frozenset(leaf.text for leaf in f.body.leaves()) for f in unit.functions}
     for f in unit.functions:
-        f.collective = bool(f.words & COLLECTIVES)
-        f.indexed = bool(f.words & BUILTINS)
+        f.collective = bool(words[id(f)] & COLLECTIVES)
+        f.indexed = bool(words[id(f)] & BUILTINS)
         if unit.grouped:
             f.collective |= any(map(groups.is_call, f.body.walk()))
             f.indexed |= groups.uses(f.body)
-        f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in f.words)
+        f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in words[id(f)])
     for attribute in ("collective", "indexed", "atomic"):
         names = unit.with_property(attribute)
         grown = True
         while grown:
             grown = False
             for f in unit.functions:
-                if not getattr(f, attribute) and f.words & names:
+                if not getattr(f, attribute) and words[id(f)] & names:
                     setattr(f, attribute, True)
                     names.add(f.name)
                     grown = True
@@ -208,14 +216,19 @@ def _start(source: Source, after: int, start: int) -> int:
     return min([at for at, _ in source.markers if after <= at < start], default=start)
 
 
+def is_generated(name: str) -> bool:
+    """Whether a name is one of generated code, which no kernel may use."""
+    return _OURS.fullmatch(name) is not None
+
+
 def check_names(unit: Unit, kernels: Sequence[str]) -> None:
     """Raises Rejected(UNSUPPORTED): names of generated code, functions with barriers as values."""
     for one in unit.source.root.walk():
-        if one.kind.endswith("identifier") and _OURS.fullmatch(one.text):
+        if one.kind.endswith("identifier") and is_generated(one.text):
             raise unsupported(f"{one.text}: names that begin with ks_ are its own", one.line)
     waiting = unit.with_property("collective") - {f.name for f in unit.functions if f.kernel}
     for f in unit.functions:
-        own = {str(one.get("declarator")) for one in f.node.walk() if one.get("declarator")}
+        own = declared_in(f)
         for given in _arguments(f):
             if given.text in waiting - own:
                 raise unsupported(f"{given.text}, {_WAITING}, as an argument", given.line)
@@ -225,6 +238,11 @@ def check_names(unit: Unit, kernels: Sequence[str]) -> None:
             line = next(f.node.line for f in unit.functions if f.name in found)
             what = f"{sorted(found)[0]}, {_WAITING}, as an argument of the template {name}"
             raise unsupported(what, line)
+
+
+def declared_in(function: Function) -> set[str]:
+    """The names of its parameters and variables."""
+    return {str(one.get("declarator")) for one in function.node.walk() if one.get("declarator")}
 
 
 def _arguments(function: Function) -> Iterator[Node]:

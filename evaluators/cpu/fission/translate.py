@@ -1,6 +1,6 @@
 """From a kernel file, preprocessed, to a C++ unit of block functions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluators.cpu.emit import ENTRY, LDS_BYTES, SIGNATURE, Entry
@@ -21,6 +21,7 @@ from evaluators.cpu.fission.source import (
     check_places,
     read,
 )
+from evaluators.cpu.fission.specialise import specialise
 from evaluators.cpu.fission.tree import (
     UNKNOWN,
     Node,
@@ -54,11 +55,15 @@ _INDICES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """A kernel file as C++, with its kernels as they were cut, by name."""
+    """A kernel file as C++, with its kernels as they were cut, by name.
+
+    named: name expressions of kernels, as the text has them.
+    """
 
     text: str
     unit: Unit
     kernels: tuple[tuple[str, Emission], ...]
+    named: Mapping[str, str]
 
 
 def translate(source: str, kernels: Sequence[str]) -> Translation:
@@ -68,28 +73,36 @@ def translate(source: str, kernels: Sequence[str]) -> Translation:
     kernels: name expressions. A name expression gemm<64> becomes block_name("gemm<64>", ...).
     Raises Rejected(UNSUPPORTED) with the line.
     """
-    unit = _read(source)
-    wanted = _wanted(unit, kernels)
-    check_names(unit, kernels)
+    unit, named = _read(source, kernels)
+    entries = list(named.values())
+    wanted = _wanted(unit, entries)
+    check_names(unit, entries)
     for f in unit.functions if unit.grouped else ():
         if not (f.kernel or f.collective):  # the others are changed where they are put in place
             group_calls.lower(f.node, None, unit.names)
     data = unit.source.data
     edits: list[tuple[int, int, str]] = []
     cut: list[tuple[str, Emission]] = []
+
+    def block_function(f: Function) -> str:
+        text, emission = _block_function(unit, f, sum(len(e.regions) for _, e in cut))
+        cut.append((f.name, emission))
+        return _ahead(f) + text
+
     for f in unit.functions:
+        if f.copied:
+            continue
         if f.kernel:
             text, after = "", at_line(_end_line(f.node))
             if f.name in wanted:
-                text, emission = _block_function(unit, f, sum(len(e.regions) for _, e in cut))
-                cut.append((f.name, emission))
+                text = block_function(f)
             if f.linkage:  # a template can't have it
                 text = f'}}\n{text}\nextern "C" {{'
-            edits.append((f.start, f.outer.end, text + after))
+            edits.append((f.start, f.end, text + after))
         elif f.collective:
-            edits.append((f.start, f.outer.end, at_line(_end_line(f.node))))
+            edits.append((f.start, f.end, _ahead(f) + at_line(_end_line(f.node))))
         elif f.indexed:
-            edits.append((f.start, f.outer.end, _device_function(f)))
+            edits.append((f.start, f.end, _ahead(f) + _device_function(f)))
         else:
             edits += zone_edits(unit, f.body.walk())
     edits += zone_edits(unit, unit.shared)
@@ -107,8 +120,16 @@ def translate(source: str, kernels: Sequence[str]) -> Translation:
             continue
         whole += [data[at:start].decode(), text]
         at = end
-    text = "".join([*whole, data[at:].decode()])
-    return Translation(text=text, unit=unit, kernels=tuple(cut))
+    whole += [data[at:].decode(), *map(block_function, unit.late)]
+    return Translation(text="".join(whole), unit=unit, kernels=tuple(cut), named=named)
+
+
+def _ahead(function: Function) -> str:
+    """The copies of device functions that it calls, and those that they call."""
+    return "".join(
+        _ahead(one) + (_device_function(one) if one.indexed and not one.collective else "")
+        for one in function.before
+    )
 
 
 def emit(
@@ -128,7 +149,8 @@ def emit(
     lines.append(translation.text)
     lines.append('#line 1 "launches"')
     for i, entry in enumerate(entries):
-        lines.append(f"""typedef KsFission<{block_name(entry.kernel, entry.block)}> KsKernel{i};
+        block = block_name(translation.named.get(entry.kernel, entry.kernel), entry.block)
+        lines.append(f"""typedef KsFission<{block}> KsKernel{i};
 extern "C" {{
 KS_EXPORT extern const KsSignature {SIGNATURE.format(i)} = KsKernel{i}::signature;
 KS_EXPORT __attribute__((flatten)) void {ENTRY.format(i)}(const KsLaunch *launch) {{
@@ -151,12 +173,14 @@ def function_name(kernel: str) -> str:
     return kernel.partition("<")[0].strip().rpartition("::")[2]
 
 
-def _read(source: str) -> Unit:
+def _read(source: str, kernels: Sequence[str]) -> tuple[Unit, Mapping[str, str]]:
+    """The unit, and name expressions of its kernels as they are in it."""
     unit = read(source)
     for function in unit.functions:
         recognise(function.body)
+    named = specialise(unit, kernels)
     _pass_indices(unit)
-    return unit
+    return unit, named
 
 
 def _wanted(unit: Unit, kernels: Sequence[str]) -> set[str]:

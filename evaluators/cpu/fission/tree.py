@@ -2,21 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
-
-import tree_sitter
-import tree_sitter_cpp
 
 from evaluators.cpu.fission.names import BOUNDS, MARKERS, SHARED
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.syntax import blanked, parsed
 
-_BLANKED = re.compile(
-    rb"^[ \t]*#.*$|\b(?:__(?:global|device|host|constant|managed|shared)__|__forceinline__"
-    rb"|__noinline__|__extension__)\b|\b(?:__launch_bounds__|__attribute__|__align__|alignas)\s*(?=\()",
-    re.MULTILINE,
-)
 _MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
 _RESTRICT = re.compile(rb"\b__restrict\b")  # behind const the parser takes it for a name
 _ATOMS = frozenset({"string_literal", "char_literal", "raw_string_literal", "number_literal"})
@@ -134,20 +126,10 @@ class Source:
     def __init__(self, text: str) -> None:
         data = _RESTRICT.sub(b"__restrict__", text.encode())
         self.lines = _line_numbers(data)
-        self.markers: list[tuple[int, str]] = []
-        blank = bytearray(data)
-        for found in _BLANKED.finditer(data):
-            start, end = found.span()
-            word = found[0].split()[0].split(b"(")[0].decode() if found[0].strip() else ""
-            if data[end : end + 1] == b"(":
-                if _inside_struct(data, start):
-                    continue
-                end = _closing(data, end)
-            if word in MARKERS or word in (SHARED, BOUNDS):
-                self.markers.append((start, word))
-            blank[start:end] = re.sub(rb"[^\n]", b" ", data[start:end])
+        blank, words = blanked(data)
+        self.markers = [one for one in words if one[1] in MARKERS or one[1] in (SHARED, BOUNDS)]
         self.data = data
-        self.root = self._convert(_parsed(blank))
+        self.root = self._convert(parsed(blank))
 
     def marked(self, start: int, end: int, word: str) -> bool:
         return any(start <= at < end and found == word for at, found in self.markers)
@@ -192,23 +174,6 @@ class Spanned(Node):
     end: int
 
 
-def _closing(data: bytes, at: int) -> int:
-    depth = 0
-    for i in range(at, len(data)):
-        if data[i] == 40:
-            depth += 1
-        elif data[i] == 41:
-            depth -= 1
-            if depth == 0:
-                return i + 1
-    return len(data)
-
-
-def _inside_struct(data: bytes, start: int) -> bool:
-    """struct alignas(16) name: there the alignment is part of the type."""
-    return data[:start].rstrip().endswith((b"struct", b"class", b"union"))
-
-
 def _line_numbers(data: bytes) -> list[int]:
     """For each physical line, the line of the kernel's file that it came from."""
     numbers = []
@@ -218,35 +183,6 @@ def _line_numbers(data: bytes) -> list[int]:
         numbers.append(line)
         line = int(found[1]) if found else line + 1
     return numbers
-
-
-def _parsed(text: bytearray) -> Any:
-    """The root. In a < b >> c the parser takes a<b> for a template: such a shift is shown to it
-    as one to the left, which binds alike."""
-    root = _parser().parse(bytes(text)).root_node
-    while shifts := [*_misread_shifts(root)]:
-        for at in shifts:
-            text[at : at + 2] = b"<<"
-        root = _parser().parse(bytes(text)).root_node
-    return root
-
-
-def _misread_shifts(root: Any) -> Iterator[int]:
-    """Where comparisons begin whose left operand ends in the > that stands before theirs."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        stack.extend(node.children)
-        operator = node.child_by_field_name("operator")
-        if node.type == "binary_expression" and operator.type == ">":
-            left = node.child_by_field_name("left")
-            if left.end_byte == operator.start_byte and left.text.endswith(b">"):
-                yield left.end_byte - 1
-
-
-@cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
 
 def check_parsed(node: Node) -> None:

@@ -11,7 +11,7 @@ typedef struct KsSpan {
     unsigned long long at, bytes;
 } KsSpan;
 
-/* One launch. args hold a pointer or a scalar's bytes each, in the low bytes. */
+/* One launch. args hold words of 8 bytes: each argument begins one, and takes as many as it needs. */
 typedef struct KsLaunch {
     unsigned grid[3];
     unsigned block[3];

@@ -57,7 +57,7 @@ typedef struct {
     uint32_t library, entry;
     uint32_t grid[3], block[3];
     uint64_t lds_bytes; /* SPANS: how many are LDS, before the outputs */
-    uint64_t pointers; /* bit i: argument i is a pointer. SPANS: how many are outputs, before margins */
+    uint64_t pointers; /* bit i: word i is a pointer. SPANS: how many are outputs, before margins */
     uint64_t values[]; /* FILL: offset, bytes, byte value. SPANS: for the next launch */
 } Record;
 

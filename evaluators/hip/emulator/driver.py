@@ -57,6 +57,10 @@ class EmulatorDriver:
         self._modules.append(module)
         return module
 
+    def stream_handle(self) -> int:
+        """It has one stream, which no library knows."""
+        return 0
+
     def unload(self, module: Module) -> None:
         self._drain()
         self._modules = [one for one in self._modules if one is not module]

@@ -40,15 +40,14 @@ __global__ void mask_jobs(const Job* jobs) {
 // |out - reference| / (atol + rtol |reference|); NaN and infinity only where the reference has them.
 template <int TYPE>
 __device__ double error_of(const Byte* out, long long i, Word expected, double rtol, double atol) {
-    unsigned bits = load(out, size_of(TYPE), i);
+    Word bits = load(out, size_of(TYPE), i);
     double difference, size;
-    if (TYPE == INT32) {
-        Bits wanted;
-        wanted.word = expected;
-        long long apart = wanted.integer - (int)bits;
-        if (apart == 0) return 0;
-        difference = apart < 0 ? -(double)apart : (double)apart;
-        size = wanted.integer < 0 ? -(double)wanted.integer : (double)wanted.integer;
+    if (is_whole(TYPE)) { // the reference is an integer of 64 bits, of UINT64 without a sign
+        Word found = (Word)whole_number(TYPE, bits);
+        bool less = TYPE == UINT64 ? found < expected : (long long)found < (long long)expected;
+        if (found == expected) return 0;
+        difference = (double)(less ? expected - found : found - expected);
+        size = TYPE == UINT64 ? (double)expected : fabs((double)(long long)expected);
     } else {
         double found = number(TYPE, bits), wanted = real(expected);
         if (found == wanted || (found != found && wanted != wanted)) return 0;
@@ -63,10 +62,16 @@ __device__ double error_of(const Byte* out, long long i, Word expected, double r
 
 // An ulp of a number of that size, or a little more.
 template <int TYPE> __device__ double last_place(double size) {
-    if (TYPE == FLOAT16) return 0x1p-10 * size + 0x1p-24;
-    if (TYPE == BFLOAT16) return 0x1p-7 * size + 0x1p-133;
-    if (TYPE == FLOAT8) return 0x1p-3 * size + 0x1p-10;
-    return 0x1p-23 * size + 0x1p-149;
+    switch (TYPE) {
+    case FLOAT64: return 0x1p-52 * size + 0x1p-1022;
+    case FLOAT16: return 0x1p-10 * size + 0x1p-24;
+    case BFLOAT16: return 0x1p-7 * size + 0x1p-133;
+    case FLOAT8_E4M3_FNUZ: return 0x1p-3 * size + 0x1p-10;
+    case FLOAT8_E5M2_FNUZ: return 0x1p-2 * size + 0x1p-17;
+    case FLOAT8_E4M3: return 0x1p-3 * size + 0x1p-9;
+    case FLOAT8_E5M2: return 0x1p-2 * size + 0x1p-16;
+    default: return 0x1p-23 * size + 0x1p-149;
+    }
 }
 
 __device__ double finite(double x) { return fabs(x) <= 1.7976931348623157e308 ? x : 0; }
@@ -93,7 +98,7 @@ template <int TYPE> __global__ void compare_jobs(const Job* jobs) {
             double error = error_of<TYPE>(job.to, i, expected, job.scale, job.offset);
             if (error > largest.real) largest.real = error;
             wrong += error > 1.0;
-            if (TYPE != INT32 && job.scale + job.offset > 0) {
+            if (!is_whole(TYPE) && job.scale + job.offset > 0) {
                 double size = fabs(real(expected)), allowed = size * job.scale + job.offset;
                 double more = error - finite(last_place<TYPE>(size) / allowed);
                 double ulp = finite(0x1p-23 * size / allowed);
@@ -106,7 +111,7 @@ template <int TYPE> __global__ void compare_jobs(const Job* jobs) {
     if (largest.word > job.slot[ERROR]) atomicMax(job.slot + ERROR, largest.word);
     if (wrong) atomicAdd(job.slot + WRONG, wrong);
     add_up(job.slot + CHECKSUM, sum, sums);
-    if (TYPE != INT32) {
+    if (!is_whole(TYPE)) {
         add_up((double*)job.slot + BEYOND, beyond, squares);
         add_up((double*)job.slot + ULP, ulps, squares);
     }

@@ -32,41 +32,83 @@ __device__ double widened(Word sign, Word exponent, Word mantissa, int width, in
     return real(sign << 63 | (exponent + 1023 - bias) << 52 | mantissa << (52 - width));
 }
 
+// The bits of a type without infinities and -0, whose one NaN is 0x80.
+__device__ Word narrowed_fnuz(double value, int width, int bias) {
+    unsigned size = narrowed(value, width, bias, 0x80, 0x80);
+    return size == 0x80 || size == 0 ? size : size | (value < 0 ? 0x80 : 0);
+}
+
+__device__ bool is_whole(int type) { return type == INT32 || (type >= BOOL && type <= UINT64); }
+
+// An element's bits as the integer they stand for, modulo 2^64.
+__device__ long long whole_number(int type, Word bits) {
+    switch (type) {
+    case INT8: return (signed char)bits;
+    case INT16: return (short)bits;
+    case INT32: return (int)bits;
+    default: return (long long)bits;
+    }
+}
+
 // An element's bits as the number they stand for.
-__device__ double number(int type, unsigned bits) {
-    if (type == FLOAT16) {
-        if ((bits >> 10 & 31) == 31) return real((Word)(bits >> 15) << 63 | 0x7FFull << 52 | (Word)(bits & 1023) << 42);
+__device__ double number(int type, Word bits) {
+    if (type == FLOAT64) return real(bits);
+    if (is_whole(type)) return type == UINT64 ? (double)bits : (double)whole_number(type, bits);
+    Word sign = bits >> 7 & 1;
+    switch (type) {
+    case FLOAT16:
+        if ((bits >> 10 & 31) == 31) return real(bits >> 15 << 63 | 0x7FFull << 52 | (bits & 1023) << 42);
         return widened(bits >> 15, bits >> 10 & 31, bits & 1023, 10, 15);
-    }
-    if (type == FLOAT8) { // e4m3fnuz: no infinities, one NaN
+    case FLOAT8_E4M3_FNUZ:
         if (bits == 0x80) return real(0x7FF8ull << 48);
-        return widened(bits >> 7, bits >> 3 & 15, bits & 7, 3, 8);
+        return widened(sign, bits >> 3 & 15, bits & 7, 3, 8);
+    case FLOAT8_E5M2_FNUZ:
+        if (bits == 0x80) return real(0x7FF8ull << 48);
+        return widened(sign, bits >> 2 & 31, bits & 3, 2, 16);
+    case FLOAT8_E4M3: // no infinities
+        if ((bits & 0x7F) == 0x7F) return real(0x7FF8ull << 48);
+        return widened(sign, bits >> 3 & 15, bits & 7, 3, 7);
+    case FLOAT8_E5M2:
+        if ((bits >> 2 & 31) == 31) return real(sign << 63 | 0x7FFull << 52 | (bits & 3) << 50);
+        return widened(sign, bits >> 2 & 31, bits & 3, 2, 15);
     }
-    if (type == INT32) return (int)bits;
     ShortBits whole;
-    whole.word = type == BFLOAT16 ? bits << 16 : bits;
+    whole.word = (unsigned)(type == BFLOAT16 ? bits << 16 : bits);
     return whole.real;
 }
 
-// The bits of the element nearest to a number; for int32 the number without its fraction.
-__device__ unsigned element(int type, double number) {
+// The bits of the element nearest to a number; of an integer type the number without its fraction.
+__device__ Word element(int type, double number) {
     Bits bits;
     bits.real = number;
-    unsigned sign = (unsigned)(bits.word >> 63);
-    if (type == FLOAT16) return sign << 15 | narrowed(number, 10, 15, 0x7C00, 0x7C00);
-    if (type == BFLOAT16) return sign << 15 | narrowed(number, 7, 127, 0x7F80, 0x7F80);
-    if (type == FLOAT8) {
-        unsigned size = narrowed(number, 3, 8, 0x80, 0x80);
-        return size == 0x80 ? size : size ? sign << 7 | size : 0;
+    Word sign = bits.word >> 63;
+    switch (type) {
+    case FLOAT64: return bits.word;
+    case FLOAT16: return sign << 15 | narrowed(number, 10, 15, 0x7C00, 0x7C00);
+    case BFLOAT16: return sign << 15 | narrowed(number, 7, 127, 0x7F80, 0x7F80);
+    case FLOAT8_E4M3_FNUZ: return narrowed_fnuz(number, 3, 8);
+    case FLOAT8_E5M2_FNUZ: return narrowed_fnuz(number, 2, 16);
+    case FLOAT8_E4M3: return sign << 7 | narrowed(number, 3, 7, 0x7F, 0x7F);
+    case FLOAT8_E5M2: return sign << 7 | narrowed(number, 2, 15, 0x7C, 0x7C);
+    case BOOL: return number != 0;
     }
-    if (type == INT32) return (unsigned)(int)number;
+    if (is_whole(type)) return (Word)(long long)number;
     ShortBits whole;
     whole.real = (float)number;
     return whole.word;
 }
 
+__device__ int size_of(int type) {
+    switch (type) {
+    case FLOAT64: case INT64: case UINT64: return 8;
+    case FLOAT32: case INT32: case UINT32: return 4;
+    case FLOAT16: case BFLOAT16: case INT16: case UINT16: return 2;
+    }
+    return 1;
+}
+
 struct Two {
-    unsigned bits[2];
+    Word bits[2];
 };
 
 // Box and Muller's two normal numbers from one word, in double precision (1958).
@@ -79,37 +121,50 @@ __device__ void normals(Word word, double* numbers) {
 
 __device__ double drawn(const Job& job, unsigned half, double normal) {
     if (job.kind == CONSTANT) return job.offset;
-    if (job.kind == INTEGERS) return (double)((Word)half * (Word)job.scale >> 32) + job.offset;
     float unit = job.kind == NORMAL ? (float)normal : (float)(half >> 8) * 0x1p-24f;
     return unit * (float)job.scale + (float)job.offset;
 }
 
+__device__ Word word_of(double bits) {
+    Bits both;
+    both.real = bits;
+    return both.word;
+}
+
+// One of the job's integers, as an element of a type. As many as 2^64 are written as 0.
+__device__ Word drawn_whole(const Job& job, unsigned half, int type) {
+    Word count = word_of(job.scale), wide = (Word)half << 32;
+    Word whole = (count ? __umul64hi(wide, count) : wide) + word_of(job.offset);
+    if (is_whole(type) && type != BOOL) return whole;
+    return element(type, (double)(long long)whole);
+}
+
 // Two elements of a job from one random word.
 __device__ Two elements(const Job& job, Word word) {
-    if (job.kind == NOISE) return Two{{(unsigned)word & 255, (unsigned)(word >> 32) & 255}};
+    if (job.kind == NOISE) return Two{{word & 255, word >> 32 & 255}};
     double normal[2] = {0.0, 0.0};
     if (job.kind == NORMAL) normals(word, normal);
+    int size = size_of(job.type), first = job.through == EXACT ? job.type : job.through;
     Two two;
     for (int k = 0; k < 2; ++k) {
-        double value = drawn(job, (unsigned)(word >> 32 * k), normal[k]);
-        if (job.through != EXACT) value = number(job.through, element(job.through, value));
-        two.bits[k] = element(job.type, value);
+        unsigned half = (unsigned)(word >> 32 * k);
+        Word bits = job.kind == INTEGERS ? drawn_whole(job, half, first)
+                                         : element(first, drawn(job, half, normal[k]));
+        if (first != job.type) bits = element(job.type, number(first, bits));
+        two.bits[k] = size == 8 ? bits : bits & ((1ull << 8 * size) - 1);
     }
     return two;
 }
 
-__device__ int size_of(int type) {
-    if (type == BYTE || type == FLOAT8) return 1;
-    return type == FLOAT16 || type == BFLOAT16 ? 2 : 4;
-}
-
-__device__ unsigned load(const Byte* data, int size, long long i) {
+__device__ Word load(const Byte* data, int size, long long i) {
+    if (size == 8) return ((const Word*)data)[i];
     if (size == 4) return ((const unsigned*)data)[i];
     return size == 2 ? ((const unsigned short*)data)[i] : data[i];
 }
 
-__device__ void store(Byte* data, int size, long long i, unsigned bits) {
-    if (size == 4) ((unsigned*)data)[i] = bits;
+__device__ void store(Byte* data, int size, long long i, Word bits) {
+    if (size == 8) ((Word*)data)[i] = bits;
+    else if (size == 4) ((unsigned*)data)[i] = (unsigned)bits;
     else if (size == 2) ((unsigned short*)data)[i] = (unsigned short)bits;
     else data[i] = (Byte)bits;
 }

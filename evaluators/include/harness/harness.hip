@@ -9,7 +9,9 @@ options: ["-ffp-contract=off"]
 typedef unsigned long long Word;
 typedef unsigned char Byte;
 
-enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8, INT32, BYTE, EXACT };
+// As evaluators/dtypes.py has them, in its order.
+enum { FLOAT32, FLOAT16, BFLOAT16, FLOAT8_E4M3_FNUZ, INT32, FLOAT64, FLOAT8_E5M2_FNUZ, FLOAT8_E4M3,
+       FLOAT8_E5M2, BOOL, INT8, UINT8, INT16, UINT16, UINT32, INT64, UINT64, BYTE, EXACT };
 enum { NORMAL, UNIFORM, INTEGERS, CONSTANT, NOISE };
 enum { ERROR, WRONG, CHANGED, CHECKSUM, BEYOND, ULP, FIELDS }; // a slot of results
 
@@ -18,7 +20,8 @@ struct Job {
     const Byte* from; // or what it should be
     long long count;  // elements, or bytes to fill
     Word key[2];
-    double scale, offset; // of a distribution; or the relative and the absolute tolerance
+    double scale, offset; // of a distribution; or the relative and the absolute tolerance; of
+                          // integers the bits are two words: how many there are, and the least
     int type, through;    // of elements; what they are rounded to first, or EXACT
     int kind, byte;       // of distribution; to fill with
     Word* slot;

@@ -2,11 +2,11 @@
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import log2, prod
 from typing import Literal, get_args
 
-from evaluators.expression import ExpressionError
+from evaluators.expression import Env, ExpressionError
 from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
 
@@ -98,7 +98,7 @@ def _multiplies(task: Task, called: frozenset[str], shapes: list[Workload]) -> b
         return False
     if task.flops is None or not shapes:
         return any(len(output.dimensions) > 1 for output in task.outputs)
-    return _growth(task, shapes[-1].dims) > 0.5
+    return _growth(task, shapes[-1]) > 0.5
 
 
 def _contracts(task: Task) -> bool:
@@ -108,14 +108,14 @@ def _contracts(task: Task) -> bool:
     return any(one & other - kept for i, one in enumerate(inner) for other in inner[:i])
 
 
-def _growth(task: Task, dims: Mapping[str, int]) -> float:
+def _growth(task: Task, shape: Workload) -> float:
     """By which power of a shape's size the operations grow faster than the elements."""
     if task.flops is None:
         return 0.0
-    twice = {name: 2 * value for name, value in dims.items()}
+    env, twice = shape.env, {**shape.env, **{name: 2 * n for name, n in shape.dims.items()}}
     try:
-        flops = task.flops.evaluate(twice) / max(1, task.flops.evaluate(dims))
-        elements = _elements(task, twice) / _elements(task, dims)
+        flops = task.flops.evaluate(twice) / max(1, task.flops.evaluate(env))
+        elements = _elements(task, twice) / _elements(task, env)
     except ExpressionError:
         return 0.0
     return log2(max(flops, 1e-9) / elements)
@@ -125,12 +125,12 @@ def _reuse(task: Task, shapes: list[Workload]) -> float:
     """Operations an element, on the largest shape."""
     if task.flops is None or not shapes:
         return 0.0
-    dims = shapes[-1].dims
-    return task.flops.evaluate(dims) / _elements(task, dims)
+    env = shapes[-1].env
+    return task.flops.evaluate(env) / _elements(task, env)
 
 
-def _elements(task: Task, dims: Mapping[str, int]) -> int:
-    return max(1, sum(prod(argument.shape(dims)) for argument in task.arguments))
+def _elements(task: Task, env: Env) -> int:
+    return max(1, sum(prod(argument.shape(env)) for argument in task.arguments))
 
 
 def _reduces(task: Task, called: frozenset[str], product: bool) -> bool:
@@ -151,7 +151,7 @@ def _shrinks(task: Task) -> bool:
 
 def _exact(task: Task, shapes: list[Workload]) -> bool:
     """Whether every output is compared bit for bit."""
-    return not any(output.rounded(w.dims) for output in task.outputs for w in shapes)
+    return not any(output.rounded(w.env) for output in task.outputs for w in shapes)
 
 
 def _narrowest(task: Task) -> int:
@@ -160,7 +160,7 @@ def _narrowest(task: Task) -> int:
 
 
 def _is_small(task: Task, workload: Workload, product: bool) -> bool:
-    outputs = sum(prod(output.shape(workload.dims)) for output in task.outputs)
+    outputs = sum(prod(output.shape(workload.env)) for output in task.outputs)
     return task.nbytes(workload) <= SMALL_BYTES or (product and outputs <= SMALL_OUTPUTS)
 
 

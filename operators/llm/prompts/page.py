@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluators.device_info import DeviceInfo
+from evaluators.dtypes import SCALARS
+from evaluators.kernel.porting.headers import HEADERS
 from evaluators.kernel.reader import OPTIONS
-from evaluators.kernel.source_check import HEADERS
 from evaluators.measuring.gain import spread_on
 from evaluators.tasks.task import Task
 from operators.individual import Individual
@@ -15,7 +16,16 @@ from operators.llm.call import CHARACTERS_A_TOKEN
 from operators.llm.knowledge.digest import knowledge_of
 from operators.llm.prompts.room import LEAST_CHARACTERS, Room
 from operators.llm.prompts.tables import Listing, clip, listing
-from operators.llm.prompts.task_text import exactness, right_when, roofs, work
+from operators.llm.prompts.task_text import (
+    arguments_told,
+    cpp_types,
+    exactness,
+    layout,
+    roofs,
+    set_by_shape,
+    weighed,
+    work,
+)
 from operators.llm.prompts.templates import render, templates_hash
 from operators.llm.question import Message, Prompt, Role
 from operators.operator import Knowledge
@@ -28,12 +38,6 @@ PERSONAS: Mapping[str, str] = {
     "repair": "Kernel Writer (repair)",
     "probe": "Kernel Writer (probe)",
     "distiller": "Distiller",
-}
-ARGUMENT_ROLES = {
-    "in": "input",
-    "out": "output",
-    "inout": "input and output",
-    "constant": "constant input (weights; `prepare:` launches over it are not timed)",
 }
 GPU_DIRECTIONS = (
     "memory access, data layout, tiling, pipelining, instruction choice, occupancy, work "
@@ -90,6 +94,9 @@ class Page:
             persona=PERSONAS[self._template],
             part=f"_{template or ('writer' if self._writes else role)}_part.md.j2",
             options=sorted(OPTIONS),
+            cpp_types=cpp_types(task),
+            has_attributes=bool(task.attributes),
+            scalar_types=", ".join(name for name in SCALARS if name != "int32"),
             headers=HEADERS,
             directions=GPU_DIRECTIONS if device.judges_on_device else CPU_DIRECTIONS,
             long_lines=LONG_LINES,
@@ -112,9 +119,13 @@ class Page:
             description=self._share(task.description, DESCRIPTION_SHARE),
             device=device,
             notes=() if self._role in ("selector", "distiller") else device.notes,
-            roles=ARGUMENT_ROLES,
-            right_when={a.name: right_when(a, benchmarks) for a in task.outputs},
-            task_lines=[*filter(None, [exactness(task, benchmarks)]), *work(task, device)],
+            layout=layout(task),
+            arguments=arguments_told(task, benchmarks),
+            task_lines=[
+                *set_by_shape(task),
+                *filter(None, [exactness(task, benchmarks), weighed(benchmarks)]),
+                *work(task, device),
+            ],
             device_lines=roofs(task, device, benchmarks),
             benchmarks=[w.label for w in benchmarks],
             tests=[w.label for w in task.workloads("tests", device.backend)],

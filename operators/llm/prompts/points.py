@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from evaluators.device_info import Target, target_of
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import Workload
@@ -16,13 +17,13 @@ Point = frozenset[tuple[str, int]]
 class Surroundings:
     """individual: the kernel shown; base: the same without its variants; points: of its base's
     structure and space, the kernel itself among them unless it has variants: its time is then
-    that of several points. dims: by the labels of shapes, as far as they are known."""
+    that of several points. shapes: by their labels, as far as they are known."""
 
     individual: Individual
     shown: KernelSource
     base: KernelSource
     points: Mapping[Point, Individual]
-    dims: Mapping[str, Mapping[str, int]]
+    shapes: Mapping[str, Workload]
 
     @classmethod
     def of(
@@ -41,8 +42,8 @@ class Surroundings:
             points[frozenset(base.params.items())] = individual
         if all(one.id == individual.id for one in points.values()):
             return None
-        dims = {one.label: one.dims for one in workloads}
-        return cls(individual=individual, shown=shown, base=base, points=points, dims=dims)
+        shapes = {one.label: one for one in workloads}
+        return cls(individual=individual, shown=shown, base=base, points=points, shapes=shapes)
 
     @property
     def best(self) -> Individual | None:
@@ -50,13 +51,19 @@ class Surroundings:
         passed = [one for one in self.points.values() if one.evaluation.passed]
         return max(passed, key=lambda one: (speed(one), one.id), default=None)
 
+    @property
+    def _target(self) -> Target:
+        return target_of(self.individual.evaluation.device_class.partition("/")[0])
+
     def own(self, label: str) -> Point | None:
         """The point that the kernel shown is on a shape; None: that can't be told."""
         if not self.shown.variants:
             return frozenset(self.base.params.items())
         try:
-            dims = self.dims.get(label)
-            return None if dims is None else frozenset(self.shown.params_for(dims).items())
+            shape, target = self.shapes.get(label), self._target
+            return (
+                None if shape is None else frozenset(self.shown.params_for(shape, target).items())
+            )
         except Rejected:
             return None
 

@@ -2,17 +2,25 @@
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evaluators.checks.budget import LARGEST_TIMES, RMS_TIMES
 from evaluators.device_info import OPERATION_FLOPS, DeviceInfo
+from evaluators.dtypes import CPP
 from evaluators.expression import Expression
 from evaluators.measuring.arithmetic import arithmetic, refused
 from evaluators.measuring.speed_of_light import roof
 from evaluators.tasks.arguments import Argument, Workload
 from evaluators.tasks.task import Task
+from evaluators.weights import weights_of
 
 MOST_SHAPES = 6
+ARGUMENT_ROLES: Mapping[str, str] = {
+    "in": "input",
+    "out": "output",
+    "inout": "input and output",
+    "constant": "constant input (weights; `prepare:` launches over it are not timed)",
+}
 
 
 def formula(expression: Expression) -> str:
@@ -27,6 +35,73 @@ def operand(expression: Expression) -> str:
         case ast.Constant() | ast.Name() | ast.Call() | ast.BinOp(op=ast.Mult()):
             return formula(expression)
     return f"({formula(expression)})"
+
+
+def arguments_told(task: Task, workloads: Sequence[Workload]) -> list[str]:
+    """Of each argument what it is, on a line."""
+    return [_argument_told(task, argument, workloads) for argument in task.arguments]
+
+
+def _argument_told(task: Task, argument: Argument, workloads: Sequence[Workload]) -> str:
+    shape = ", ".join(formula(size) for size in argument.dimensions)
+    parts = [f"`{argument.name}`: {argument.parameter or argument.dtype}[{shape}]"]
+    if argument.strides is not None:
+        strides = ", ".join(formula(step) for step in argument.strides)
+        parts.append(f"with strides [{strides}] in elements; what lies between is nobody's")
+    if argument.optional:
+        parts.append("a null pointer on some shapes")
+    parts.append(ARGUMENT_ROLES[argument.role])
+    if argument.name in task.makes:
+        parts.append("made by inputs() of the reference")
+    told = ", ".join(parts)
+    return f"{told}; {_right(task, argument, workloads)}" if argument.written else told
+
+
+def _right(task: Task, argument: Argument, workloads: Sequence[Workload]) -> str:
+    """When an output is right."""
+    own, says = task.own, []
+    if argument.name in task.compares:
+        after = " after epilogue() of the reference" if own.epilogue is not None else ""
+        if argument.parameter:
+            shapes = {dtype: _with(workloads, argument, dtype) for dtype in argument.each}
+            each = [
+                f"{argument.parameter}={dtype}: {right_when(one, shapes[dtype])}"
+                for dtype, one in argument.each.items()
+            ]
+            says.append(f"right{after} when {'; '.join(each)}")
+        else:
+            says.append(f"right{after} when {right_when(argument, workloads)}")
+    if own.check is not None:
+        says.append("right when check() of the reference finds nothing wrong")
+    return ", and ".join(says)
+
+
+def _with(workloads: Sequence[Workload], argument: Argument, dtype: str) -> list[Workload]:
+    return [w for w in workloads if w.setting.dtypes[argument.parameter] == dtype]
+
+
+def cpp_types(task: Task) -> list[str]:
+    """What C++ calls the dtypes that parameters of the task may be."""
+    names = dict.fromkeys(one for dtypes in task.dtypes.values() for one in dtypes)
+    return [f"{CPP[name]} for {name}" for name in names]
+
+
+def layout(task: Task) -> str:
+    """Of all arguments."""
+    dense = all(argument.strides is None for argument in task.arguments)
+    return "all dense and row-major" if dense else "dense and row-major unless strides are told"
+
+
+def set_by_shape(task: Task) -> list[str]:
+    """Attributes and dtype parameters, which a shape's label tells."""
+    kinds = {bool: "boolean", int: "integer", float: "decimal"}
+    attributes = [f"`{name}` ({kinds[type(one)]})" for name, one in task.attributes.items()]
+    dtypes = [f"`{name}` is {' or '.join(known)}" for name, known in task.dtypes.items()]
+    lines = [f"Attributes, of the values that shapes tell: {', '.join(attributes)}."]
+    return [
+        *(lines if attributes else []),
+        *(f"Dtype parameter: {one}, by shape." for one in dtypes),
+    ]
 
 
 def right_when(argument: Argument, workloads: Sequence[Workload]) -> str:
@@ -47,17 +122,27 @@ def _is_zero(expression: Expression) -> bool:
 
 
 def _where(workload: Workload, names: frozenset[str]) -> str:
-    return " ".join(f"{name}={value}" for name, value in workload.dims.items() if name in names)
+    known = {**workload.dims, **workload.setting.values}
+    return " ".join(f"{name}={value}" for name, value in known.items() if name in names)
 
 
 def _values(argument: Argument, workload: Workload) -> str:
-    absolute, relative = argument.atol(workload.dims), argument.rtol(workload.dims)
+    absolute, relative = argument.atol(workload.env), argument.rtol(workload.env)
     return f"{absolute:.4g} + {relative:.4g} * |reference|"
+
+
+def weighed(workloads: Sequence[Workload]) -> str:
+    """How much each shape counts; empty where all count the same."""
+    weights = weights_of(workloads)
+    if not weights:
+        return ""
+    told = "; ".join(f"{label}: {weight:g}" for label, weight in weights.items())
+    return f"Benchmark shapes count by weight, and every mean over them is a weighted one: {told}."
 
 
 def exactness(task: Task, workloads: Sequence[Workload]) -> str:
     """What holds beyond the tolerance; empty where every output is compared bit for bit."""
-    if not any(output.rounded(w.dims) for output in task.outputs for w in workloads):
+    if not any(output.rounded(w.env) for w in workloads for output in task.on(w).outputs):
         return ""
     return (
         f"Within that, an output's root-mean-square error may be {RMS_TIMES:g} times, and its "

@@ -16,13 +16,6 @@ KERNELS = {
 """By task and name."""
 
 UNSUPPORTED_ON_CPU: Mapping[str, str] = {
-    "softmax/declared_in_every_way": "type",  # unnamed, declared with its variable
-    "softmax/overloaded_reductions": "overloaded",
-    "softmax/phases_in_a_switch": "switch",  # round barriers, on a variable that threads share
-    "sum_reduction/barriers_in_lambdas": "lambda",
-    "sum_reduction/recursive_template": "calls itself",
-    "sum_reduction/reduce_class": "plain function",  # its member functions wait
-    "sum_reduction/volatile_with_barriers": "volatile",
     "transpose/vector_extension": "ext_vector_type",  # clang's; g++ does not know it
 }
 """May be UNSUPPORTED there, told with its line and this word; nothing else but PASSED."""

@@ -14,6 +14,7 @@ from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.policy import Anchor
 from evaluators.tasks.arguments import Suite
 from evaluators.tasks.task_file import load_task
+from evaluators.weights import EQUAL
 from scripts.bench_engine import InstantEvaluator, InstantWorkbench
 
 NAIVE_ID = kernel_id(load_task("sgemm").naive)
@@ -72,8 +73,8 @@ class NoisyEvaluator(InstantEvaluator):
         # The search gives the early stop's bounds; what measures afresh has none.
         lucky = bench.lucky.get(kind_of(kernel.id), 0.0) if best is not None else 0.0
         blocks = self._noisy(kernel, anchor, 4, lucky)
-        estimate, *ci95 = speedup(blocks, anchor.links, 0.95)
-        _, *ci99 = speedup(blocks, anchor.links, 0.99)
+        estimate, *ci95 = speedup(blocks, anchor.links, 0.95, weights=EQUAL)
+        _, *ci99 = speedup(blocks, anchor.links, 0.99, weights=EQUAL)
         return replace(
             made,
             blocks=blocks,

@@ -19,6 +19,7 @@ from engine.config_file import load_config
 from engine.store.events import Drafted, from_row, to_row
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.toolchain import toolchain
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.normalise import LITERAL, count_lines, normalised
 from evaluators.kernel.source import kernel_id, parse_kernel
@@ -338,7 +339,7 @@ def a_front_matter_is_read_or_invalid(yaml_text: str) -> None:
     task = load_task("sgemm")
     for workload in task.workloads("tests", "cpu"):
         try:
-            kernel.plan(task, workload.dims)
+            kernel.plan(task, workload, target_of("cpu"))
         except Rejected as rejected:
             assert rejected.status is Status.INVALID
 

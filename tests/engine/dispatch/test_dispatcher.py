@@ -26,12 +26,14 @@ from engine.store.kinds.revisions import TellRevised
 from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import Toolchain
 from evaluators.device import Compiled
+from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Status, Verdict
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.intervals import Spread
 from evaluators.measuring.sittings import Sitting
 from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.profile.profiler import Profile
+from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
@@ -185,6 +187,8 @@ def dispatcher(
     watch: Watch | None = None,
     probes: ProbeLimits | None = None,
     log: ProbeLog | None = None,
+    baselines: Sequence[Baseline] = (),
+    info: DeviceInfo | None = None,
 ) -> Dispatcher:
     setting = DispatchSetting(
         task_hash=TASK.hash,
@@ -204,6 +208,8 @@ def dispatcher(
         tuning=tuning,
         watch=watch,
         probes=probes,
+        baselines=baselines,
+        info=info,
     )
     return Dispatcher(setting, scores or Scoreboard(), log)
 

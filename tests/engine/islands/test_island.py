@@ -51,7 +51,7 @@ INFO = DeviceInfo(
 )
 
 
-OPERATORS = catalog_operators(TASK, INFO)
+OPERATORS = catalog_operators(TASK, INFO, "families")
 
 
 def judged(identity: str) -> Evaluation:

@@ -14,7 +14,7 @@ from mlflow.entities import Run
 
 from engine.store.store import read_events
 from engine.tracking.parameters import parameters
-from engine.tracking.samples import ISLAND_METRICS, METRICS, SHAPE_METRICS
+from engine.tracking.samples import BASELINE_METRICS, ISLAND_METRICS, METRICS, SHAPE_METRICS
 from engine.tracking.tracker import Tracker
 from tests.engine import campaign_log as log
 from tests.engine.ports import free_port
@@ -121,7 +121,12 @@ def test_every_metric_logged_is_described(run_dir: Path, uri: str) -> None:
     views = (ROOT / "mlflow" / "README.md").read_text()
     assert [
         name
-        for name in {*METRICS, *ISLAND_METRICS, *(f"{one}/SHAPE" for one in SHAPE_METRICS)}
+        for name in {
+            *METRICS,
+            *ISLAND_METRICS,
+            *(f"{one}/SHAPE" for one in SHAPE_METRICS),
+            *(f"{one}/BASELINE" for one in BASELINE_METRICS),
+        }
         if f"`{name}`" not in views
     ] == []
 

@@ -6,6 +6,7 @@ from evaluators.acceptance.faults import BAD, ILLEGAL, SPIN, TRAP
 from evaluators.acceptance.launching import kernel, launch, plan
 from evaluators.acceptance.rates import CHAINS, COPY, MULTIPLY
 from evaluators.cuda.device import compiler as cuda_compiler
+from evaluators.device_info import target_of
 from evaluators.gpu.compiler import GpuCompiler
 from evaluators.hip.device import LDS_BYTES
 from evaluators.hip.hiprtc import HiprtcChild
@@ -43,7 +44,7 @@ def test_faults_compile(compiler: GpuCompiler, body: str) -> None:
     task = load_task("transpose")
     bad = parse_kernel(BAD.format(body=body))
     workload = task.workloads("tests", compiler.backend)[0]
-    assert compiler.compile(bad, [bad.plan(task, workload.dims)]).binaries
+    assert compiler.compile(bad, [bad.plan(task, workload, target_of("hip"))]).binaries
 
 
 def test_float32_rate_uses_packed_multiply_adds_on_mi300(gfx942: HiprtcChild) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import evaluators
+from evaluators.device_info import target_of
 from evaluators.gpu.resources import read_resources
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.kernel.source import parse_kernel
@@ -142,7 +143,7 @@ def test_the_kernel_compiles_to_as_many_mfma_as_it_should(
 ) -> None:
     task = load_task(TASK)
     kernel = parse_kernel(KERNEL).with_params({"TILE": tile, "BM": bm, "BN": bn, "BK": bk})
-    plan = kernel.plan(task, task.workloads("tests", "hip")[0].dims)
+    plan = kernel.plan(task, task.workloads("tests", "hip")[0], target_of("hip"))
     made = gfx942.compile(
         kernel.text,
         arch="gfx942",

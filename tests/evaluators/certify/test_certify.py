@@ -12,6 +12,7 @@ from evaluators.certify.certificate import Certificate, CertificateError
 from evaluators.certify.certify import Refused, certify
 from evaluators.certify.page import page
 from evaluators.certify.repeat import holds, repeat
+from evaluators.evaluation import Beside
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.small_task import kernel, write_task
 
@@ -118,3 +119,27 @@ def test_wrong_usage_is_told_in_a_sentence(
 ) -> None:
     assert main(["certify", *words]) == 2
     assert wanted in capsys.readouterr().err
+
+
+def test_baselines_and_weights_stand_on_it(certificate: Certificate, tmp_path: Path) -> None:
+    beside = {
+        "torch": Beside(ratio=(1.42, 1.38, 1.46)),
+        "lib": Beside(refused="was not measured: it is not here"),
+    }
+    found = replace(
+        certificate.comparison,
+        speedup=3.1,
+        ci95=(3.0, 3.2),
+        baselines=beside,
+        weights=dict.fromkeys(certificate.comparison.times_us, 2.0),
+        whole=2.5,
+    )
+    replace(certificate, comparison=found).write(tmp_path / "certificate.json")
+    again = Certificate.read(tmp_path / "certificate.json")
+    assert again.comparison.baselines == beside and again.comparison.whole == 2.5
+    text = page(again)
+    assert "**1.42x over torch, the fastest of 2 baselines of small**" in text
+    assert "3.10 times as fast as the naive seed (95% interval 3.00 to 3.20)" in text
+    assert "Weighted geometric mean over 2 benchmark shapes" in text
+    assert "The whole, weighted by calls: 2.50x." in text
+    assert "- baseline lib was not measured: it is not here" in text

@@ -110,7 +110,7 @@ __global__ void scratch(float *x, int n) {
         ('asm("nop;");', Status.INVALID, "inline assembly is not allowed"),
         ('#define GLUE(a, b) a##b\nGLUE(as, m)("nop;");', Status.INVALID, "assembly"),
         ("#include </etc/hostname>", Status.INVALID, "'/etc/hostname' is not allowed"),
-        ("#include <cuda_fp16.h>", Status.INVALID, "'cuda_fp16.h' is not allowed"),
+        ("#include <cuda_pipeline.h>", Status.INVALID, "'cuda_pipeline.h' is not allowed"),
         ("int x = missing;", Status.COMPILE_ERROR, "missing"),
     ],
 )

@@ -2,19 +2,22 @@
 
 import re
 import shutil
-import struct
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from evaluators.device_info import target_of
+from evaluators.evaluation import Rejected, Status
 from evaluators.export.header import cpp_header, header_name
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
-from evaluators.kernel.plan import LaunchStep, Plan, Scalar, Step
+from evaluators.kernel.by_value import packed
+from evaluators.kernel.plan import Given, LaunchStep, Plan, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
-from evaluators.tasks.arguments import SUITES
+from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families
@@ -92,7 +95,7 @@ KERNELS = {name: (task, source) for name, task, source in shipped()}
 
 
 def recorded(
-    folder: Path, task: Task, source: KernelSource, shapes: Sequence[Mapping[str, int]]
+    folder: Path, task: Task, source: KernelSource, shapes: Sequence[Workload]
 ) -> list[list[str]]:
     """What the header launches, by shape, one line each; arguments lie at 4096, 8192, ..."""
     name = header_name(source, task)
@@ -102,8 +105,8 @@ def recorded(
         for i, a in enumerate(task.arguments)
     )
     calls = []
-    for dims in shapes:
-        shape = ", ".join(f"{size}LL" for size in dims.values())
+    for workload in shapes:
+        shape = ", ".join(fields(workload, name))
         of = "{" + arguments + "}, {" + shape + "}, (void*)0x100000, nullptr"
         calls.append('    puts("shape");')
         if source.prepare:
@@ -128,15 +131,25 @@ def recorded(
     return [part.strip().split("\n") for part in said.split("shape\n")[1:]]
 
 
-def planned(task: Task, source: KernelSource, dims: Mapping[str, int]) -> list[str]:
+def fields(workload: Workload, name: str) -> Iterator[str]:
+    """Of the header's Shape."""
+    setting = workload.setting
+    yield from (f"{size}LL" for size in workload.dims.values())
+    yield from (str(value).lower() for value in setting.attributes.values())
+    yield from (f"{name}::dtype_{dtype}" for dtype in setting.dtypes.values())
+    yield from (str(null).lower() for null in setting.nulls.values())
+
+
+def planned(task: Task, source: KernelSource, workload: Workload) -> list[str]:
     """The same by the evaluator's plan."""
-    plan = source.plan(task, dims)
+    plan = source.plan(task, workload, target_of("hip"))
     places = {a.name: 4096 * (i + 1) for i, a in enumerate(task.arguments)}
     at = 0x100000
     for name, nbytes in plan.scratch.items():
         places[name] = at
         at += -(-nbytes // 256) * 256
-    sizes = {a.name: a.nbytes(dims) for a in task.arguments} | dict(plan.scratch)
+    arguments = task.on(workload).arguments
+    sizes = {a.name: a.nbytes(workload.env) for a in arguments} | dict(plan.scratch)
     lines = [_line(step, places, sizes) for step in plan.steps]
     if plan.prepare:
         return [*(_line(step, places, sizes) for step in plan.prepare), "prepared", *lines]
@@ -151,41 +164,36 @@ def _line(step: Step, places: Mapping[str, int], sizes: Mapping[str, int]) -> st
     return " ".join(map(str, words))
 
 
-def _word(argument: str | Scalar, places: Mapping[str, int]) -> int:
+def _word(argument: Given, places: Mapping[str, int]) -> int:
     """The low 32 bits."""
-    if isinstance(argument, str):
-        return places[argument]
-    if argument.type == "float32":
-        (word,) = struct.unpack("<I", struct.pack("<f", argument.value))
-        return int(word)
-    return int(argument.value) & 0xFFFFFFFF
+    return int.from_bytes(packed(argument, lambda name: places[name])[:4], "little")
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_launches_are_those_of_the_plan(tmp_path: Path, name: str) -> None:
     task, source = KERNELS[name]
-    shapes = [dict(w.dims) for suite in SUITES for w in task.workloads(suite, "cuda")]
+    shapes = [w for suite in SUITES for w in task.workloads(suite, "cuda")]
     told = recorded(tmp_path, task, source, shapes)
-    for dims, lines in zip(shapes, told, strict=True):
-        assert lines == planned(task, source, dims), dims
+    for workload, lines in zip(shapes, told, strict=True):
+        assert lines == planned(task, source, workload), workload.label
 
 
 def test_prepare_is_a_call_of_its_own(tmp_path: Path) -> None:
     task = load_task(write_task(tmp_path / "task"))
     source = parse_kernel(PREPARED + kernel().split("---*/")[1])
-    shapes = [dict(w.dims) for w in task.workloads("tests", "cuda")]
+    shapes = task.workloads("tests", "cuda")
     told = recorded(tmp_path, task, source, shapes)
-    assert [planned(task, source, dims) for dims in shapes] == told
+    assert [planned(task, source, workload) for workload in shapes] == told
 
 
 def test_a_shape_that_was_never_compiled_is_refused(tmp_path: Path) -> None:
     task = load_task("sum_reduction")
     text = task.naive.replace("/*---", "/*---\nspecialize: [N]", 1)
     source = parse_kernel(text.replace("int N)", "int count)"))
-    (size,) = {w.dims["N"] for w in task.workloads("tests", "cuda")[:1]}
-    assert recorded(tmp_path, task, source, [{"N": size}])
+    known = task.workloads("tests", "cuda")[0]
+    assert recorded(tmp_path, task, source, [known])
     with pytest.raises(subprocess.CalledProcessError) as error:
-        recorded(tmp_path, task, source, [{"N": 12345}])
+        recorded(tmp_path, task, source, [replace(known, dims={"N": 12345})])
     assert error.value.returncode == 1
 
 
@@ -197,7 +205,7 @@ COMPILED["names"] = load_task("sum_reduction"), parse_kernel(NAMES)
 @pytest.mark.parametrize("name", COMPILED)
 def test_device_code_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None:
     task, source = COMPILED[name]
-    plan = source.plan(task, task.workloads("benchmarks", "hip")[0].dims)
+    plan = source.plan(task, task.workloads("benchmarks", "hip")[0], target_of("hip"))
     text = cpp_header(source, task, "hip")
     own = header_name(source, task)
     entries = dict.fromkeys(step.entry for step in plan.launches)
@@ -269,3 +277,66 @@ def _build_of(text: str, plan: Plan) -> int:
         ]:
             return int(number)
     raise AssertionError("the plan's build is missing")
+
+
+SETTINGS = """description: scales
+dims: [R, C]
+attributes: {eps: 1.0e-5, causal: true, k: 2}
+dtypes: {T: [float32, float64]}
+arguments:
+  - {name: x, dtype: T, shape: [R, C], role: in}
+  - {name: bias, dtype: float32, shape: [C], role: in, optional: true}
+  - {name: y, dtype: T, shape: [R, C], strides: ["C + 1", 1], role: out, rtol: 1e-2, atol: 1e-2}
+tests: [{R: 3, C: 5}, {R: 7, C: 9, k: 3, causal: false}, {R: 2, C: 2, T: float64, bias: null}]
+benchmarks: [{R: 64, C: 64, eps: 0.5}]
+"""
+SETTINGS_SEED = """/*---
+launches:
+  - {memset: {buffer: y, byte: 0}, when: "T == float64 or k > 2"}
+  - kernel: scale<T, causal>
+    grid: ["ceil_div(R, max(1, sizeof(T) - k))"]
+    block: ["WAVEFRONT"]
+    args:
+      - x
+      - bias
+      - y
+      - C
+      - k
+      - eps
+      - {value: "sqrt(R) / 4 + eps", type: float32}
+      - {value: "min(C, 2.5) // 2", type: float64}
+      - {struct: [{value: "R - 1", type: int32}, null, x, {struct: []}]}
+      - null
+      - {value: "is_null(bias) * 5", type: uint32}
+variants: [{when: "k > 2", params: {V: 4}}]
+params: {V: 2}
+---*/
+template <typename T, bool CAUSAL>
+__global__ void scale(const void*, const void*, void*, int, int, float, float, double, long long,
+                      const void*, unsigned) {}
+"""
+
+
+def settings_task(folder: Path, seed: str) -> Task:
+    (folder / "seeds").mkdir(parents=True)
+    (folder / "task.yaml").write_text(SETTINGS)
+    (folder / "reference.py").write_text("def reference(x):\n    return {'y': x}\n")
+    (folder / "seeds" / "naive.hip").write_text(seed)
+    return load_task(folder)
+
+
+def test_attributes_dtypes_nulls_and_structs_are_passed_as_planned(tmp_path: Path) -> None:
+    task = settings_task(tmp_path / "task", SETTINGS_SEED)
+    source = parse_kernel(task.naive)
+    shapes = [w for suite in SUITES for w in task.workloads(suite, "hip")]
+    told = recorded(tmp_path, task, source, shapes)
+    for workload, lines in zip(shapes, told, strict=True):
+        assert lines == planned(task, source, workload), workload.label
+
+
+def test_what_host_code_has_no_type_for_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    seed = SETTINGS_SEED.replace("type: float64", "type: float16")
+    task = settings_task(tmp_path / "task", seed)
+    with pytest.raises(Rejected, match="a scalar of type float16 can't be exported") as caught:
+        cpp_header(parse_kernel(seed), task, "hip")
+    assert caught.value.status is Status.UNSUPPORTED

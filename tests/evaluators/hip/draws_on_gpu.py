@@ -11,12 +11,14 @@ from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.gpu_placing import key_of
 from evaluators.checks.gpu_work import NOISE, Source
 from evaluators.device import backend
+from evaluators.dtypes import is_floating
 from evaluators.tasks.arguments import DTYPES, Argument, Array, Distribution
 from evaluators.tasks.task_file import load_task
 from tests.hip_double.twins import with_twins
 
 COUNTS = (1, 300, 2049, 70_000)
-FLOATS = ("float32", "float16", "bfloat16", "float8_e4m3fnuz")
+FLOATS = tuple(name for name, dtype in DTYPES.items() if is_floating(dtype))
+WHOLE = tuple(name for name, dtype in DTYPES.items() if dtype.kind in "iu")
 WIDTHS = (1.0, 1e-7, 1e-2, 300.0, 1e5, 1e-39, 2e38)
 
 
@@ -34,24 +36,33 @@ def distributions() -> Iterator[tuple[str, Distribution]]:
     whole = {"low": -(2**31), "high": 2**31}
     yield "int32", Distribution(kind="integers", parameters=whole)
     yield "int32", Distribution(kind="integers", through="bfloat16", parameters={"high": 1000})
+    yield "bool", Distribution(kind="integers")
+    for dtype in WHOLE:
+        info = np.iinfo(DTYPES[dtype])
+        most = min(int(info.max) + 1, 2**63)
+        yield dtype, Distribution(kind="integers", parameters={"low": int(info.min), "high": most})
+        for kind in ("zeros", "ones"):
+            yield dtype, Distribution(kind=kind)
+    yield "uint64", Distribution(kind="integers", parameters={"low": 2**63 + 5, "high": 2**64})
 
 
 def twin(argument: Argument, count: int, key: int) -> Array:
     """What draw.hip says it draws, by numpy."""
     halves, normals = _halves(count, key)
-    p, drawn = argument.distribution.parameters, argument.distribution
+    drawn = argument.distribution
+    p = drawn.given({})
     single = np.float32
     with np.errstate(over="ignore"):
         match drawn.kind:
             case "normal":
-                values: Array = normals * single(p.get("scale", 1)) + single(p.get("mean", 0))
+                values: Array = normals * single(p["scale"]) + single(p["mean"])
             case "uniform":
                 unit = (halves >> np.uint32(8)).astype(single) * single(2**-24)
                 values = unit * single(p["high"] - p["low"]) + single(p["low"])
             case "integers":
-                low, high = int(p.get("low", 0)), int(p["high"])
-                values = (halves.astype(np.uint64) * np.uint64(high - low)) >> np.uint64(32)
-                values = values.astype(np.int64) + low
+                low, span = int(p["low"]), int(p["high"]) - int(p["low"])
+                whole = [low + (int(half) * span >> 32) for half in halves]
+                values = np.array(whole, np.uint64 if p["high"] > 2**63 else np.int64)
             case _:
                 values = np.full(count, drawn.kind == "ones", single)
         if drawn.through is not None:
@@ -83,7 +94,7 @@ def main() -> None:
     compiler = with_twins(backend(name).compiler(arch=device.info.arch))
     trusted = compile_trusted(load_task("transpose"), compiler, name)
     harness, memory = Harness(device, trusted), device.open(trusted.harness, memory_bytes=1 << 20)
-    there = memory.alloc(4 * max(COUNTS))
+    there = memory.alloc(8 * max(COUNTS))
     some = load_task("transpose").arguments[0]
     compared = 0
     for dtype, distribution in distributions():
@@ -92,8 +103,8 @@ def main() -> None:
             key = key_of(b"a secret of 16 B", f"{argument} {count}")
             at = there.view(0, count * argument.np_dtype.itemsize)
             work = harness.work()
-            work.draw(at, Source.of(argument), count, key)
-            work.redraw(at, Source.of(argument), count, key, slot=0)
+            work.draw(at, Source.of(argument, {}), count, key)
+            work.redraw(at, Source.of(argument, {}), count, key, slot=0)
             (same,) = harness.run(work, 1)
             _compare(argument, memory.read(at, argument.np_dtype, (count,)), count, key)
             assert same.fine

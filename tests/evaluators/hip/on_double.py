@@ -16,7 +16,9 @@ from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import Harness, compile_trusted
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.memory import Arena
-from evaluators.device_info import BackendMissing
+from evaluators.device_info import BackendMissing, target_of
+from evaluators.dtypes import is_floating
+from evaluators.dtypes import wide as wide_of
 from evaluators.evaluate import compile_kernel
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
@@ -151,29 +153,42 @@ def without_headers(folder: Path) -> Any:
         return type(error).__name__, str(error)
 
 
-VALUES: dict[str, list[float]] = {
+VALUES: dict[str, list[Any]] = {
     "float32": [0.0, 1.0, -2.5, 1e-40, 3e38, np.nan, np.inf, -np.inf],
     "float16": [0.0, -1.5, 6e-8, 65504.0, np.nan, np.inf, -np.inf, 0.1],
     "bfloat16": [0.0, -1.5, 1e-39, 3e38, np.nan, np.inf, -np.inf, 0.1],
     "float8_e4m3fnuz": [0.0, -1.5, 0.0009765625, 240.0, np.nan, 0.25, -7.0, 0.1],
     "int32": [0, 1, -1, 2**31 - 1, -(2**31), 5, 6, 7],
+    "float64": [0.0, 1.0, -2.5, 1e-300, 1e300, np.nan, np.inf, -np.inf],
+    "float8_e5m2fnuz": [0.0, -1.5, 2.0**-17, 57344.0, np.nan, 0.25, -7.0, 0.1],
+    "float8_e4m3fn": [0.0, -1.5, 2.0**-9, 448.0, np.nan, 0.25, -7.0, 0.1],
+    "float8_e5m2": [0.0, -1.5, 2.0**-16, 57344.0, np.nan, np.inf, -np.inf, 0.1],
+    "bool": [0, 1, 1, 0, 1, 0, 0, 1],
+    "int8": [0, 1, -1, 127, -128, 5, 6, 7],
+    "uint8": [0, 1, 255, 127, 128, 5, 6, 7],
+    "int16": [0, 1, -1, 2**15 - 1, -(2**15), 5, 6, 7],
+    "uint16": [0, 1, 2**16 - 1, 2**15, 4, 5, 6, 7],
+    "uint32": [0, 1, 2**32 - 1, 2**31, 4, 5, 6, 7],
+    "int64": [0, 1, -1, 2**62, -(2**62), 5, 6, 7],
+    "uint64": [0, 1, 2**64 - 1, 2**63, 4, 5, 6, 7],
 }
 
 
 def comparisons(folder: Path) -> Any:
     """The device's comparison beside numpy's, over every pair of awkward values of each type."""
     task = load_task("sum_reduction")
-    trusted = compile_trusted(task, with_twins(hip.compiler()), "hip")
+    trusted = compile_trusted(task, with_twins(hip.compiler()), "hip", every=VALUES)
     device = hip.open_device(0)
     harness = Harness(device, trusted)
     memory = device.open(trusted.harness, memory_bytes=1 << 20)
     out_at, reference_at = memory.alloc(8 * 64), memory.alloc(8 * 64)
     found = []
     for dtype, values in VALUES.items():
-        whole = dtype == "int32"
+        whole, wider = not is_floating(DTYPES[dtype]), wide_of(DTYPES[dtype])
         with np.errstate(over="ignore"):
-            column = np.array(values, np.int64 if whole else np.float64).astype(DTYPES[dtype])
-        wide = column.astype(np.int64 if whole else np.float64)
+            column = np.array(values, wider).astype(DTYPES[dtype])
+        wide = column.astype(wider)
+        column = column.view(np.uint8) if dtype == "bool" else column
         near = wide[2:3] * (1 if whole else 1.0625) + (0 if whole else 0.001)
         pairs = ((np.repeat(column, 8), np.tile(wide, 8)), (column[2:3], near))
         limits = ((0.0, 0.0), (0.5, 1e-3), (1e-3, 0.0), (3.0, 4.0))
@@ -198,12 +213,15 @@ def comparisons(folder: Path) -> Any:
     return found
 
 
-def reference(folder: Path) -> Any:
+def references(folder: Path) -> Any:
+    return {name: reference(load_task(name)) for name in sys.argv[3:]}
+
+
+def reference(task: Task) -> dict[str, float]:
     """A task's reference.hip, checked on the tests' shapes on the way, and what it then judges.
 
     They are benchmarks here, so that data for them are drawn on the device.
     """
-    task: Task = load_task(sys.argv[3])
     tests = task.suites["tests"]
     first = {backend: shapes[:1] for backend, shapes in tests.items()}
     task = replace(task, suites={**task.suites, "tests": first, "benchmarks": tests})
@@ -215,7 +233,7 @@ def reference(folder: Path) -> Any:
     source, compiled = compile_kernel(task.naive, task, compiler, "hip")
     errors: dict[str, float] = {}
     for workload in task.workloads("benchmarks", "hip"):
-        plan = source.plan(task, workload.dims)
+        plan = source.plan(task, workload, target_of("hip"))
         arena = Arena(task, [workload], [plan])
         with device.open(compiled, memory_bytes=arena.nbytes) as session:
             (memory,) = arena.in_turn(session, [workload], [plan], np.random.default_rng(0))

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluators.device_info import target_of
 from evaluators.expression import ExpressionError, parse_expression
 from evaluators.kernel import grid as grids
 from evaluators.kernel.columns import holds_at
 from evaluators.kernel.grid import Grid
 from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.arguments import Workload
 from tests.evaluators.test_expression import grow
 
 VALUES = {"M": (1, 2, 48, 2**31), "N": (0, 3, 7), "K": (-4, 1, 64)}
@@ -110,8 +112,13 @@ def test_variants_and_space_are_replaced_and_the_rest_stays() -> None:
         ("N > 64", {"V": 8}),
     ]
     assert made.structure != kernel.structure and made.space == kernel.space
-    assert made.params_for({"N": 64, "M": 3})["ROWS"] == 1
-    assert made.params_for({"N": 65, "M": 3})["V"] == 8
+    assert (
+        made.params_for(Workload(dims={"N": 64, "M": 3}, suite="tests"), target_of("cpu"))["ROWS"]
+        == 1
+    )
+    assert (
+        made.params_for(Workload(dims={"N": 65, "M": 3}, suite="tests"), target_of("cpu"))["V"] == 8
+    )
     assert made.with_params({"ROWS": 2}).variants, "another point keeps them"
     back = made.with_variants(())
     assert (back.id, back.structure) == (kernel.id, kernel.structure)

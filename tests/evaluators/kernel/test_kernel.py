@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep, MemsetStep, Scalar
 from evaluators.kernel.reader import KEYS, LAUNCH_KEYS
 from evaluators.kernel.source import kernel_id, parse_kernel
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 
@@ -54,6 +56,13 @@ def sgemm() -> Task:
     return load_task("sgemm")
 
 
+CPU = target_of("cpu")
+
+
+def shape(dims: dict[str, int]) -> Workload:
+    return Workload(dims=dims, suite="tests")
+
+
 def short(grid: str = "1", block: str = "64", args: str = "a, b, c", more: str = "") -> str:
     return SHORT.format(grid=grid, block=block, args=args, more=more)
 
@@ -67,7 +76,7 @@ def refused(text: str) -> Rejected:
 
 
 def test_a_plan_in_numbers(sgemm: Task) -> None:
-    plan = parse_kernel(SPLIT_K).plan(sgemm, {"M": 100, "N": 70, "K": 30})
+    plan = parse_kernel(SPLIT_K).plan(sgemm, shape({"M": 100, "N": 70, "K": 30}), CPU)
     assert plan.defines == (("BM", 64), ("BN", 64), ("K", 30), ("SPLIT", 2))
     assert plan.scratch == {"partial": 4 * 100 * 70 * 2}
     memset, gemm, first, second = plan.steps
@@ -93,7 +102,7 @@ def test_a_plan_in_numbers(sgemm: Task) -> None:
 
 def test_variants_and_conditions_follow_the_shape(sgemm: Task) -> None:
     kernel = parse_kernel(SPLIT_K).with_params({"SPLIT": 1})
-    plan = kernel.plan(sgemm, {"M": 5000, "N": 64, "K": 64})
+    plan = kernel.plan(sgemm, shape({"M": 5000, "N": 64, "K": 64}), CPU)
     assert dict(plan.defines)["BM"] == 128
     assert [step.entry for step in plan.launches] == ["gemm<128, 64, 1, 64>"]
 
@@ -204,7 +213,7 @@ def test_malformed_files_are_invalid_with_line_and_reason(
 def test_what_a_shape_shows_to_be_wrong_is_invalid(sgemm: Task, text: str, reason: str) -> None:
     kernel = parse_kernel(text)
     with pytest.raises(Rejected, match=reason) as caught:
-        kernel.plan(sgemm, {"M": 64, "N": 64, "K": 64})
+        kernel.plan(sgemm, shape({"M": 64, "N": 64, "K": 64}), CPU)
     assert caught.value.status is Status.INVALID
     assert caught.value.reason.startswith("line ")
 
@@ -212,7 +221,7 @@ def test_what_a_shape_shows_to_be_wrong_is_invalid(sgemm: Task, text: str, reaso
 def test_a_bare_dim_beyond_int32_is_invalid(sgemm: Task) -> None:
     kernel = parse_kernel(short(args="a, M"))
     with pytest.raises(Rejected, match="does not fit in int32"):
-        kernel.plan(sgemm, {"M": 2**31, "N": 64, "K": 64})
+        kernel.plan(sgemm, shape({"M": 2**31, "N": 64, "K": 64}), CPU)
 
 
 @given(st.text(max_size=200))

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from evaluators.cpu.device import compiler
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.normalise import normalised
-from evaluators.kernel.source_check import HEADERS, check_preprocessed, check_source, own_text
+from evaluators.kernel.porting.headers import HEADERS
+from evaluators.kernel.source_check import check_preprocessed, check_source, own_text
 from evaluators.kernel.tokens import tokens
 from tests.evaluators.launching import kernel, launch, plan
 

@@ -11,6 +11,7 @@ from evaluators.evaluation import Evaluation, Status
 from evaluators.measuring.gain import gain, gains_over_seed
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.sittings import CPU_SPREAD, GPU_SPREAD
+from evaluators.weights import EQUAL
 
 Link = Mapping[str, tuple[float, ...]]
 SHAPES = ("a", "b")
@@ -31,7 +32,7 @@ def race(
         label: tuple(math.log(over_anchor) + noise * rng.standard_normal(8)) for label in SHAPES
     }
     times_us = dict.fromkeys(SHAPES, raw_us)
-    estimate, low, high = speedup(blocks, links)
+    estimate, low, high = speedup(blocks, links, weights=EQUAL)
     return Evaluation(
         kernel_id=name,
         task_hash="task",

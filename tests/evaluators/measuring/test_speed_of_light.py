@@ -82,15 +82,20 @@ def arguments(x: str, y: str) -> str:
 
 @pytest.mark.parametrize("name", shipped_tasks())
 @pytest.mark.parametrize(("device", "matrix"), [(H200, "tf32"), (MI300X, "xf32")])
-def test_shipped_tasks_admit_float32_and_nothing_faster(
+def test_shipped_tasks_admit_their_own_precision_and_nothing_faster(
     name: str, device: DeviceInfo, matrix: str
 ) -> None:
     task = load_task(name)
     if task.flops is None:
         assert arithmetic(task, device) == ""
         return
-    assert arithmetic(task, device) == "float32"
-    assert {matrix, "float16", "bfloat16", "float8_e4m3fnuz"} == {*refused(task, device)}
+    arguments = [one for a in task.arguments for one in (a, *a.each.values())]
+    own = {one.dtype for one in arguments if one.floating}
+    found = arithmetic(task, device)
+    assert found in own and (found == "float32") == ("float32" in own)
+    halves = {matrix, "float16", "bfloat16"} if found == "float32" else set()
+    faster = {"float8_e4m3fnuz", *halves}
+    assert faster == {*refused(task, device)}
 
 
 def test_sgemm_is_shown_the_peak_of_float32() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evaluators.measuring.intervals import half_width, shown_slower_by, speedup, tight, wins
+from evaluators.weights import EQUAL
 
 Rng = np.random.Generator
 Noise = Callable[[Rng, int], np.ndarray]
@@ -28,7 +29,7 @@ def blocks(rng: Rng, noise: Noise, mean: float, count: int) -> dict[str, list[fl
 def blocks_until_tight(rng: Rng, noise: Noise, mean: float) -> dict[str, list[float]]:
     """The race's own stopping rule, peeking after each round."""
     held = blocks(rng, noise, mean, 3)
-    while not tight(held, width=0.01, loosest=0.05) and len(held["N=0"]) < 40:
+    while not tight(held, width=0.01, loosest=0.05, weights=EQUAL) and len(held["N=0"]) < 40:
         for label, more in blocks(rng, noise, mean, 1).items():
             held[label] += more
     return held
@@ -50,7 +51,7 @@ def test_the_half_width_is_students(confidence: float, count: int, expected: flo
     """count values with a standard error of 1: the half width is the tabulated t."""
     values = np.arange(count, dtype=float)
     values *= math.sqrt(count) / values.std(ddof=1)
-    found = half_width({"N=1": list(values)}, confidence)
+    found = half_width({"N=1": list(values)}, confidence, weights=EQUAL)
     assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -59,7 +60,7 @@ def test_degrees_of_freedom_need_not_be_whole() -> None:
     values = np.array([-1.0, 1.0, -1.0, 1.0, 0.0])
     held = {"a": list(values), "b": list(2 * values)}
     error = math.sqrt((1 + 4) * values.var(ddof=1) / len(values)) / 2
-    assert 2.447 < half_width(held) / error < 2.5
+    assert 2.447 < half_width(held, weights=EQUAL) / error < 2.5
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
@@ -67,20 +68,22 @@ def test_degrees_of_freedom_need_not_be_whole() -> None:
 def test_equal_kernels_rarely_win(noise: Noise, count: int) -> None:
     """A 99% interval has at most 0.5% on this side; the limit is far beyond chance."""
     rng = np.random.default_rng(count)
-    false_wins = sum(wins(blocks(rng, noise, 0.0, count)) for _ in range(400))
+    false_wins = sum(wins(blocks(rng, noise, 0.0, count), weights=EQUAL) for _ in range(400))
     assert false_wins <= 9
 
 
 @pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
 def test_equal_kernels_rarely_win_when_timed_until_tight(noise: Noise) -> None:
     rng = np.random.default_rng(5)
-    assert sum(wins(blocks_until_tight(rng, noise, 0.0)) for _ in range(200)) <= 6
+    assert sum(wins(blocks_until_tight(rng, noise, 0.0), weights=EQUAL) for _ in range(200)) <= 6
 
 
 def test_a_true_gain_of_two_percent_is_found() -> None:
     rng = np.random.default_rng(6)
     noise = NOISES["normal"]
-    found = sum(wins(blocks_until_tight(rng, noise, math.log(1.02))) for _ in range(100))
+    found = sum(
+        wins(blocks_until_tight(rng, noise, math.log(1.02)), weights=EQUAL) for _ in range(100)
+    )
     assert found >= 80
 
 
@@ -91,44 +94,46 @@ def test_intervals_cover_the_truth_through_links(confidence: float) -> None:
     for _ in range(300):
         links = [blocks(rng, NOISES["normal"], math.log(factor), 8) for factor in (5, 1.7)]
         last = blocks(rng, NOISES["normal"], math.log(0.9), 4)
-        _, low, high = speedup(last, links, confidence)
+        _, low, high = speedup(last, links, confidence, weights=EQUAL)
         covered += low <= 5 * 1.7 * 0.9 <= high
     assert covered / 300 >= confidence - 0.03
 
 
 def test_the_speedup_is_the_product_of_links_of_geometric_means() -> None:
     links = [{"a": [math.log(2)] * 3, "b": [math.log(8)] * 3}]
-    estimate, low, high = speedup({"a": [math.log(3)] * 2, "b": [math.log(3)] * 2}, links)
+    estimate, low, high = speedup(
+        {"a": [math.log(3)] * 2, "b": [math.log(3)] * 2}, links, weights=EQUAL
+    )
     assert estimate == pytest.approx(12)
     assert low == pytest.approx(12)
     assert high == pytest.approx(12)
 
 
 def test_the_seed_itself_has_speedup_one() -> None:
-    assert speedup({}, ()) == (1.0, 1.0, 1.0)
+    assert speedup({}, (), weights=EQUAL) == (1.0, 1.0, 1.0)
 
 
 def test_the_same_blocks_give_the_same_interval() -> None:
     held = blocks(np.random.default_rng(8), NOISES["normal"], 0.5, 5)
-    assert speedup(held) == speedup(held)
+    assert speedup(held, weights=EQUAL) == speedup(held, weights=EQUAL)
 
 
 def test_a_wider_confidence_gives_a_wider_interval() -> None:
     held = blocks(np.random.default_rng(9), NOISES["normal"], 0.5, 5)
-    _, low95, high95 = speedup(held, (), 0.95)
-    _, low99, high99 = speedup(held, (), 0.99)
+    _, low95, high95 = speedup(held, (), 0.95, weights=EQUAL)
+    _, low99, high99 = speedup(held, (), 0.99, weights=EQUAL)
     assert low99 < low95 < high95 < high99
 
 
 def test_one_block_is_no_interval() -> None:
     with pytest.raises(ValueError, match="two blocks or more on N=1"):
-        speedup({"N=1": [0.1]})
+        speedup({"N=1": [0.1]}, weights=EQUAL)
 
 
 def test_half_width_shrinks_with_blocks() -> None:
     rng = np.random.default_rng(11)
-    few = half_width(blocks(rng, NOISES["normal"], 0.0, 4))
-    many = half_width(blocks(rng, NOISES["normal"], 0.0, 64))
+    few = half_width(blocks(rng, NOISES["normal"], 0.0, 4), weights=EQUAL)
+    many = half_width(blocks(rng, NOISES["normal"], 0.0, 64), weights=EQUAL)
     assert many < few / 3
 
 
@@ -136,8 +141,8 @@ def test_a_kernel_far_from_its_anchor_needs_less_precision() -> None:
     values = [-0.04, 0.0, 0.04, 0.0]
     near = {"a": values, "b": values}
     far = {"a": [v + 1.0 for v in values], "b": [v + 1.0 for v in values]}
-    assert not tight(near, width=0.01, loosest=0.05)
-    assert tight(far, width=0.01, loosest=0.05)
+    assert not tight(near, width=0.01, loosest=0.05, weights=EQUAL)
+    assert tight(far, width=0.01, loosest=0.05, weights=EQUAL)
 
 
 def test_hopeless_is_shown_only_beyond_the_noise() -> None:

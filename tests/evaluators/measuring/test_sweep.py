@@ -19,6 +19,8 @@ from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.small_task import FRONT, kernel, write_task
 
 Verdicts = dict[str, Verdict]
+FIRST = ("sgemm", "softmax", "sum_reduction", "transpose")
+"""Whose dims may all be large."""
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +54,14 @@ def test_dims_meet_most_remainders(name: str, where: str) -> None:
     assert shapes != swept(task.naive, task, where, seed=1)
     assert max(map(task.nbytes, shapes)) <= SWEPT_BYTES
     if task.flops is not None:
-        assert max(task.flops.evaluate(w.dims) for w in shapes) <= SWEPT_FLOPS
+        assert max(task.flops.evaluate(w.env) for w in shapes) <= SWEPT_FLOPS
     for dim in task.dims:
         values = [w.dims[dim] for w in shapes]
         assert min(values) < 20
-        assert len({value % 128 // 4 for value in values if value > 128}) >= 28, dim
+        # Beside three others, or others that may be of any size, a dim is seldom so large.
+        if len(task.dims) <= 2 and max(w.dims[dim] for w in stated) >= 512:
+            large = {value % 128 // 4 for value in values if value > 128}
+            assert len(large) >= (28 if name in FIRST else 19), dim
 
 
 @pytest.mark.parametrize("seed", range(10))

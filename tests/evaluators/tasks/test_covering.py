@@ -1,15 +1,23 @@
 """Derived shapes meet every remainder that a task's sizes allow, and nothing that it refuses."""
 
+import math
 from pathlib import Path
 
 import pytest
 
-from evaluators.checks.shapes import FURTHER_BUILDS, derived_shapes, shapes_for, unmet_conditions
+from evaluators.checks.shapes import (
+    FURTHER_BUILDS,
+    SMALL_BYTES,
+    derived_shapes,
+    shapes_for,
+    unmet_conditions,
+)
 from evaluators.device import backend
+from evaluators.device_info import target_of
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, Workload
-from evaluators.tasks.covering import REMAINDERS, above, below, covering_shapes
+from evaluators.tasks.covering import MANY, REMAINDERS, above, below, covering_shapes
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.small_task import FRONT, kernel, write_task
@@ -22,15 +30,21 @@ def shapes(*dims: dict[str, int]) -> list[Workload]:
 @pytest.mark.parametrize("name", shipped_tasks())
 @pytest.mark.parametrize("where", ["cpu", "hip"])
 def test_every_dim_of_a_shipped_task_meets_every_remainder(name: str, where: str) -> None:
+    """In units of what divides its stated values. Where many dims make one array few shapes are
+    small, and some dims miss a remainder or two."""
     task = load_task(name)
     derived = derived_shapes(task, where)
-    stated = {w.label for suite in SUITES for w in task.workloads(suite, where)}
-    assert not stated & {w.label for w in derived}
-    assert len(derived) <= 13
+    stated = [w for suite in SUITES for w in task.workloads(suite, where)]
+    assert not {w.label for w in stated} & {w.label for w in derived}
+    assert 6 <= len(derived) <= 13
     for dim in task.dims:
-        values = [w.dims[dim] for w in derived]
-        assert {value % REMAINDERS for value in values} == set(range(REMAINDERS)), dim
-        assert len({value % 32 for value in values}) >= 5
+        step = math.gcd(*(w.dims[dim] for w in stated))
+        values = {w.dims[dim] // step for w in derived}
+        allowed = max(w.dims[dim] for w in stated) // step
+        missed = set(range(REMAINDERS)) - {value % REMAINDERS for value in values}
+        few = allowed < REMAINDERS or len(task.dims) >= MANY
+        assert len(missed) <= (2 if few else 0), dim
+        assert len(values) >= (3 if few else 5), dim
         near = {v + e for v in values for e in (-1, 0, 1) if (v + e) & (v + e - 1) == 0}
         assert near, dim
 
@@ -77,16 +91,20 @@ def test_dims_are_large_at_once_that_never_were() -> None:
 
 
 def test_one_that_is_larger_is_of_four_times_the_work_at_most() -> None:
+    """Not of every task: its largest benchmark may be as large as its dims may be."""
+    without = set()
     for name in shipped_tasks():
         task = load_task(name)
         largest = max(task.workloads("benchmarks", "cpu"), key=task.nbytes)
-        larger = [w for w in derived_shapes(task, "cpu") if task.nbytes(w) > task.nbytes(largest)]
+        nbytes = max(SMALL_BYTES, task.nbytes(largest))
+        larger = [w for w in derived_shapes(task, "cpu") if task.nbytes(w) > nbytes]
+        without |= set() if larger else {name}
         for one in larger:
             assert task.nbytes(one) <= 4 * task.nbytes(largest)
             assert task.flops is None or (
-                task.flops.evaluate(one.dims) <= 4 * task.flops.evaluate(largest.dims)
+                task.flops.evaluate(one.env) <= 4 * task.flops.evaluate(largest.env)
             )
-        assert len(larger) == (name != "sum_reduction"), name
+    assert not without & {"sgemm", "softmax", "transpose", "layer_norm", "batched_gemm"}
 
 
 def task_with(folder: Path, *, seed: str = "", reference: str = "") -> Task:
@@ -151,7 +169,7 @@ def test_a_condition_that_holds_on_no_checked_shape_gets_one(
 ) -> None:
     task, source = task_with(tmp_path / "a"), with_variant(condition)
     *_, further = shapes_for(source, task, "held_out", "cpu")
-    assert source.params_for(further.dims) == {"U": 2}
+    assert source.params_for(further, target_of("cpu")) == {"U": 2}
     assert further not in derived_shapes(task, "cpu")
     assert unmet_conditions(source, task, "cpu") == ()
 

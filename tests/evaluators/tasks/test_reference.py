@@ -46,7 +46,9 @@ def test_an_edit_of_the_same_size_in_the_same_second_counts(tmp_path: Path) -> N
     for sign, wanted in (("+", 3.0), ("-", 1.0)):
         file.write_text(REFERENCE.replace("+", sign))
         os.utime(file, (1.0, 1.0))
-        made = load_reference(file)(w=x, x=x, t=x, N=3)
+        own = load_reference(file)
+        assert own.reference is not None
+        made = own.reference(w=x, x=x, t=x, N=3)
         assert list(made["y"]) == [wanted] * 3
     assert sorted(one.name for one in folder.iterdir()) == ["reference.py", "seeds", "task.yaml"]
 
@@ -59,10 +61,13 @@ def test_the_smallest_shape_of_all_suites_is_tried(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("def reference(w, x, t):\n    return {}\n", "unexpected keyword argument 'N'"),
+        (
+            "def reference(w, x, t, M):\n    return {}\n",
+            "missing 1 required positional argument: 'M'",
+        ),
         ("import numpy\nnumpy.no_such_thing\n", "AttributeError: "),
     ],
-    ids=["lacks a dim", "raises at import"],
+    ids=["asks for another dim", "raises at import"],
 )
 @pytest.mark.parametrize("command", ["run", "evaluate"])
 def test_a_command_says_so_before_it_starts_anything(

@@ -5,7 +5,7 @@ import pytest
 
 from evaluators.checks.compare import compare
 from evaluators.device import backend
-from evaluators.device_info import BACKENDS
+from evaluators.device_info import BACKENDS, target_of
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.correctness import workloads_of
@@ -116,7 +116,7 @@ def test_tolerances_tell_a_lost_term_from_rounding(task: Task) -> None:
 def test_naive_seeds_plan_for_every_workload(task: Task, name: str) -> None:
     kernel = parse_kernel(task.naive)
     for workload in workloads_of(task, SUITES, name):
-        assert kernel.plan(task, workload.dims).launches
+        assert kernel.plan(task, workload, target_of(name)).launches
 
 
 def test_naive_seeds_are_right_on_cpu(task: Task) -> None:

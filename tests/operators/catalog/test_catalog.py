@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,20 @@ from evaluators.tasks.task_file import load_task, shipped_tasks
 from operators.catalog import catalog_operators
 from operators.catalog.designer import AVENUES, EXPERIMENTS, NEWCOMER, TECHNIQUES
 from operators.catalog.families import FAMILIES, families, random_params
+from operators.catalog.generated import WRITERS
 from operators.catalog.technique import Technique
 from operators.individual import Experiment, Individual
 from operators.operator import Declined, Design, Draft, choose_experiments
 from tests.operators.examples import FISSION, GPU, LABELS, SGEMM, context, individual
 
 KNOWN = families(SGEMM)
-OPERATORS = catalog_operators(SGEMM, FISSION)
+TUTORIAL = Path(__file__).parents[2] / "kernels" / "tutorial"
+WRITTEN_FOR = [
+    TUTORIAL / name
+    for name in ("softmax_rows", "stencil_halo", "matmul_double_buffer", "scan_blelloch")
+]
+"""Tasks whose families are written from their formulas, one of each kind."""
+OPERATORS = catalog_operators(SGEMM, FISSION, "families")
 
 FOREIGN = """/*---
 launches:
@@ -58,7 +66,7 @@ def cross(first: Individual, second: Individual, seed: int = 0) -> Draft:
 class TestTechniques:
     @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda t: f"{t.name}: {t.target}")
     def test_it_names_families_that_exist(self, technique: Technique) -> None:
-        names = {family.name for family in FAMILIES}
+        names = {*(family.name for family in FAMILIES), *WRITERS}
         assert technique.sources <= names
         assert technique.target is None or technique.target in names
         for low, high in (technique.cpu, technique.gpu):
@@ -71,7 +79,8 @@ class TestTechniques:
     ) -> None:
         rng = np.random.default_rng(1)
         fitted = 0
-        for task in map(load_task, shipped_tasks()):
+        tasks: list[str | Path] = [*shipped_tasks(), *WRITTEN_FOR]
+        for task in map(load_task, tasks):
             known = families(task)
             for family in sorted(technique.sources & set(known.sources)):
                 for _ in range(60):

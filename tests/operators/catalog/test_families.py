@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from evaluators.device import backend
-from evaluators.device_info import BACKENDS
+from evaluators.device_info import BACKENDS, target_of
 from evaluators.evaluate import compile_kernel
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.measuring.correctness import workloads_of
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.speed_of_light import roof
+from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families, random_params
 from operators.catalog.random_search import random_candidate
@@ -43,7 +44,7 @@ def test_every_point_plans_for_every_workload_of_every_backend(name: str) -> Non
     for kernel in sample(name, 12):
         for where in BACKENDS:
             for workload in workloads_of(task, ("tests", "benchmarks", "held_out"), where):
-                plan = kernel.plan(task, workload.dims)
+                plan = kernel.plan(task, workload, target_of(where))
                 for launch in plan.launches:
                     assert np.prod(launch.block) <= 1024
 
@@ -140,7 +141,8 @@ def test_a_users_matrix_product_is_found_under_its_own_names(tmp_path: Path) -> 
     assert {found.names[name] for name in "MNK"} == {"rows", "BM", "depth"}
     known = families(task)
     assert {"gemm_naive", "gemm_tile"} <= set(known.sources)
-    plan = known.sources["gemm_tile"].plan(task, {"rows": 5, "depth": 7, "BM": 3})
+    workload = Workload(dims={"rows": 5, "depth": 7, "BM": 3}, suite="tests")
+    plan = known.sources["gemm_tile"].plan(task, workload, target_of("cpu"))
     (launch,) = plan.launches
     assert launch.args[:3] == ("left", "right", "product")
 

@@ -32,17 +32,32 @@ def own_task(folder: Path, front: str | None = SPACE) -> Task:
 
 
 def test_a_seeds_own_space_is_counted_with_its_constraints(tmp_path: Path) -> None:
-    space = search_space(own_task(tmp_path / "own"))
+    space = search_space(own_task(tmp_path / "own"), "families")
     assert (space.kind, space.largest, space.count()) == (None, 12, FEASIBLE)
     assert str(space) == f"{FEASIBLE} kernels of the naive seed's own space"
     assert space.lack == ""
 
 
 def test_without_family_and_space_it_says_what_to_do(tmp_path: Path) -> None:
-    space = search_space(own_task(tmp_path / "own", front=None))
+    space = search_space(own_task(tmp_path / "own", front=None), "families")
     assert space.count() == 0
     for words in ("for the task own", "gemm, softmax, sum, transpose", "space", "kind llm"):
         assert words in space.lack
+
+
+def test_a_seed_without_a_space_is_edited(tmp_path: Path) -> None:
+    space = search_space(own_task(tmp_path / "own", front=None))
+    assert space.edits > 0 and space.lack == ""
+    assert str(space) == f"generic edits, {space.edits} of the naive seed alone"
+    sweep = Sweep(space, np.random.default_rng(0))
+    with pytest.raises(Declined):
+        sweep.draw(set())
+    assert not sweep.exhausted  # edits lead to kernels that admit others
+
+
+def test_generic_techniques_alone_leave_families_out() -> None:
+    space = search_space(load_task("sgemm"), "generic")
+    assert space.kind is None and not space.sources and space.edits > 0
 
 
 def test_a_known_problem_has_its_families() -> None:
@@ -52,7 +67,7 @@ def test_a_known_problem_has_its_families() -> None:
 
 
 def test_a_sweep_hands_out_every_kernel_once_and_none_that_is_known(tmp_path: Path) -> None:
-    space = search_space(own_task(tmp_path / "own"))
+    space = search_space(own_task(tmp_path / "own"), "families")
     seed = space.sources["the seed"]
     known = {seed.id}
     sweep = Sweep(space, np.random.default_rng(0))

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluators.device_info import target_of
 from evaluators.kernel.source import kernel_id, parse_kernel
 from operators.individual import Candidate, Individual
 from operators.operator import Declined
@@ -123,7 +124,7 @@ def test_shapes_that_differ_get_variants_and_the_search_goes_on_below_them() -> 
     start = measured(SOURCE, {label: by_shape({"ROWS": 4}, label) for label in BENCHMARKS})
     known = [start]
     elites = Elites(SGEMM, FISSION)
-    shapes = {one.label: one.dims for one in SGEMM.workloads("benchmarks", "cpu")}
+    shapes, cpu = SGEMM.workloads("benchmarks", "cpu"), target_of("cpu")
     composed: list[Individual] = []
     for number in range(40):
         found = elites.propose(
@@ -133,7 +134,7 @@ def test_shapes_that_differ_get_variants_and_the_search_goes_on_below_them() -> 
             break
         source = found[0].draft.candidate.source
         kernel = parse_kernel(source)
-        speeds = {label: by_shape(kernel.params_for(dims), label) for label, dims in shapes.items()}
+        speeds = {one.label: by_shape(kernel.params_for(one, cpu), one.label) for one in shapes}
         known.append(measured(source, speeds))
         if kernel.variants:
             composed.append(known[-1])

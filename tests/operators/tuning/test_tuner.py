@@ -157,3 +157,17 @@ def test_the_same_knowledge_gives_the_same_choice() -> None:
     used = Tuner(space())
     search(used, cliff, 20, seed=3)
     assert used.propose(first[:20], [], 2, np.random.default_rng(5)) == fresh
+
+
+def test_what_is_tried_follows_the_weights_of_the_objectives() -> None:
+    """One objective wants large tiles and the other small ones: the heavier one is followed."""
+
+    def mean_tile(weights: dict[str, float]) -> float:
+        tuner, measured, rng = Tuner(space(), weights), list[Measured](), np.random.default_rng(4)
+        while len(measured) < 40:
+            for point in tuner.propose(measured, [], 1, rng):
+                large = 0.3 * math.log2(point["TILE"])
+                measured.append(Measured(params=point, gains={"a": large, "b": -large}))
+        return float(np.mean([math.log2(one.params["TILE"]) for one in measured[20:]]))
+
+    assert mean_tile({"a": 9.0, "b": 1.0}) > mean_tile({"a": 1.0, "b": 9.0}) + 1.0

@@ -8,21 +8,57 @@ template <size_t... I> struct KsSequence {};
 template <size_t N, size_t... I> struct KsCount : KsCount<N - 1, N - 1, I...> {};
 template <size_t... I> struct KsCount<0, I...> { using type = KsSequence<I...>; };
 
-/* How the parent names a parameter's type: see SIGNATURE in elf.py. */
+struct __half;
+struct __hip_bfloat16;
+
+/* How the parent names a parameter's type: see SIGNATURE in library.py. */
 template <typename T> struct KsCode {
     static constexpr char value = __is_class(T) || __is_union(T) ? 'x'
+                                  : sizeof(T) == 1               ? 'c'
+                                  : sizeof(T) == 2               ? 's'
                                   : sizeof(T) == 4               ? 'i'
                                   : sizeof(T) == 8               ? 'l'
                                                                  : 'x';
 };
 template <typename T> struct KsCode<T *> { static constexpr char value = 'p'; };
-template <typename T> struct KsCode<T &> { static constexpr char value = 'x'; };
+template <typename T> struct KsCode<T &> { static constexpr char value = 'r'; };
+template <> struct KsCode<bool> { static constexpr char value = 'b'; };
 template <> struct KsCode<float> { static constexpr char value = 'f'; };
-template <> struct KsCode<double> { static constexpr char value = 'x'; };
+template <> struct KsCode<double> { static constexpr char value = 'd'; };
+template <> struct KsCode<__half> { static constexpr char value = 'h'; };
+template <> struct KsCode<__hip_bfloat16> { static constexpr char value = 'g'; };
 
-template <typename T> KS_INLINE T ks_argument(const KsLaunch *launch, size_t i) {
+/* Of each parameter the code; of a struct also its size and its alignment: x24a8. */
+struct KsSignature {
+    char codes[16 * KS_MAX_ARGS + 1];
+    unsigned at;
+
+    constexpr void number(unsigned long long value) {
+        if (value >= 10) number(value / 10);
+        codes[at++] = (char)('0' + value % 10);
+    }
+    template <typename T> constexpr void add() {
+        codes[at++] = KsCode<T>::value;
+        if (KsCode<T>::value == 'x') number(sizeof(T)), codes[at++] = 'a', number(alignof(T));
+    }
+};
+template <typename... P> constexpr KsSignature ks_signature() {
+    KsSignature made{};
+    (made.add<P>(), ...);
+    return made;
+}
+
+/* Arguments lie one after another, each from a word on. */
+template <typename... P> constexpr size_t ks_word(size_t argument) {
+    const size_t words[] = {(sizeof(P) + 7) / 8 ..., 0};
+    size_t at = 0;
+    for (size_t i = 0; i < argument; ++i) at += words[i];
+    return at;
+}
+
+template <typename T> KS_INLINE T ks_argument(const KsLaunch *launch, size_t word) {
     T value;
-    __builtin_memcpy(&value, &launch->args[i], sizeof value);
+    __builtin_memcpy((void *)&value, &launch->args[word], sizeof value);
     return value;
 }
 
@@ -69,8 +105,6 @@ KS_INLINE void ks_poison(const KsLaunch *launch) {
     if (launch->spans) ks_poison_spans(launch);
 }
 
-struct KsSignature { char codes[KS_MAX_ARGS + 1]; };
-
 #ifdef __clang__
 #define KS_EXPORT __attribute__((visibility("default"), used))
 #else /* all else is static, by -fwhole-program */
@@ -79,8 +113,9 @@ struct KsSignature { char codes[KS_MAX_ARGS + 1]; };
 
 template <auto kernel> struct KsKernel;
 template <typename... P, void (*kernel)(P...)> struct KsKernel<kernel> {
-    static_assert(sizeof...(P) <= KS_MAX_ARGS, "a kernel takes at most 64 arguments");
-    static constexpr KsSignature signature{{KsCode<P>::value...}};
+    static_assert(ks_word<P...>(sizeof...(P)) <= KS_MAX_ARGS,
+                  "a kernel takes at most 64 arguments, and 512 bytes of them");
+    static constexpr KsSignature signature = ks_signature<P...>();
 
     /* All threads of all blocks of a launch, one after another. */
     template <unsigned X, unsigned Y, unsigned Z>
@@ -91,7 +126,7 @@ template <typename... P, void (*kernel)(P...)> struct KsKernel<kernel> {
 
     template <unsigned X, unsigned Y, unsigned Z, size_t... I>
     KS_INLINE void call(const KsLaunch *launch, KsSequence<I...>) {
-        blocks<X, Y, Z>(launch, ks_argument<P>(launch, I)...);
+        blocks<X, Y, Z>(launch, ks_argument<P>(launch, ks_word<P...>(I))...);
     }
 
     template <unsigned X, unsigned Y, unsigned Z>

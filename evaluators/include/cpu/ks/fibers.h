@@ -1,19 +1,18 @@
-/* Every GPU thread as a fiber: barriers and wavefront operations switch. For correctness only.
+/* Every GPU thread as a fiber: barriers and wavefront operations switch.
  *
- * Blocks, and the threads of a block, take turns in random orders: a kernel without data races
- * gives the same, one that lacks a barrier or an atomic operation does not. Nor does one whose
- * atomic operations are right one by one only: others come between them, see interrupts.h. */
+ * Who comes next is the oracle's matter (random_turns.h), or goes by numbers where the kernel is
+ * timed (plain_turns.h). */
 #ifndef KS_FIBERS_H
 #define KS_FIBERS_H
 
 #include "entry.h"
 #include "fiber_switch.h"
 #include "masks.h"
+#ifdef KS_ORACLE
 #include "random_order.h"
+#endif
 
 enum { KS_MAX_THREADS = 1024, KS_STACK = 64 << 10, KS_MAX_CALLS = 62 };
-enum { KS_SWITCH = 8 }; /* a fiber's turn takes as long as so many accesses, or longer */
-enum { KS_TURNS_IN_A_ROW = 256 }; /* of a wavefront, before others come that it may wait for */
 enum KsState { KS_READY, KS_AT_BARRIER, KS_AT_WAVE, KS_DONE };
 
 struct KsFiber {
@@ -29,9 +28,13 @@ struct KsFiber {
     int atomics; /* how many it has made */
 };
 
-/* Those of two blocks: one may be suspended while another one runs. */
-static KsFiber ks_all_fibers[2][KS_MAX_THREADS];
-alignas(4096) static unsigned char ks_all_stacks[2][KS_MAX_THREADS][KS_STACK];
+#ifdef KS_ORACLE
+enum { KS_PLACES = 2 }; /* one block may be suspended while another one runs */
+#else
+enum { KS_PLACES = 1 };
+#endif
+static KsFiber ks_all_fibers[KS_PLACES][KS_MAX_THREADS];
+alignas(4096) static unsigned char ks_all_stacks[KS_PLACES][KS_MAX_THREADS][KS_STACK];
 static KsFiber *ks_fibers; /* those of the block that runs */
 static unsigned char *ks_stacks;
 static unsigned long long ks_lanes[KS_MAX_THREADS]; /* shown, when the operation took place */
@@ -49,9 +52,14 @@ KS_QUIET static __attribute__((noinline)) void ks_give_way() {
     threadIdx = self->index;
 }
 
+#ifdef KS_ORACLE
 #include "interrupts.h"
 
 #include "access_hooks.h"
+#else
+KS_INLINE void ks_settle() {}
+static unsigned ks_epoch, ks_turns[KS_MAX_THREADS / WAVEFRONT];
+#endif
 
 /* Give way until what it waits for has come. */
 KS_QUIET static __attribute__((noinline)) void ks_wait(KsState state, int site, int line) {
@@ -125,7 +133,6 @@ KS_QUIET static int ks_order(const KsFiber &a, const KsFiber &b) {
 }
 
 #include "fiber_exchange.h"
-#include "sample.h"
 
 /* The lanes of a wavefront that wait for the operation which comes first in the source go on. */
 KS_QUIET static bool ks_release_wave(int first, int end) {
@@ -167,52 +174,6 @@ KS_QUIET static bool ks_release_block() {
     return first;
 }
 
-/* A wavefront's lanes in a random order, each until it waits or is interrupted; whether one was. */
-KS_QUIET static bool ks_run_lanes(int first, int end) {
-    const KsOrder order(WAVEFRONT);
-    bool interrupted = false;
-    for (int k = 0; k < WAVEFRONT; ++k) {
-        const int t = first + (int)order[k];
-        if (t >= end || ks_fibers[t].state != KS_READY) continue;
-        ks_self = &ks_fibers[t];
-        threadIdx = ks_self->index;
-        asm volatile("" : "+m"(threadIdx) : : "memory");
-        ks_accesses += KS_SWITCH;
-        ks_switch(&ks_scheduler, ks_self->stack_pointer);
-        interrupted |= ks_fibers[t].state == KS_READY;
-    }
-    return interrupted;
-}
-
-/* A wavefront to the block's next barrier, as far as it goes; whether it wants another go. The
- * others wait meanwhile: an operation of a wavefront orders its own lanes only. */
-KS_QUIET static bool ks_run_wave(int first, unsigned long long seed) {
-    const int whole = first + WAVEFRONT, end = whole < ks_threads ? whole : ks_threads;
-    for (int t = end; t < whole && t < KS_MAX_THREADS; ++t) ks_lanes[t] = 0;
-    for (int turn = 0; turn < KS_TURNS_IN_A_ROW; ++turn) {
-        ks_random_state = seed + turn; /* the same lanes' orders, whichever wavefront is first */
-        if (!ks_run_lanes(first, end)) {
-            if (!ks_release_wave(first, end)) return false;
-        } else if (ks_dice(2)) {
-            return true;
-        }
-    }
-    return true;
-}
-
-/* Run the block's fibers to their end. */
-KS_QUIET static void ks_schedule() {
-    for (;;) {
-        const KsOrder order((unsigned)(ks_threads + WAVEFRONT - 1) / WAVEFRONT);
-        const unsigned long long seed = ks_random();
-        bool more = false;
-        for (unsigned k = 0; k < order.count; ++k)
-            more |= ks_run_wave((int)order[k] * WAVEFRONT, seed);
-        ks_random_state = seed;
-        if (!more && !ks_release_block()) return;
-    }
-}
-
 static void (*ks_call)(); /* the kernel, with this launch's arguments */
 
 KS_QUIET static __attribute__((noinline, noreturn)) void ks_fiber_main() {
@@ -230,20 +191,18 @@ KS_QUIET static void ks_start(unsigned x, unsigned y, unsigned z, int thread) {
     fiber.stack_pointer = ks_new_stack(ks_stacks + (thread + 1) * bytes, ks_fiber_main);
 }
 
-#include "overlap.h"
-
-KS_QUIET static void ks_start_block() {
-    ks_block_number = ++ks_blocks_begun;
-    ks_block_acquired = 0;
-    __builtin_memset(ks_acquired, 0, sizeof ks_acquired);
-}
+#ifdef KS_ORACLE
+#include "random_turns.h"
+#else
+#include "plain_turns.h"
+#endif
 
 template <auto kernel> struct KsFibers;
 template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
     static const KsLaunch *launch;
 
     template <size_t... I> static void pass(KsSequence<I...>) {
-        kernel(ks_argument<P>(launch, I)...);
+        kernel(ks_argument<P>(launch, ks_word<P...>(I))...);
     }
     static void call() { pass(typename KsCount<sizeof...(P)>::type()); }
 
@@ -254,24 +213,19 @@ template <typename... P, void (*kernel)(P...)> struct KsFibers<kernel> {
         ks_call = &call;
         ks_threads = X * Y * Z;
         gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]};
-        orders.begin(asked->run);
-        ks_launch = launch;
-        ks_accesses = 0;
-        ks_first_block = ks_blocks_begun + 1;
-        KsBlocks blocks;
-        ks_run_blocks(blocks, [](unsigned b) KS_QUIET {
+        orders.begin(asked);
+        ks_run_launch(asked, [](unsigned b) KS_QUIET {
             ks_poison(launch);
             blockIdx = {b % gridDim.x, b / gridDim.x % gridDim.y, b / gridDim.x / gridDim.y};
             orders.of_block(b);
             ks_start_block();
             for (unsigned t = 0; t < X * Y * Z; ++t) ks_start(t % X, t / X % Y, t / X / Y, (int)t);
         });
-        ks_end_launch();
     }
 };
 template <typename... P, void (*kernel)(P...)> const KsLaunch *KsFibers<kernel>::launch;
 
-#ifndef __clang__ /* g++ calls no hooks for these */
+#if defined(KS_ORACLE) && !defined(__clang__) /* g++ calls no hooks for these */
 #define __builtin_memcpy(to, from, size)                                                           \
     ks_hook_memcpy((unsigned char *)(to), (const unsigned char *)(from), size)
 #define __builtin_memmove(to, from, size)                                                          \

@@ -140,8 +140,9 @@ KS_INLINE int ks_lane(const KsIndex &thread, const KsIndex &dim) {
 
 template <auto block> struct KsFission;
 template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<block> {
-    static_assert(sizeof...(P) <= KS_MAX_ARGS, "a kernel takes at most 64 arguments");
-    static constexpr KsSignature signature{{KsCode<P>::value...}};
+    static_assert(ks_word<P...>(sizeof...(P)) <= KS_MAX_ARGS,
+                  "a kernel takes at most 64 arguments, and 512 bytes of them");
+    static constexpr KsSignature signature = ks_signature<P...>();
 
     KS_INLINE void run(const KsLaunch *launch, unsigned char *lds) {
         call(launch, lds, typename KsCount<sizeof...(P)>::type());
@@ -149,7 +150,7 @@ template <typename... P, int (*block)(const KsBlock &, P...)> struct KsFission<b
 
     template <size_t... I>
     KS_INLINE void call(const KsLaunch *launch, unsigned char *lds, KsSequence<I...>) {
-        blocks(launch, lds, ks_argument<P>(launch, I)...);
+        blocks(launch, lds, ks_argument<P>(launch, ks_word<P...>(I))...);
     }
 
     KS_INLINE void blocks(const KsLaunch *launch, unsigned char *lds, P... args) {

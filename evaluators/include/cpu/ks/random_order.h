@@ -47,7 +47,8 @@ struct KsOrder {
 struct KsOrders {
     unsigned long long drawn, run, launch; /* launch: the kernel's how manieth of the run */
 
-    __attribute__((no_sanitize("thread"))) void begin(unsigned long long now) {
+    __attribute__((no_sanitize("thread"))) void begin(const KsLaunch *asked) {
+        const unsigned long long now = asked->run;
         launch = now == run ? launch + 1 : 0;
         run = now;
         unsigned long long state = KS_SEED ^ (run / 3 << 32 | launch);

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluators.device import Compiler
+from evaluators.device_info import target_of
 from evaluators.hip.emulator.device import EmulatedDevice
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, parse_kernel
@@ -99,7 +100,7 @@ def ragged_shape(task: Task, kernel: KernelSource) -> Workload:
         found = [
             (1 in shape.dims.values(), not whole, task.nbytes(shape), place)
             for place, shape in enumerate(shapes)
-            for whole in _rests(kernel, kernel.plan(task, shape.dims), shape)
+            for whole in _rests(kernel, kernel.plan(task, shape, target_of("hip")), shape)
         ]
         if found:
             # Not as one of the tests, the smallest of which is launched 40 times more.
@@ -112,7 +113,7 @@ def _rests(kernel: KernelSource, plan: Plan, shape: Workload) -> Iterator[bool]:
     element has a block of its own has no tiles."""
     steps = plan.launches
     tiles = {size for step in steps for size in (*step.block, int(np.prod(step.block)))}
-    tiles |= set(kernel.params_for(shape.dims).values())
+    tiles |= set(kernel.params_for(shape, target_of("hip")).values())
     tiles -= {0, 1}
     untiled = {extent for step in steps for extent in step.grid}
     for size in set(shape.dims.values()) - untiled - {1}:
@@ -131,7 +132,7 @@ class Checker:
     def check(self, task: Task, kernel: KernelSource) -> Workload:
         """On its ragged shape in every order. Raises Rejected."""
         shape = ragged_shape(task, kernel)
-        compiled = self._compiler.compile(kernel, [kernel.plan(task, shape.dims)])
+        compiled = self._compiler.compile(kernel, [kernel.plan(task, shape, target_of("hip"))])
         for device in self._devices:
             self._evaluator(task, device).correctness.check(kernel, compiled, [shape], {})
         return shape

@@ -8,7 +8,7 @@ import pytest
 from evaluators.acceptance.mfma import INSTRUCTIONS, Instruction, probe
 from evaluators.acceptance.trial import Setup
 from evaluators.device import Compiler
-from evaluators.device_info import emulating
+from evaluators.device_info import emulating, target_of
 from evaluators.hip import device as hip
 from evaluators.hip.emulator.device import EmulatedDevice, open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
@@ -50,7 +50,7 @@ def test_an_fp8_product_of_64(compiler: Compiler, tile: int, order: int) -> None
     text = (GEMM / "seeds" / "fp8_mfma_gemm.hip").read_text()
     kernel = parse_kernel(text).with_params({"TILE": tile, "BM": 64, "BN": 64, "BK": 64})
     shape = Workload(dims={"M": 64, "N": 64, "K": 64}, suite="benchmarks")
-    compiled = compiler.compile(kernel, [kernel.plan(task, shape.dims)])
+    compiled = compiler.compile(kernel, [kernel.plan(task, shape, target_of("hip"))])
     device = open_emulated(0, order=order)
     policy = TimingPolicy(deadline_cap_s=DEADLINE_S)
     evaluator = Evaluator(task=task, device=device, secret=1, policy=policy)

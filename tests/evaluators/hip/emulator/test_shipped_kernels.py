@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from evaluators.device_info import target_of
 from evaluators.hip import device as hip
 from evaluators.hip.emulator.device import open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
@@ -43,7 +44,7 @@ def orders(gfx942: HiprtcChild) -> Iterator[Checker]:
 def test_its_shape_is_ragged(one: Shipped) -> None:
     """Which must not quietly become one that every block divides, or a single element."""
     shape = ragged_shape(one.task, one.kernel)
-    launches = one.kernel.plan(one.task, shape.dims).launches
+    launches = one.kernel.plan(one.task, shape, target_of("hip")).launches
     threads = {extent for step in launches for extent in step.block} - {1}
     sizes = {size for size in shape.dims.values() if size > 1}
     assert any(all(size % tile for tile in threads) for size in sizes), shape.label

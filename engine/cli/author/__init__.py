@@ -1,0 +1,1 @@
+"""The commands that help to write a task."""

@@ -1,0 +1,1 @@
+"""Writing tasks: a working example, a draft from a kernel's file, and what is wrong with a task."""

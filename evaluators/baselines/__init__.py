@@ -1,0 +1,1 @@
+"""Baselines that a task's author trusts, at work: torch, numpy, and calls of libraries."""

@@ -1,0 +1,185 @@
+"""One compilation for cpu: of a kernel with one set of defines, to a checked shared library."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evaluators.cpu import fibers
+from evaluators.cpu.diagnosis.advice import Advice, advise
+from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
+from evaluators.cpu.failures import compile_failure, not_translated
+from evaluators.cpu.fission.translate import Translation, emit, function_name, translate
+from evaluators.cpu.library import check_library
+from evaluators.cpu.static_lds import static_lds
+from evaluators.cpu.toolchain import INCLUDE, WATCH_SCRIPT, WATCH_SCRIPT_TEXT, Toolchain
+from evaluators.device import Binary
+from evaluators.evaluation import Rejected, Status
+from evaluators.kernel.compiler_input import compiler_input
+from evaluators.kernel.front_matter import MAX_CHARACTERS
+from evaluators.kernel.normalise import count_lines
+from evaluators.kernel.plan import Defines
+from evaluators.kernel.porting.library_names import as_written
+from evaluators.kernel.source import KernelSource
+from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, own_text
+from evaluators.kernel.tokens import Token
+from evaluators.sandbox.log_lines import shown
+from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
+
+PREPROCESS_DEADLINE_S = 10.0
+"""It takes a tenth of a second, but for macros that double and double."""
+ORACLES: Mapping[str, Emit] = {fibers.ENGINE: fibers.emit, fibers.SAMPLING: fibers.emit_sampling}
+EMITTERS: Mapping[str, Emit] = {**ORACLES, fibers.SWITCHING: fibers.emit_switching}
+REMARKS = "remarks"
+LOG_CHARACTERS = 8000
+
+
+def own_static_bytes(engine: str, *, waits: bool) -> int:
+    """What a library holds beside the kernel's own variables, about."""
+    if engine in ORACLES:
+        return fibers.STATIC_BYTES
+    return fibers.SWITCHING_STATIC_BYTES if engine == fibers.SWITCHING and waits else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A library and what it takes. own_bytes: of its static memory, what no kernel declared.
+
+    waits: whether threads of its kernels may wait for each other.
+    """
+
+    binary: Binary
+    resources: Sequence[Mapping[str, Any]]
+    own_bytes: int
+    waits: bool
+
+    def advised(self, sentence: str) -> "Built":
+        """With one more sentence ahead of what is said of each kernel's loops."""
+        told = [{**one, "advice": [sentence, *one.get("advice", ())]} for one in self.resources]
+        return replace(self, resources=told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """One compilation: one set of defines. wavefront, macros: see CpuCompiler."""
+
+    tools: Toolchain
+    kernel: KernelSource
+    defines: Defines
+    wavefront: int
+    macros: tuple[str, ...]
+    headers: Sequence[str]
+    entries: Sequence[Entry]
+    deadline_s: float
+
+    def run(self, engine: str) -> Built:
+        """Raises Rejected: UNSUPPORTED for what this engine can't run, though it compiles."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            own = self.own(folder)
+            words = check_preprocessed(own)
+            check_words(words)
+            try:
+                data, advice, named = self.library(folder, engine, own, words)
+            except RecursionError:  # emitters walk syntax trees, as deep as expressions are
+                raise Rejected(
+                    Status.UNSUPPORTED,
+                    "an expression or statement nests too deeply for cpu: split it into several",
+                ) from None
+            except Rejected as rejected:
+                if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
+                    raise
+                self.check_as_written(folder, own)
+                raise not_translated(rejected, count_lines(self.kernel.text) + 1) from None
+        waits = fibers.waits(token.text for token in words)
+        ours = own_static_bytes(engine, waits=waits)
+        count = len(self.entries)
+        facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=count, ours=ours)
+        kernels = [named.get(entry.kernel, entry.kernel) for entry in self.entries]
+        lds = static_lds(kernels, facts, words)
+        symbols = {entry.key: ENTRY.format(i) for i, entry in enumerate(self.entries)}
+        resources = [
+            {
+                "kernel": entry.key,
+                "defines": dict(self.defines),
+                "signature": facts.signatures[i],
+                "lds_bytes": lds[i],
+                **advice.get(function_name(kernels[i]), {}),
+            }
+            for i, entry in enumerate(self.entries)
+        ]
+        binary = Binary(data=data, symbols=symbols)
+        return Built(binary=binary, resources=resources, own_bytes=ours, waits=waits)
+
+    def library(
+        self, folder: Path, engine: str, own: str, words: Sequence[Token]
+    ) -> tuple[bytes, Mapping[str, Advice], Mapping[str, str]]:
+        """The code, what is said of each kernel's loops, and kernels' names in the code."""
+        cut: Translation | None = None
+        headers, wavefront = self.includes(), self.wavefront
+        if engine == ENGINE:
+            cut = translate(own, [entry.kernel for entry in self.entries])
+            unit = emit(cut, self.entries, headers=headers, wavefront=wavefront)
+        else:
+            unit = EMITTERS[engine](own, self.entries, headers=headers, wavefront=wavefront)
+        (folder / "unit.cpp").write_text(unit)
+        (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
+        command = self.tools.build(
+            "unit.cpp",
+            "unit.so",
+            self.kernel.options,
+            waits=fibers.waits(token.text for token in words),
+            watched=engine in ORACLES,
+            remarks=REMARKS if cut is not None else "",
+        )
+        self.child(command, folder, self.deadline_s)
+        data = (folder / "unit.so").read_bytes()
+        if cut is None:
+            return data, {}, {}
+        return data, advise(cut, folder / REMARKS, self.tools.family), cut.named
+
+    def check_as_written(self, folder: Path, own: str) -> None:
+        """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""
+        headers = self.includes()
+        unit = fibers.as_written(own, self.entries, headers=headers, wavefront=self.wavefront)
+        (folder / "written.cpp").write_text(unit)
+        self.child(self.tools.check("written.cpp"), folder, self.deadline_s)
+
+    def own(self, folder: Path) -> str:
+        """The kernel file's own text after the preprocessor."""
+        text = compiler_input(self.kernel, self.headers, self.defines)
+        (folder / KERNEL_FILE).write_text(text)
+        known = (f"WAVEFRONT={self.wavefront}", *self.macros)
+        command = self.tools.preprocess(KERNEL_FILE, tuple(f"-D{macro}" for macro in known))
+        done = self.child(command, folder, min(self.deadline_s, PREPROCESS_DEADLINE_S))
+        own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
+        if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
+            raise Rejected(
+                Status.INVALID,
+                f"the preprocessor makes more than {MAX_CHARACTERS:,} characters of the kernel: "
+                "its macros expand too far",
+            )
+        return own
+
+    def includes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))
+
+    def child(self, command: Sequence[str], folder: Path, deadline_s: float) -> Finished:
+        done = run_confined(
+            command,
+            cwd=folder,
+            env=self.tools.environment(folder),
+            deadline_s=deadline_s,
+            memory_bytes=self.tools.memory_bytes,
+            reads=self.tools.reads,
+            writes=self.tools.writes,
+        )
+        told = done.stderr.decode(errors="replace")
+        log = shown(told, [INCLUDE / "cpu", INCLUDE])[:LOG_CHARACTERS]
+        if done.timed_out:
+            raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
+        if done.returncode != 0:
+            names = [as_written(one.kernel) for one in self.entries]
+            raise compile_failure(done, log, self.tools.name, names)
+        return done

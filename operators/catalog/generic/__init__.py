@@ -1,0 +1,1 @@
+"""Generic techniques: edits of any kernel file, found in its syntax tree."""
