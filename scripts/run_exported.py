@@ -25,8 +25,8 @@ from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 
 BUILD = {
-    "cuda": ("nvcc", "-std=c++17", "-O3", "-arch=native", "-x", "cu"),
-    "hip": ("hipcc", "-std=c++17", "-O3"),
+    "cuda": ("nvcc", "-std=c++20", "--expt-relaxed-constexpr", "-O3", "-arch=native", "-x", "cu"),
+    "hip": ("hipcc", "-std=c++20", "-O3"),
 }
 ROUNDS = 20
 

@@ -79,5 +79,7 @@ def _told(out: Path, name: str, options: tuple[str, ...]) -> Iterator[str]:
     more = "".join(f" {option}" for option in options)
     yield f"wrote {out}: launch() and scratch_bytes() in namespace {name}"
     yield f"in one source file: #define {name.upper()}_IMPLEMENTATION, then #include it; build with"
-    yield f"  hipcc -std=c++17 -O3 --offload-arch=gfx942{more}"
-    yield "  nvcc -std=c++17 -O3 -arch=sm_90" + (" --use_fast_math" * ("-ffast-math" in options))
+    yield f"  hipcc -std=c++20 -O3 --offload-arch=gfx942{more}"
+    yield "  nvcc -std=c++20 --expt-relaxed-constexpr -O3 -arch=sm_90" + (
+        " --use_fast_math" * ("-ffast-math" in options)
+    )

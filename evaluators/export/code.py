@@ -10,14 +10,24 @@ from evaluators.kernel.source_check import check_source
 from evaluators.kernel.tokens import tokens
 
 INCLUDE = Path(__file__).parents[1] / "include"
+_OURS = ("hip/hip_cooperative_groups.h", "ks/standard.h")
+"""Headers in whose place hipcc has others, or that stand in for those of the C++ library."""
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include\b|pragma[ \t]+once\b).*$", re.MULTILINE)
 _DEFINED = re.compile(r"define\s+([A-Za-z_]\w*)")
+_FOR_NVRTC = re.compile(
+    r"^#ifdef __CUDACC_RTC__\n(?:.*\n)*?(?:#else.*\n((?:.*\n)*?))?#endif\n", re.MULTILINE
+)
+"""What a compiler without headers of its own needs, and what nvcc has in its place."""
 _QUOTED = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"[ \t]*$', re.MULTILINE)
 
 
 def included_headers(kernel: KernelSource) -> tuple[str, ...]:
     """HIP's headers that the code needs. Raises Rejected(INVALID)."""
+    return tuple(header for header in _needed(kernel) if header not in _OURS)
+
+
+def _needed(kernel: KernelSource) -> tuple[str, ...]:
     own = check_source(kernel.code, first_line=kernel.code_line)
     return tuple(dict.fromkeys(("hip/hip_runtime.h", *own)))
 
@@ -46,8 +56,17 @@ def code_for(kernel: KernelSource, defines: Mapping[str, int | str]) -> str:
 def cuda_headers_of(kernel: KernelSource) -> str:
     """HIP's device side for CUDA, as the harness has it, in one text."""
     seen: set[Path] = set()
-    folder = INCLUDE / "cuda"
-    return "\n".join(_flat(folder / header, seen) for header in included_headers(kernel))
+    return "\n".join(_flat(INCLUDE / "cuda" / header, seen) for header in _needed(kernel))
+
+
+def hip_additions_of(kernel: KernelSource) -> str:
+    """What the harness adds to AMD's headers for the code, in one text."""
+    seen: set[Path] = set()
+    names = ["additions", *(h.rpartition("/")[2].removeprefix("hip_") for h in _needed(kernel))]
+    files = (INCLUDE / "hiprtc" / "ks" / f"{name.removesuffix('.h')}.h" for name in names)
+    return "\n".join(
+        _flat(file, seen) for file in files if file.is_file() and file.name != "standard.h"
+    )
 
 
 def _flat(path: Path, seen: set[Path]) -> str:
@@ -61,4 +80,5 @@ def _flat(path: Path, seen: set[Path]) -> str:
         (header, *_) = (place for place in places if place.is_file())
         return _flat(header, seen)
 
-    return _QUOTED.sub(put_in, path.read_text())
+    text = _FOR_NVRTC.sub(lambda found: found[1] or "", path.read_text())
+    return _QUOTED.sub(put_in, text)

@@ -11,7 +11,12 @@ from evaluators.device_info import target_of
 from evaluators.dtypes import DTYPES, Value
 from evaluators.evaluation import Rejected, Status
 from evaluators.export.builds import Build, builds_of
-from evaluators.export.code import code_for, cuda_headers_of, included_headers
+from evaluators.export.code import (
+    code_for,
+    cuda_headers_of,
+    hip_additions_of,
+    included_headers,
+)
 from evaluators.export.cpp_expression import cpp_expression, dtype_code
 from evaluators.expression import Expression
 from evaluators.kernel.front_matter import Arg, Launch, Memset, StructArg, ValueArg
@@ -80,6 +85,7 @@ def cpp_header(kernel: KernelSource, task: Task, backend: str) -> str:
             arguments=[(_pointer(a), a.name, _told(a)) for a in task.arguments],
             headers=included_headers(kernel),
             cuda_headers=cuda_headers_of(kernel),
+            hip_additions=hip_additions_of(kernel),
             variants=[conditions.cpp(v.when) for v in kernel.variants],
             builds=[_Written(kernel, task, i, build) for i, build in enumerate(builds)],
         )

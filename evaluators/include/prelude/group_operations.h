@@ -20,12 +20,14 @@ KS_GROUP_OPERATION(bit_xor, a ^ b)
 template <typename T, typename Operation> KS_INLINE T ks_identity(const Operation &) {
     return T();
 }
-template <typename T, typename U> KS_INLINE T ks_identity(const less<U> &) {
-    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::max();
+/* The largest number of a type; 0 where it is no number. */
+template <typename T> KS_INLINE T ks_most() {
+    if constexpr (!ks_is_number<T>) return T();
+    else if constexpr (!ks_is_whole<T>) return T(INFINITY);
+    else return T(-1) < T(0) ? T((1ull << (8 * sizeof(T) - 1)) - 1) : T(-1);
 }
+template <typename T, typename U> KS_INLINE T ks_identity(const less<U> &) { return ks_most<T>(); }
 template <typename T, typename U> KS_INLINE T ks_identity(const greater<U> &) {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::lowest();
+    return ks_is_whole<T> ? T(-1) < T(0) ? T(-ks_most<T>() - T(1)) : T() : T(-ks_most<T>());
 }
-template <typename T, typename U> KS_INLINE T ks_identity(const bit_and<U> &) { return ~T(); }
+template <typename T, typename U> KS_INLINE T ks_identity(const bit_and<U> &) { return T(~T()); }

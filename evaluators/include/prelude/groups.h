@@ -23,7 +23,7 @@ KS_INLINE unsigned long long ks_lanes(unsigned count) {
 #define KS_GROUP_SHUFFLE(name)                                                                     \
     template <typename T>                                                                          \
     KS_INLINE T ks_group##name(unsigned long long lanes, T value, int operand, int width) {        \
-        static_assert(std::is_trivially_copyable_v<T>, "lanes exchange plain data");               \
+        static_assert(__is_trivially_copyable(T), "lanes exchange plain data");               \
         unsigned words[(sizeof(T) + 3) / 4] = {};                                                  \
         memcpy(words, &value, sizeof(T));                                                          \
         for (unsigned &word : words) word = ks_wave##name(lanes, word, operand, width);            \
@@ -245,9 +245,9 @@ template <typename Group> KS_INLINE auto group_size(const Group &group) {
 
 #include "group_operations.h"
 
-template <typename Group, typename = void> inline constexpr bool ks_of_lanes = false;
+template <typename Group, typename = bool> inline constexpr bool ks_of_lanes = false;
 template <typename Group>
-inline constexpr bool ks_of_lanes<Group, std::void_t<decltype(Group::ks_is_tile)>> = true;
+inline constexpr bool ks_of_lanes<Group, decltype(bool(Group::ks_is_tile))> = true;
 #define KS_OF_LANES                                                                                \
     static_assert(ks_of_lanes<Group>, "reduce and scans are for tiles and coalesced groups")
 

@@ -4,8 +4,6 @@
 
 #include "hip_runtime.h"
 
-#include "../ks/standard.h"
-
 #define KS_WAVE_SHUFFLE(name)                                                                      \
     KS_INLINE unsigned ks_wave##name(unsigned long long, unsigned word, int operand, int width) {  \
         return _##name(word, operand, width);                                                      \

@@ -20,8 +20,8 @@ template <typename A, typename B> KS_INLINE auto max(A a, B b) -> decltype(a + b
 }
 
 #define KS_EXTREMES_OF(prefix, T)                                                                  \
-    KS_INLINE T prefix##min(T a, T b) { return min(a, b); }                                        \
-    KS_INLINE T prefix##max(T a, T b) { return max(a, b); }
+    template <int = 0> KS_INLINE T prefix##min(T a, T b) { return min(a, b); }                     \
+    template <int = 0> KS_INLINE T prefix##max(T a, T b) { return max(a, b); }
 KS_EXTREMES_OF(u, unsigned) KS_EXTREMES_OF(ll, long long) KS_EXTREMES_OF(ull, unsigned long long)
 
 KS_INLINE int abs(int x) { return x < 0 ? -x : x; }

@@ -3,8 +3,6 @@
 #ifndef KS_FISSION_GROUPS_H
 #define KS_FISSION_GROUPS_H
 
-#include "../../prelude/standard.h"
-
 #ifndef KS_MEMBER
 #define KS_MEMBER inline __attribute__((always_inline))
 #endif

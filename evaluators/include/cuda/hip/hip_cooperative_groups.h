@@ -1,10 +1,8 @@
-/* Cooperative groups for CUDA. */
+/* Cooperative groups for CUDA: ours, under another name, as exported code may stand beside its own. */
 #ifndef KS_HIP_COOPERATIVE_GROUPS_H
 #define KS_HIP_COOPERATIVE_GROUPS_H
 
 #include "hip_runtime.h"
-
-#include "../ks/standard.h"
 
 #define KS_WAVE_SHUFFLE(name)                                                                      \
     KS_INLINE unsigned ks_wave##name(unsigned long long lanes, unsigned word, int operand,         \
@@ -39,6 +37,7 @@ KS_INLINE void ks_grid_sync() {
     __syncthreads();
 }
 
+#define cooperative_groups ks_cooperative_groups
 #include "../../prelude/groups.h"
 
 #endif

@@ -14,6 +14,7 @@
 #define KS_INLINE static KS_MEMBER
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
+#include "../../prelude/numbers.h"
 #ifdef __CUDACC_RTC__
 #define KS_MOVE_BUILT_IN
 KS_INLINE void *memmove(void *to, const void *from, size_t size) {
@@ -26,7 +27,6 @@ KS_INLINE void *memmove(void *to, const void *from, size_t size) {
     return to;
 }
 #include "../../prelude/integers.h"
-#include "../../prelude/limits.h"
 #include "../../prelude/whole_numbers.h"
 #undef assert
 #define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())
@@ -45,12 +45,12 @@ KS_INLINE void *memmove(void *to, const void *from, size_t size) {
 #include <limits>
 #include <type_traits>
 #include <utility>
-#include "../../prelude/limits.h"
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #endif
+#include "../../prelude/limits.h"
 #define __builtin_memcpy memcpy /* clang's, which nvcc and NVRTC lack */
 #define __builtin_memset memset
 

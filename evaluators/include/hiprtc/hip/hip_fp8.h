@@ -1,8 +1,4 @@
-/* AMD's header, which has the numbers that a target converts by itself, and the others in software:
- * under names of ours, as releases differ in what they leave out. */
-#ifndef KS_HIP_FP8_H
-#define KS_HIP_FP8_H
-
+/* AMD's header, and what it leaves out. */
 #include "hip_bf16.h"
 #include "hip_fp16.h"
 
@@ -10,31 +6,4 @@
 #include_next <hip/hip_fp8.h>
 #define std ks_std
 
-#ifdef __gfx942__
-#define KS_FNUZ_GIVEN
-#define __hip_fp8_e4m3 ks_fp8_e4m3
-#define __hip_fp8_e5m2 ks_fp8_e5m2
-#define __hip_fp8x2_e4m3 ks_fp8x2_e4m3
-#define __hip_fp8x2_e5m2 ks_fp8x2_e5m2
-#define __hip_fp8x4_e4m3 ks_fp8x4_e4m3
-#define __hip_fp8x4_e5m2 ks_fp8x4_e5m2
-#include "../../prelude/fp8.h"
-
-KS_INLINE __hip_fp8_storage_t ks_cvt_float_to_fp8(float value, __hip_saturation_t saturation,
-                                                  __hip_fp8_interpretation_t format) {
-    const bool saturate = saturation == __HIP_SATFINITE;
-    return format == __HIP_E4M3   ? KsE4m3::from_float(value, saturate)
-           : format == __HIP_E5M2 ? KsE5m2::from_float(value, saturate)
-                                  : __hip_cvt_float_to_fp8(value, saturation, format);
-}
-KS_INLINE __half_raw ks_cvt_fp8_to_halfraw(__hip_fp8_storage_t value,
-                                           __hip_fp8_interpretation_t format) {
-    return format == __HIP_E4M3   ? (__half_raw)__float2half(KsE4m3::to_float(value))
-           : format == __HIP_E5M2 ? (__half_raw)__float2half(KsE5m2::to_float(value))
-                                  : __hip_cvt_fp8_to_halfraw(value, format);
-}
-#define __hip_cvt_float_to_fp8 ks_cvt_float_to_fp8
-#define __hip_cvt_fp8_to_halfraw ks_cvt_fp8_to_halfraw
-#endif
-
-#endif
+#include "../ks/fp8.h"
