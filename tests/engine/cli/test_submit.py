@@ -78,7 +78,7 @@ def test_a_task_that_no_job_could_use_is_refused_before_anything_is_sent(checkou
     folder = write_task(checkout / "mine", seed=SPACIOUS)
     assert plan(Path("mine.yaml"), ["task=mine"], checkout).run_dir.name.startswith("mine-")
     (folder / "reference.py").write_text("def reference(w, x, t):\n    return {}\n")
-    with pytest.raises(TaskError, match="unexpected keyword argument 'N'"):
+    with pytest.raises(TaskError, match="returned no 't'"):
         plan(Path("mine.yaml"), ["task=mine"], checkout)
 
 
@@ -94,19 +94,19 @@ def own_task(folder: Path, seed: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("seed", "told"),
+    ("seed", "settings", "told"),
     [
-        ("__global__ void go() {}", r"naive\.hip: line 1: "),
-        (kernel().replace("args: [w,", "args: [weights,"), r"naive\.hip on .*'weights'"),
-        (kernel(), "give the seed params and a space"),
+        ("__global__ void go() {}", [], r"naive\.hip: line 1: "),
+        (kernel().replace("args: [w,", "args: [weights,"), [], r"naive\.hip on .*'weights'"),
+        (kernel(), ["operators.0.techniques=families"], "give the seed params and a space"),
     ],
 )
 def test_a_bad_task_is_refused_before_anything_is_sent(
-    checkout: Path, seed: str, told: str
+    checkout: Path, seed: str, settings: list[str], told: str
 ) -> None:
     own_task(checkout / "own", seed)
     with pytest.raises((ConfigError, TaskError), match=told):
-        plan(Path("mine.yaml"), ["task=own"], checkout)
+        plan(Path("mine.yaml"), ["task=own", *settings], checkout)
 
 
 def test_a_task_that_is_not_there_is_refused(checkout: Path) -> None:

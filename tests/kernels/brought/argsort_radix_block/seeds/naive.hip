@@ -4,7 +4,6 @@ launches:
     grid: [R]
     block: [256]
     args: [keys, order, N, bits]
-constraints: ["N <= 256"]
 ---*/
 // Brings: uint32_t, uint16_t, UINT32_MAX, unsigned keys, a block scan in a device function.
 #include <hip/hip_runtime.h>
