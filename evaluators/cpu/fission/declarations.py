@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from evaluators.cpu.fission.ir import Fixed
-from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, name, parsed_arguments
+from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, parsed_arguments
 
 _BUILT_IN = frozenset({"primitive_type", "sized_type_specifier"})
 
