@@ -81,6 +81,8 @@ def why_not(kernel: str, declared: Sequence[Declared], found: Sequence[Token]) -
         full = "::".join((*kernels[0].spaces, name))
         return f"the kernel {name} stands in a namespace: write {full}{angle}{rest} in 'kernel:'"
     given = parted([*tokens(rest.rpartition(">")[0])]) if angle else []
+    if rest.count("<") + 1 != rest.count(">") and angle:
+        return ""  # there are comparisons
     if any(_takes(one, bool(angle), len(given)) for one in reached):
         return ""
     template = next((one.template for one in reached if one.template is not None), None)
@@ -99,6 +101,8 @@ def why_not(kernel: str, declared: Sequence[Declared], found: Sequence[Token]) -
 def _no_kernel(
     name: str, named: Sequence[Declared], declared: Sequence[Declared], found: Sequence[Token]
 ) -> str:
+    if any(token.kind == "directive" and "__global__" in token.text for token in found):
+        return ""  # whatever is declared by that macro
     if named:
         how = "a __device__ function" if named[0].kind == "device" else "not __global__"
         return f"{name} (line {named[0].line}) is {how}: launch a function that is __global__"

@@ -52,6 +52,23 @@ def functions(found: Sequence[Token]) -> list[Declared]:
     return [*_Reader(found).read()]
 
 
+def body_of(one: Declared, found: Sequence[Token]) -> range:
+    """The places of a function's tokens from its first brace to the one that closes it."""
+    round_ = depth = 0
+    start = one.at
+    for i in range(one.at, len(found)):
+        text = found[i].text if found[i].kind == "sign" else ""
+        round_ += (text == "(") - (text == ")")
+        if round_ == 0 and text in ("{", "}"):
+            start = i if depth == 0 else start
+            depth += 1 if text == "{" else -1
+            if depth == 0:
+                return range(start, i + 1)
+        elif round_ == 0 and text == ";" and depth == 0:
+            break
+    return range(start, start)
+
+
 class _Reader:
     def __init__(self, found: Sequence[Token]) -> None:
         self.found = found

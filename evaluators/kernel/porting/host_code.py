@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from evaluators.kernel.porting.launch_calls import as_front_matter, launch_calls
+from evaluators.kernel.porting.functions import body_of, functions
+from evaluators.kernel.porting.launch_calls import LaunchCall, as_front_matter, launch_calls
 from evaluators.kernel.tokens import Token
 
 MOST_NAMED = 4
@@ -40,6 +41,8 @@ def host_code(found: Sequence[Token]) -> tuple[str, int] | None:
         if (what := _what(found, i)) and what not in named:
             named[what] = token.line
     calls = launch_calls(found)
+    if inner := _launched_by_a_kernel(calls, found):
+        return inner
     for call in calls:
         named.setdefault(f"{call.name}<<<...>>>", call.line)
     if not named:
@@ -57,6 +60,21 @@ def host_code(found: Sequence[Token]) -> tuple[str, int] | None:
         f"holds device code only, and launches go in the front matter{launches}",
         line,
     )
+
+
+def _launched_by_a_kernel(
+    calls: Sequence[LaunchCall], found: Sequence[Token]
+) -> tuple[str, int] | None:
+    """Of a launch in device code, which no backend has."""
+    devices = (
+        [one for one in functions(found) if one.kind != "plain" and one.defined] if calls else []
+    )
+    for call in calls:
+        outer = next((one for one in devices if call.at in body_of(one, found)), None)
+        if outer is not None:
+            reason = f"{outer.name} launches {call.name}, but no kernel may launch another one here"
+            return f"{reason}: the front matter may list several launches", call.line
+    return None
 
 
 def _what(found: Sequence[Token], i: int) -> str:

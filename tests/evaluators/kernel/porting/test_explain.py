@@ -32,6 +32,12 @@ UNNAMED = [
         "the kernel sums is a template <int A, int B>, to which 'kernel:' gives 1",
     ),
     (
+        "sums<Pair<int, 2>>",
+        "template <typename T, int N> struct Pair {};\n"
+        f"template <typename T, typename U> __global__ void sums{BODY}",
+        "the kernel sums is a template <typename T, typename U>, to which 'kernel:' gives 1",
+    ),
+    (
         "sums<3>",
         f"__global__ void sums{BODY}",
         "the kernel sums is no template: write sums without <...> in 'kernel:'",
@@ -113,12 +119,19 @@ def test_host_code_is_told_as_such(compiler: Compiler) -> None:
     )
 
 
-@pytest.mark.parametrize("entry", ["sums", "sums<float>"])
-def test_what_a_macro_may_have_made_is_the_compilers_to_tell(
-    compiler: Compiler, entry: str
+@pytest.mark.parametrize(
+    "entry, code",
+    [
+        ("sums", f"#define MAKE(name) __global__ void name##s{BODY}\nMAKE(sum)"),
+        ("sums<float>", f"#define MAKE(name) __global__ void name##s{BODY}\nMAKE(sum)"),
+        ("sums", f"#define KERNEL __global__ void\nKERNEL sums{BODY}"),
+        ("sums<1 < 2, 3>", f"template <bool A, int B> __global__ void sums{BODY}"),
+    ],
+)
+def test_what_is_not_seen_for_certain_is_the_compilers_to_tell(
+    compiler: Compiler, entry: str, code: str
 ) -> None:
-    code = f"#define MAKE(name) __global__ void name##s{BODY}\nMAKE(sum)\nint x = missing;"
-    rejected = refused(compiler, entry, code)
+    rejected = refused(compiler, entry, f"{code}\nint x = missing;")
     assert rejected.status is Status.COMPILE_ERROR
     assert "missing" in rejected.reason
 

@@ -40,6 +40,17 @@ def test_host_code_is_named_with_its_line(line: str, named: str) -> None:
     assert reason.startswith(f"{named}: that is host code, take it out; a kernel file holds device")
 
 
+def test_a_launch_by_a_kernel_is_no_host_code() -> None:
+    code = "__global__ void k(int *x) {}\n__global__ void outer(int *x) {\n k<<<1, 1>>>(x); }"
+    told = host_code(read(code))
+    assert told is not None
+    assert told == (
+        "outer launches k, but no kernel may launch another one here: the front matter may list "
+        "several launches",
+        3,
+    )
+
+
 @pytest.mark.parametrize(
     "code",
     [
