@@ -135,7 +135,7 @@ def parse_expression(text: str | int | float, *, floats: bool = False) -> Expres
     """
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         raise ExpressionError(f"expected an expression, got {text!r}")
-    if isinstance(text, int) and not -LIMIT < text < LIMIT:  # Python may refuse to write it
+    if isinstance(text, int) and not -LIMIT <= text < 2 * LIMIT:  # Python may refuse to write it
         raise ExpressionError("a number beyond 64 bits")
     return _parse(str(text), floats)
 

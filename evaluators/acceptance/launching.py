@@ -60,7 +60,16 @@ def run(
     arrays: Mapping[str, Array],
 ) -> dict[str, Array]:
     """Compile, load, put the arrays there, run once; the arrays as they are then."""
-    compiled = compile_one(compiler, code, *steps)
+    return run_compiled(device, compile_one(compiler, code, *steps), *steps, arrays=arrays)
+
+
+def run_compiled(
+    device: Device,
+    compiled: Compiled,
+    *steps: LaunchStep | MemsetStep,
+    arrays: Mapping[str, Array],
+) -> dict[str, Array]:
+    """The same of what was compiled for these steps."""
     with device.open(compiled, memory_bytes=MEMORY_BYTES) as session:
         buffers = {name: session.alloc(array.nbytes) for name, array in arrays.items()}
         for name, array in arrays.items():

@@ -22,8 +22,8 @@ from evaluators.kernel.normalise import count_lines
 from evaluators.kernel.plan import Defines
 from evaluators.kernel.porting.library_names import as_written
 from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE, check_preprocessed, own_text
-from evaluators.kernel.tokens import Token
+from evaluators.kernel.source_check import check_preprocessed, own_text
+from evaluators.kernel.tokens import KERNEL_FILE, Token
 from evaluators.sandbox.log_lines import shown
 from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
 

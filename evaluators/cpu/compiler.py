@@ -19,11 +19,11 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Defines, Plan
 from evaluators.kernel.porting.explain import explaining
 from evaluators.kernel.porting.library_names import as_written, set_apart
+from evaluators.kernel.porting.vector_types import check_vector_types
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import check_preprocessed, check_source
 from evaluators.kernel.static_memory import MAX_STATIC_BYTES, refuse_more_than, static_bytes
 from evaluators.kernel.tokens import tokens
-from evaluators.kernel.vector_types import check_vector_types
 
 COMPILE_DEADLINE_S = 60.0
 ALL_STATIC_BYTES = 3 * MAX_STATIC_BYTES

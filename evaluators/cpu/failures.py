@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from evaluators.cpu.emit import ENGINE
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.narrow_masks import narrow_mask
-from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.porting.narrow_masks import narrow_mask
+from evaluators.kernel.tokens import KERNEL_FILE
 from evaluators.sandbox.run import Finished
 
 _ERROR = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from elftools.elf.elffile import ELFFile
 
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.tokens import KERNEL_FILE
 
 LOST_UPDATE = 0x1D1A00000000
 """KS_LOST_UPDATE in ks/races.h; the access's place in the library is added to it."""

@@ -1,6 +1,6 @@
 """A GPU backend's compiler: a kernel file to loadable code, with what it takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,10 +15,11 @@ from evaluators.kernel.pasting import ASSEMBLY
 from evaluators.kernel.plan import Defines, LaunchStep, Plan
 from evaluators.kernel.porting.explain import explaining
 from evaluators.kernel.porting.library_names import as_written, set_apart
+from evaluators.kernel.porting.vector_types import check_vector_types
 from evaluators.kernel.printing import refuse_printing
 from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE, check_source
-from evaluators.kernel.vector_types import check_vector_types
+from evaluators.kernel.source_check import check_source
+from evaluators.kernel.tokens import KERNEL_FILE
 
 MAX_THREADS = 1024
 STANDARD = "c++20"
@@ -77,7 +78,7 @@ class GpuCompiler:
             binaries[defines] = Binary(data=made.code, symbols=made.symbols)
             for launch in launches:
                 found = kernels.get(made.symbols.get(launch.entry, ""))
-                if found is None:
+                if found is None or _is_no_instance(launch.entry, found.symbol, made.signatures):
                     raise Rejected(
                         Status.COMPILE_ERROR,
                         f"{launch.entry} is no kernel: launch a function that is __global__",
@@ -119,6 +120,12 @@ class GpuCompiler:
 
     def close(self) -> None:
         self._child.close()
+
+
+def _is_no_instance(entry: str, symbol: str, signatures: Mapping[str, str]) -> bool:
+    """Whether template arguments were given to what is no template, which NVRTC takes in C++20."""
+    told = signatures.get(symbol, "")  # it may not be known
+    return "<" in entry and told not in ("", symbol) and "<" not in told
 
 
 def _guards() -> list[str]:

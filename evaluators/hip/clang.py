@@ -9,7 +9,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, find_toolchain
-from evaluators.kernel.narrow_masks import narrow_mask
+from evaluators.kernel.porting.narrow_masks import narrow_mask
 
 INCLUDE = Path(__file__).parents[1] / "include"
 _FLAGS = (

@@ -11,7 +11,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain
-from evaluators.kernel.narrow_masks import narrow_mask
+from evaluators.kernel.porting.narrow_masks import narrow_mask
 
 # HIP's old names of the built-in variables, which hiprtc lacks.
 _OLD_NAMES = tuple(

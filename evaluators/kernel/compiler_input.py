@@ -7,7 +7,7 @@ from evaluators.kernel.porting.headers import cuda_names, without_includes
 from evaluators.kernel.porting.library_names import set_apart
 from evaluators.kernel.printing import GUARDS
 from evaluators.kernel.source import KernelSource
-from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.tokens import KERNEL_FILE
 
 
 def compiler_input(

@@ -42,16 +42,8 @@ OPTIONS = frozenset(
 """Compiler flags a kernel may ask for; a backend leaves out those its compiler lacks."""
 
 KEYS = (
-    "launches",
-    "prepare",
-    "scratch",
-    "params",
-    "space",
-    "constraints",
-    "variants",
-    "specialize",
-    "options",
-    "backends",
+    *("launches", "prepare", "scratch", "params", "space", "constraints", "variants"),
+    *("specialize", "options", "backends"),
 )
 LAUNCH_KEYS = ("kernel", "grid", "block", "lds_bytes", "args", "when", "repeat", "cooperative")
 MAX_LAUNCHES = 32

@@ -6,17 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.brackets import check_brackets, check_depth
 from evaluators.kernel.dynamic_lds import check_dynamic_lds
-from evaluators.kernel.implied import implied_headers
 from evaluators.kernel.normalise import normalised
 from evaluators.kernel.pasting import check_pasting
 from evaluators.kernel.porting.headers import given_for, needed_by_names, why_refused
 from evaluators.kernel.porting.host_code import host_code
+from evaluators.kernel.porting.implied import implied_headers
 from evaluators.kernel.printing import takes_guards_away, why_not
-from evaluators.kernel.tokens import LINE_MARKER, Token, preprocessed_tokens, tokens
+from evaluators.kernel.tokens import KERNEL_FILE, LINE_MARKER, Token, preprocessed_tokens, tokens
 from evaluators.spelling import printable
-
-KERNEL_FILE = "kernel.hip"
-"""What compilers are told that the kernel's file is called."""
 
 DIRECTIVES = {"define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include"}
 DIRECTIVES |= {"pragma", "undef"}

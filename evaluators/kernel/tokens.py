@@ -7,6 +7,9 @@ from typing import Literal, cast
 
 from evaluators.kernel.normalise import LITERAL, NUMBER, WORD
 
+KERNEL_FILE = "kernel.hip"
+"""What compilers are told that the kernel's file is called."""
+
 Kind = Literal["word", "number", "literal", "sign", "directive"]
 
 _PIECE = re.compile(

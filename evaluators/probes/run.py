@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluators.device import ALIGNMENT, Buffer, Device, Session
 from evaluators.device_info import DeviceInfo
+from evaluators.dtypes import is_floating
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan
 from evaluators.probes.measured import REPEATS, Array, Interval, Measured
@@ -154,8 +155,10 @@ def contents(buffer: ProbeBuffer, elements: int) -> Array:
         return np.arange(elements).astype(dtype)
     rng = np.random.default_rng(0)
     count = min(elements, RANDOM_ELEMENTS)
-    drawn = rng.integers(0, 1024, count) if dtype == np.int32 else rng.random(count)
-    return np.resize(drawn.astype(dtype), elements)
+    if is_floating(dtype):
+        return np.resize(rng.random(count).astype(dtype), elements)
+    most = 2 if dtype == np.bool_ else min(1024, int(np.iinfo(dtype).max) + 1)
+    return np.resize(rng.integers(0, most, count).astype(dtype), elements)
 
 
 def _shown(

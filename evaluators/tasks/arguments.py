@@ -79,7 +79,8 @@ class Argument:
 
     def on(self, setting: Setting) -> "Argument":
         """With the dtype that it has there."""
-        return self.each[setting.dtypes[self.parameter]] if self.each else self
+        dtype = setting.dtypes[self.parameter] if self.each else self.dtype
+        return self if dtype == self.dtype else self.each[dtype]
 
     @property
     def np_dtype(self) -> np.dtype[Any]:

@@ -197,7 +197,8 @@ class TaskFile(TaskArguments):
         self, least: int, part: Expression, what: str, workload: Workload, suite: Suite, line: int
     ) -> None:
         try:
-            value: Number = part.evaluate(workload.env)
+            whole = least > 0  # sizes are
+            value: Number = (part.integer if whole else part.evaluate)(workload.env)
         except ExpressionError as error:
             raise self.fail(f"{what} on {workload.label}: {error}", line) from None
         if value < least:

@@ -8,6 +8,7 @@ import pytest
 
 from evaluators.checks.check import check_order
 from evaluators.cpu import device as cpu
+from evaluators.device_info import target_of
 from evaluators.evaluate import Evaluator, compile_shown
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.task_file import load_task
@@ -47,7 +48,7 @@ def run(evaluator: Evaluator, file: Path) -> None:
     assert verdict.status is Status.PASSED, verdict.reason
     oracle = cpu.oracle(kernel, evaluator.device.info)
     assert oracle is not None
-    check_order(kernel, task, "cpu", oracle, evaluator.correctness.check)
+    check_order(kernel, task, target_of("cpu"), oracle, evaluator.correctness.check)
 
 
 def task_of(file: Path) -> str:

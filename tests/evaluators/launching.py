@@ -9,6 +9,7 @@ from evaluators.acceptance.launching import (
     launch,
     plan,
     run,
+    run_compiled,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "launch",
     "plan",
     "run",
+    "run_compiled",
 ]

@@ -169,9 +169,9 @@ static hipError_t enqueue(hipFunction_t f, const unsigned grid[3], const unsigne
     if (!blocks || !threads || threads * blocks > UINT32_MAX) return hipErrorInvalidConfiguration;
     if (threads > f->max_threads || lds + f->lds > LDS) return hipErrorInvalidConfiguration;
     if (f->count && !params) return hipErrorInvalidValue;
-    for (unsigned i = 0; i < f->count; i++) {
+    for (unsigned i = 0, word = 0; i < f->count; word += (f->sizes[i++] + 7) / 8) {
         if (!params[i]) return hipErrorInvalidValue;
-        memcpy(&node.launch.args[i], params[i], f->sizes[i]);
+        memcpy(&node.launch.args[word], params[i], f->sizes[i]);
     }
     memcpy(node.launch.grid, grid, sizeof node.launch.grid);
     memcpy(node.launch.block, block, sizeof node.launch.block);

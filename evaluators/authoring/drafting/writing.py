@@ -1,6 +1,5 @@
 """A draft as the files of a task: task.yaml, reference.py, seeds/naive.hip."""
 
-import keyword
 from collections.abc import Iterator, Mapping, Sequence
 
 from evaluators.authoring.drafting.model import Array, Draft, Step
@@ -8,6 +7,7 @@ from evaluators.authoring.drafting.workloads import benchmarks, other_attributes
 from evaluators.authoring.program import terms
 from evaluators.authoring.program.elements import dtype_bytes
 from evaluators.authoring.program.terms import Num, Op, Term
+from evaluators.tasks.reference_file import safe
 
 SAY = "# say:"
 """Marks in a drafted file what only a person knows."""
@@ -153,13 +153,9 @@ def _moved(arrays: Sequence[Array]) -> str | None:
 # --- reference.py -------------------------------------------------------------------------------
 
 
-def python_name(name: str) -> str:
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
 def _reference(draft: Draft) -> Iterator[str]:
     given = [one for one in draft.arrays if one.role in ("in", "inout")]
-    known = [f"{python_name(one.name)}: Array" for one in given]
+    known = [f"{safe(one.name)}: Array" for one in given]
     known += [f"{name}: int" for name in draft.sizes.dims]
     known += [f"{name}: {type(v).__name__}" for name, v in draft.sizes.attributes.items()]
     shapes = "; ".join(

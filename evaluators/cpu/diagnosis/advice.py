@@ -11,7 +11,7 @@ from evaluators.cpu.diagnosis.regions import Place, places, spelled_lines
 from evaluators.cpu.diagnosis.remarks import MOST_CHARACTERS, Remark, read_clang, read_gnu
 from evaluators.cpu.fission.emit import THREADS_FILE, THREADS_LINES
 from evaluators.cpu.fission.translate import Translation
-from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.tokens import KERNEL_FILE
 
 MOST_PROBLEMS = 4
 MOST_NAMES = 4

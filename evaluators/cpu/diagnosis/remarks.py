@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from evaluators.cpu.fission.emit import THREADS_FILE
-from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.tokens import KERNEL_FILE
 
 MOST_CHARACTERS = 4 << 20
 """Of a compiler's remarks; a large kernel makes a twentieth of it."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from evaluators.cpu.fission.ir import Fixed
-from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, name
+from evaluators.cpu.fission.tree import TYPES, Node, group, leaf, parsed_arguments
 
 _BUILT_IN = frozenset({"primitive_type", "sized_type_specifier"})
 
@@ -34,17 +34,14 @@ def recognise(body: Node) -> None:
 
 
 def _direct(declarator: Node) -> None:
-    """View left(a, n); declares a variable, no function: a and n are names of no type."""
+    """View left(a, n[0]); declares a variable, no function: a and n are names of no type."""
     listed = declarator.get("parameters")
-    if declarator.kind != "function_declarator" or listed is None:
+    if declarator.kind != "function_declarator" or listed is None or len(listed.kids) < 3:
         return
-    given = [kid for kid in listed.kids if kid.kind == "parameter_declaration"]
-    if not given or any([kid.kind for kid in one.kids] != ["type_identifier"] for one in given):
+    value = parsed_arguments(listed)
+    if value is None:
         return
-    for one in given:
-        one.become(name(str(one), one.line))
     named = declarator.need("declarator")
-    value = group("argument_list", listed.line, *listed.kids)
     value.field = "value"
     declarator.become(group("init_declarator", declarator.line, named, value))
 

@@ -24,7 +24,13 @@ from evaluators.cpu.fission.tree import TYPES, Node, check_parsed, group, leaf, 
 from evaluators.cpu.fission.vectors import sweep
 
 _FIXED = frozenset(
-    ["alias_declaration", "type_definition", "static_assert_declaration", "using_declaration"]
+    [
+        "alias_declaration",
+        "namespace_alias_definition",
+        "static_assert_declaration",
+        "type_definition",
+        "using_declaration",
+    ]
 )
 _CHANGES = frozenset({"assignment_expression", "update_expression"})
 

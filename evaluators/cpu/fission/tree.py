@@ -6,8 +6,8 @@ from typing import Any
 
 from evaluators.cpu.fission.names import BOUNDS, MARKERS, SHARED
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source_check import KERNEL_FILE
 from evaluators.kernel.syntax import blanked, parsed
+from evaluators.kernel.tokens import KERNEL_FILE
 
 _MARKER = re.compile(rb'^[ \t]*#[ \t]*(?:line[ \t]+)?(\d+)(?:[ \t]+"([^"]*)")?')
 _RESTRICT = re.compile(rb"\b__restrict\b")  # behind const the parser takes it for a name
@@ -163,6 +163,20 @@ class Source:
             return node
 
         return convert(root.walk())
+
+
+def parsed_arguments(listed: Node) -> Node | None:
+    """What a parser took for parameters, as arguments of a call; None where it can be none."""
+    root = Source(f"void f() {{ g{listed}; }}").root
+    found = next((one for one in root.walk() if one.kind == "argument_list"), None)
+    if found is None or any(one.kind == "ERROR" for one in root.walk()):
+        return None
+    if any(one.kind == "primitive_type" for one in found.walk()):
+        return None
+    arguments = found.copy()
+    for one in arguments.walk():
+        one.line = listed.line
+    return arguments
 
 
 class Spanned(Node):

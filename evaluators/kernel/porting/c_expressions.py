@@ -5,18 +5,29 @@ import re
 
 from evaluators.expression import ExpressionError, parse_expression
 
+_METHOD = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]\w*\(\d*\)")
 _CEIL = re.compile(r"\w*(ceil|div_?up|cdiv|divup)\w*", re.IGNORECASE)
 
 
 def as_expression(text: str) -> str:
-    """C's text in the language of expressions; empty where it can't be said in it."""
+    """C's text in the language of expressions; empty where it can't be said in it.
+
+    What a method gives, such as x.size(0), stays as written, to be replaced by a person.
+    """
+    methods: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        methods.append(found[0])
+        return f"method_{len(methods) - 1}"
+
+    text = _METHOD.sub(kept, text)
     text = re.sub(r"\b(\d+)(?:\.0*)?[fFuUlL]*(?![\w.])", r"\1", text)  # without suffixes
     try:
         made = ast.unparse(_Integers().visit(ast.parse(text, mode="eval").body))
         parse_expression(made)
     except (SyntaxError, ValueError, RecursionError, ExpressionError):
         return ""
-    return made
+    return re.sub(r"method_(\d+)", lambda found: methods[int(found[1])], made)
 
 
 class _Integers(ast.NodeTransformer):

@@ -16,10 +16,10 @@ HEADERS = (
 _RUNTIME, _HALF, _BFLOAT16, _FP8 = HEADERS
 
 _STANDARD = """
-    algorithm array assert.h bit cassert cfloat climits cmath concepts cstddef cstdint cstring
-    float.h functional initializer_list inttypes.h iso646.h iterator limits limits.h math.h memory.h
-    new numbers numeric optional ratio stdalign.h stdbool.h stddef.h stdint.h string.h strings.h
-    tuple type_traits utility
+    algorithm array assert.h bit cassert cfloat climits cmath concepts cstddef cstdint cstdlib
+    cstring float.h functional initializer_list inttypes.h iso646.h iterator limits limits.h math.h
+    memory.h new numbers numeric optional ratio stdalign.h stdbool.h stddef.h stdint.h stdlib.h
+    string.h strings.h tuple type_traits utility
 """.split()  # noqa: SIM905 (a list of 40 lines otherwise)
 
 IGNORED: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +49,7 @@ _AMD_DETAIL = re.compile(r"hip/(?:amd_detail|nvidia_detail)/[\w.]+")
 
 _HOST = re.compile(
     # C and C++
-    r"c?(?:stdio|stdlib|time|errno|signal|setjmp|locale|wchar|ctype|stdarg)(?:\.h)?|"
+    r"c?(?:stdio|time|errno|signal|setjmp|locale|wchar|ctype|stdarg)(?:\.h)?|"
     r"(?:io|f|s|o|i|string)stream|iostream|iomanip|ios|iosfwd|(?:forward_)?list|vector|string|"
     r"string_view|(?:unordered_)?(?:map|set)|deque|queue|stack|span|ranges|memory|memory_resource|"
     r"(?:shared_)?mutex|thread|jthread|future|atomic|barrier|latch|semaphore|condition_variable|"

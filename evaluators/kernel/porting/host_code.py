@@ -17,6 +17,7 @@ _CHECKS = re.compile(
     r"(?i:(?:hip|cuda|gpu|nv|rocm)_?(?:check|assert|call|safe_?call|errchk|try)\w*"
     r"|(?:check|assert)_?(?:hip|cuda|gpu)\w*|gpuErr\w*)"
 )
+_FRAMEWORK = re.compile(r"PYBIND11_MODULE|TORCH_\w+|AT_DISPATCH\w*|TORCH_EXTENSION_NAME")
 _CALLS = frozenset({"exit", "rand", "srand", "fopen", "atoi", "fprintf", "getenv", "scanf"})
 _STD = frozenset(
     """
@@ -69,7 +70,10 @@ def _what(found: Sequence[Token], i: int) -> str:
         return f"std::{token.text}"
     if token.text == "main" and after == "(" and before == "int":
         return "main"
+    if token.text in ("torch", "at", "c10", "thrust") and after == ":":
+        return f"{token.text}::"
     if token.text == "hipLaunchKernelGGL":
         return ""  # told as a launch
     called = after == "(" and (_CHECKS.fullmatch(token.text) or token.text in _CALLS)
-    return token.text if called or _RUNTIME.fullmatch(token.text) else ""
+    known = _RUNTIME.fullmatch(token.text) or _FRAMEWORK.fullmatch(token.text)
+    return token.text if called or known else ""

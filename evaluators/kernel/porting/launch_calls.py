@@ -31,6 +31,10 @@ _SCALARS = {
 _INTEGERS = {"char": "int8", "short": "int16", "long": "int64", "int": "int32", "unsigned": "int32"}
 _TYPES = frozenset({"int", "unsigned", "auto", "size_t", "uint32_t", "int64_t", "long", "uint"})
 _TYPES |= {"dim3", "int32_t", "uint64_t", "uint3"}
+_POINTER = re.compile(
+    r"(?:thrust::raw_pointer_cast\()?([A-Za-z_]\w*)\.(?:data_ptr<[^>]*>|data|get)\(\)\)?"
+)
+"""Where a framework's or the standard library's array has its elements."""
 _PLAIN = re.compile(r"[A-Za-z_]\w*|\d+")
 
 Tokens = Sequence[Token]
@@ -188,6 +192,7 @@ class _Reading:
 
     def arg(self, i: int, tokens: Tokens) -> str:
         written = re.sub(r"^\([\w :]+\**\)\s*", "", spelled(tokens))  # without a cast
+        written = _POINTER.sub(r"\1", written)
         if re.fullmatch(r"[A-Za-z_]\w*", written):
             return written
         if number := re.fullmatch(r"(-?\d+\.\d*|-?\d*\.\d+|-?\d+\.?\d*e-?\d+)f?", written):

@@ -107,11 +107,12 @@ def _one_size(
         return
     name = reading.free_name(name)
     tiled = name.startswith("TILE")
+    others = {one for sizes in _literal_blocks(reading) for one in sizes} - {size}
     for value in to or _others(size, sizes):
         front = Front(reading.kernel)
         front.add(name, value, sizes)
-        _in_front(front, size, name)
-        edits = [*_in_code(reading, size, name), *_in_macros(reading, size, name)]
+        _in_front(front, size, name, doubles=2 * size not in others)
+        edits = [*_in_code(reading, size, name, others), *_in_macros(reading, size, name)]
         try:
             text = front.written(reading.code(edits))
         except Unsure:
@@ -127,8 +128,9 @@ def _others(size: int, sizes: tuple[int, ...]) -> list[int]:
     ]
 
 
-def _in_front(front: Front, size: int, name: str) -> None:
+def _in_front(front: Front, size: int, name: str, *, doubles: bool) -> None:
     number = re.compile(rf"(?<![\w.]){size}(?![\w.])")
+    double = re.compile(rf"(?<![\w.]){2 * size}(?![\w.])")
 
     def replaced(value: object) -> object:
         if isinstance(value, bool):
@@ -136,7 +138,8 @@ def _in_front(front: Front, size: int, name: str) -> None:
         if isinstance(value, int):
             return name if value == size else value
         if isinstance(value, str):
-            return number.sub(name, value)
+            value = number.sub(name, value)
+            return double.sub(f"(2 * {name})", value) if doubles else value
         if isinstance(value, list):
             return [replaced(one) for one in value]
         if isinstance(value, dict):
@@ -150,17 +153,22 @@ def _in_front(front: Front, size: int, name: str) -> None:
     front.scratch = {key: str(replaced(one)) for key, one in front.scratch.items()}
 
 
-def _in_code(reading: Reading, size: int, name: str) -> Iterator[tuple[int, int, str]]:
-    """The width, half of it where a loop begins there, and the last of its threads."""
+def _in_code(
+    reading: Reading, size: int, name: str, others: set[int]
+) -> Iterator[tuple[int, int, str]]:
+    """The width, twice as much, half of it where a loop begins there, and the last thread.
+    others: widths of blocks, which no other width stands for."""
     for node in walk(reading.root):
         if node.type != "number_literal":
             continue
         value = _value(node.text.decode())
         if value == size:
             yield node.start_byte, node.end_byte, name
+        elif value == 2 * size and size >= 32 and value not in others:
+            yield node.start_byte, node.end_byte, f"(2 * {name})"
         elif value == size - 1 and size >= 32:
             yield node.start_byte, node.end_byte, f"({name} - 1)"
-        elif 2 * (value or 0) == size and _begins_a_loop(node):
+        elif 2 * (value or 0) == size and value not in others and _begins_a_loop(node):
             yield node.start_byte, node.end_byte, f"({name} / 2)"
 
 

@@ -1,7 +1,7 @@
 """Edit: one change that a technique may make to a kernel, and its words and predictions."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evaluators.tasks.task import Task
 from operators.catalog.generic.reading import Reading
@@ -34,4 +34,3 @@ class GenericTechnique:
     cpu: Range | None
     gpu: Range | None
     innovation: int
-    tags: frozenset[str] = field(default_factory=frozenset)

@@ -58,7 +58,7 @@ class Reading:
             raise Unsure
         plain = _DIRECTIVES.sub(_spaces, self.data)
         plain = _RESTRICT.sub(_spaces, plain)
-        blank, self.words = blanked(plain)
+        blank, _ = blanked(plain)
         self.root = parsed(blank)
         _check_depth(self.root)
 
@@ -135,10 +135,6 @@ class Reading:
     def plain(self, function: Function) -> bool:
         """Whether no directive decides what its text is."""
         return not _CONDITIONAL.search(self.text(function.node))
-
-    def mentions(self, *words: str) -> bool:
-        """Whether the code has a word that begins so, comments included."""
-        return any(one.startswith(words) for one in self.all_words)
 
     @cached_property
     def all_words(self) -> frozenset[str]:

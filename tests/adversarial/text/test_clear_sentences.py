@@ -12,8 +12,8 @@ from tests.adversarial.text.planted import ABOUT, outcome
 KERNEL = "__global__ void k() {}\n"
 WITHOUT_BARRIERS = {
     "no kernel": "#define __global__ static\n" + KERNEL,
-    "a symbol of the linker": "__device__ int v;\n__global__ void k() {\n"
-    "    extern char __executable_start[];\n    v = __executable_start[0];\n}\n",
+    "a symbol of nobody": "__device__ volatile int v;\n__global__ void k() {\n"
+    "    extern char missing_here[];\n    v = missing_here[0];\n}\n",
 }
 
 

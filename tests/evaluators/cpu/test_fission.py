@@ -18,7 +18,7 @@ from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task_file import load_task
-from tests.evaluators.launching import Array, compile_one, launch, run
+from tests.evaluators.launching import Array, compile_one, launch, run, run_compiled
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 HABITS = sorted((KERNELS / "fission").glob("*.hip"))
@@ -50,8 +50,9 @@ def compute(device: CpuDevice, engine: str, wavefront: int, code: str) -> Array:
     x = (np.arange(1024, dtype=np.int64) * 7919 % 1009).astype(np.int32)
     y = np.full(1024, -1, np.int32)
     step = launch("k", ["x", "y", 1000], grid=(2, 1, 1), block=(96, 1, 1), lds_bytes=2048)
-    compiler = cpu.compiler(wavefront=wavefront, engine=engine)
-    return run(device, compiler, code, step, arrays={"x": x, "y": y})["y"]
+    compiled = compile_one(cpu.compiler(wavefront=wavefront, engine=engine), code, step)
+    assert compiled.engine == engine
+    return run_compiled(device, compiled, step, arrays={"x": x, "y": y})["y"]
 
 
 @pytest.mark.parametrize("file, engine, wavefront", cases(HABITS, (ENGINE, 64), (ENGINE, 32)))
@@ -74,6 +75,7 @@ def test_tutorial_kernels_give_the_reference(
     workload = task.workloads("tests", "cpu")[-1]
     plan = kernel.plan(task, workload, target_of("cpu"))
     compiled = cpu.compiler(wavefront=wavefront, engine=engine).compile(kernel, [plan])
+    assert compiled.engine == engine
     inputs = task.inputs(workload, 5)
     wanted = task.reference(workload, inputs)
     with device.open(compiled, memory_bytes=256 << 20) as session:

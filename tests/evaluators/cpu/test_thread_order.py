@@ -6,6 +6,7 @@ import pytest
 
 from evaluators.checks.check import ONE_BLOCK, check_order
 from evaluators.cpu import device as cpu
+from evaluators.device_info import target_of
 from evaluators.evaluate import Evaluator, compile_kernel
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import parse_kernel
@@ -51,10 +52,12 @@ def test_a_missing_barrier_is_found(barrier: str, right: bool) -> None:
 
     oracle = cpu.oracle(kernel, evaluator.device.info)
     if right:
-        assert check_order(kernel, task, "cpu", oracle, evaluator.correctness.check) == ""
+        assert (
+            check_order(kernel, task, target_of("cpu"), oracle, evaluator.correctness.check) == ""
+        )
         return
     with pytest.raises(Rejected) as caught:
-        check_order(kernel, task, "cpu", oracle, evaluator.correctness.check)
+        check_order(kernel, task, target_of("cpu"), oracle, evaluator.correctness.check)
     assert caught.value.status is Status.WRONG
     assert "barrier" in caught.value.reason
 
@@ -114,7 +117,7 @@ def test_one_block_is_told() -> None:
     kernel = parse_kernel(ONE_BLOCK_KERNEL)
     oracle = cpu.oracle(kernel, evaluator.device.info)
     check = evaluator.correctness.check
-    assert check_order(kernel, evaluator.task, "cpu", oracle, check) == ONE_BLOCK
+    assert check_order(kernel, evaluator.task, target_of("cpu"), oracle, check) == ONE_BLOCK
 
 
 WAITS_FOR_OTHER_BLOCKS = """/*---
@@ -143,7 +146,7 @@ def test_what_the_oracle_cannot_run_is_told() -> None:
         task=task, device=device, secret=1, policy=TimingPolicy(deadline_cap_s=1.0)
     )
     untried = check_order(
-        kernel, task, "cpu", cpu.oracle(kernel, device.info), evaluator.correctness.check
+        kernel, task, target_of("cpu"), cpu.oracle(kernel, device.info), evaluator.correctness.check
     )
     assert untried.startswith("no order of blocks and threads was tried: it was still running")
 
@@ -169,4 +172,4 @@ def test_large_private_arrays_do_not_disturb_the_oracle() -> None:
     kernel = parse_kernel(BIG_FRAMES)
     oracle = cpu.oracle(kernel, evaluator.device.info)
     check = evaluator.correctness.check
-    assert check_order(kernel, evaluator.task, "cpu", oracle, check) == ""
+    assert check_order(kernel, evaluator.task, target_of("cpu"), oracle, check) == ""

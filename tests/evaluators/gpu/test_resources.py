@@ -57,8 +57,8 @@ def test_lds_and_argument_layout(gfx942: HiprtcChild) -> None:
         KernelArgument(offset=0, size=8, type="pointer"),
         KernelArgument(offset=8, size=8, type="pointer"),
         KernelArgument(offset=16, size=4, type="int32"),
-        KernelArgument(offset=24, size=8, type="value"),
-        KernelArgument(offset=32, size=1, type="value"),
+        KernelArgument(offset=24, size=8, type="float64"),
+        KernelArgument(offset=32, size=1, type="int8"),
     )
 
 
@@ -71,7 +71,7 @@ def test_argument_types_of_a_template(gfx942: HiprtcChild) -> None:
     found, _ = compiled(gfx942, source, "f<float, 3>")
     assert [a.type for a in found.args] == [
         *("pointer", "pointer", "pointer", "value"),
-        *("int32", "int64", "int64", "float32", "value"),
+        *("int32", "int64", "int64", "float32", "bool"),
     ]
 
 

@@ -29,6 +29,7 @@ from evaluators.processes.child_evaluator import ChildEvaluator, DeviceSick
 from evaluators.tasks.arguments import DTYPES
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
+from tests.evaluators.own_tasks import OWN
 from tests.evaluators.probes.files import ADD, probe_text
 from tests.evaluators.small_task import kernel, write_task
 from tests.evaluators.test_evaluate import WRONG_KERNELS
@@ -65,6 +66,30 @@ def verdicts(folder: Path) -> Any:
         held_out = child.verify(naive, built)
         found["right"] = after.status, after.reason
         found["held out"] = held_out.status, held_out.reason
+    return found
+
+
+def own(folder: Path) -> Any:
+    """Verdicts of tasks with settings, strides and functions of their own, by task and kernel.
+
+    All their shapes are benchmarks here, so that the device draws and judges what it can.
+    """
+    found: dict[str, Any] = {}
+    for name, one in OWN.items():
+        task = load_task(one.write(folder / name))
+        shapes = [w for suite in ("tests", "benchmarks") for w in task.suites[suite]["default"]]
+        everywhere = {"default": tuple(replace(w, suite="benchmarks") for w in shapes)}
+        task = replace(task, suites={"tests": {}, "benchmarks": everywhere, "held_out": {}})
+        compiler = with_twins(hip.compiler())
+        with ChildEvaluator(
+            task=task, backend_name="hip", secret=3, policy=POLICY, compiler=compiler
+        ) as child:
+            seed, built = compile_kernel(one.seed, task, compiler, "hip")
+            anchor = Anchor(kernel_id=seed.id, kernel=seed, compiled=built)
+            texts = {"right": one.seed, **{what: one.broken(what) for what in one.wrong}}
+            for what, text in texts.items():
+                made = child.measure(*compile_kernel(text, task, compiler, "hip"), anchor)
+                found[f"{name}: {what}"] = made.status, made.reason
     return found
 
 

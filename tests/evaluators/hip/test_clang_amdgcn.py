@@ -86,8 +86,8 @@ def test_lds_and_argument_layout(clang_amdgcn: ClangChild) -> None:
         KernelArgument(offset=0, size=8, type="pointer"),
         KernelArgument(offset=8, size=8, type="pointer"),
         KernelArgument(offset=16, size=4, type="int32"),
-        KernelArgument(offset=24, size=8, type="value"),
-        KernelArgument(offset=32, size=1, type="value"),
+        KernelArgument(offset=24, size=8, type="float64"),
+        KernelArgument(offset=32, size=1, type="int8"),
     )
     assert instructions["s_barrier"] == 1
 

@@ -53,6 +53,22 @@ def test_a_hole_between_the_sizes_is_met(double: pytest.MonkeyPatch, tmp_path: P
     assert hole == ["WRONG", WITHHELD]
 
 
+def test_tasks_of_their_own_are_drawn_and_judged(
+    double: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = asked("own", tmp_path)
+    for name, (status, reason) in found.items():
+        if name.endswith(": right"):
+            assert (status, reason) == ("PASSED", ""), name
+        else:
+            assert status == "WRONG", name
+    assert found["rows: changes what is made"][1].startswith("changed its input cols")
+    assert "check() raised IndexError" in found["largest: beyond the row"][1]
+    told = "the task's own check finds the outputs wrong on R="  # of benchmarks no more is told
+    assert found["largest: the first is left out"][1].startswith(told)
+    assert "p[0] is 2" in found["settings: a bool of two"][1]
+
+
 def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = asked("comparisons", tmp_path)
     assert len(found) == 8 * 17
@@ -61,13 +77,18 @@ def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path:
     assert len({error for _, (error, _), _ in found}) > 15
 
 
-@pytest.mark.long
+SOME = ("linear", "residual_add", "softmax", "sum_reduction", "top_k", "transpose")
+"""Of each kind one: dtypes and null, inout, rounded, summed up by atomics, with check(), exact."""
+
+
+@pytest.mark.parametrize("names", [SOME, pytest.param(shipped_tasks(), marks=pytest.mark.soak)])
 def test_references_on_the_device_are_checked_and_judge(
-    double: pytest.MonkeyPatch, tmp_path: Path
+    double: pytest.MonkeyPatch, tmp_path: Path, names: tuple[str, ...]
 ) -> None:
-    """Of every task in one process, since starting one takes longer than most of them do."""
-    found = asked("references", tmp_path, *shipped_tasks())
-    assert set(found) == set(shipped_tasks())
+    """In one process, since starting one takes longer than a task does; all only in the soak, as
+    each is compiled by hiprtc and g++ (test_seeds.py looks at every reference on cpu)."""
+    found = asked("references", tmp_path, *names)
+    assert set(found) == set(names)
     for name, errors in found.items():
         task = load_task(name)
         tests = task.workloads("tests", "hip")

@@ -23,6 +23,8 @@ def read(code: str) -> list[Token]:
         ("int main(int argc, char **argv) { return 0; }", "main"),
         ('void f() { std::cout << "done"; }', "std::cout"),
         ("std::vector<float> rows;", "std::vector"),
+        ("torch::Tensor run(torch::Tensor x);", "torch::"),
+        ("PYBIND11_MODULE(name, m) {}", "PYBIND11_MODULE"),
         ("void f() { HIP_CHECK(g()); }", "HIP_CHECK"),
         ("void f() { checkCudaErrors(g()); }", "checkCudaErrors"),
         ("void f() { gpuErrchk(g()); }", "gpuErrchk"),
@@ -92,6 +94,12 @@ LAUNCHES = [
     (
         "hipLaunchKernelGGL(HIP_KERNEL_NAME(k<3>), dim3(n / 64u), dim3(64), 0, stream, x, n);",
         '{kernel: "k<3>", grid: ["n // 64"], block: [64], args: [x, n]}',
+    ),
+    (
+        "const int t = 256;\n"
+        "k<<<(x.numel() + t - 1) / t, t>>>(x.data_ptr<float>(), y.get(), x.size(0));",
+        '{kernel: k, grid: ["ceil_div(x.numel(), 256)"], block: [256], args: [x, y, '
+        '{value: "x.size(0)", type: int32}]}',
     ),
     ("k<<<grid_for(n), 64>>>(x);", '{kernel: k, grid: ["grid_for(n)"], block: [64], args: [x]}'),
 ]

@@ -1,16 +1,38 @@
 /*---
 launches:
-  - {kernel: gemv_q8, grid: [M], block: [128], args: [w, scale, x, y, K]}
+  - kernel: gemv_w8a8
+    grid: ["ceil_div(M, 4)"]
+    block: [32, 4]
+    args: [w, w_scale, x, y, M, K, x_scale]
 ---*/
-__global__ void gemv_q8(const int8_t* w, const float* scale, const float* x, float* y, int k) {
-    __shared__ float partial[128];
-    float sum = 0.0f;
-    for (int i = threadIdx.x; i < k; i += blockDim.x) sum += (float)w[(size_t)blockIdx.x * k + i] * x[i];
-    partial[threadIdx.x] = sum;
-    __syncthreads();
-    for (int s = blockDim.x / 2; s > 0; s >>= 1) {
-        if (threadIdx.x < s) partial[threadIdx.x] += partial[threadIdx.x + s];
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) y[blockIdx.x] = partial[0] * scale[blockIdx.x];
+// Brings: int8_t, char4, __shfl_down_sync of integers with a 32-bit mask, a warp a row by threadIdx.y.
+#include <hip/hip_runtime.h>
+#include <cstdint>
+
+__device__ inline int dot4(char4 a, char4 b, int sum)
+{
+    return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+__global__ void gemv_w8a8(const int8_t *__restrict__ w, const float *__restrict__ w_scale,
+                          const int8_t *__restrict__ x, float *__restrict__ y, int rows, int k,
+                          float x_scale)
+{
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows)
+        return; // a whole warp of 32
+
+    const char4 *w4 = (const char4 *)(w + (size_t)row * k);
+    const char4 *x4 = (const char4 *)x;
+
+    int sum = 0;
+    for (int i = threadIdx.x; i < k / 4; i += 32)
+        sum = dot4(w4[i], x4[i], sum);
+
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, offset);
+
+    if (threadIdx.x == 0)
+        y[row] = (float)sum * w_scale[row] * x_scale;
 }

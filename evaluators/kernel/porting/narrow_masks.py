@@ -3,7 +3,7 @@
 import re
 
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.source_check import KERNEL_FILE
+from evaluators.kernel.tokens import KERNEL_FILE
 
 NARROW = (
     "the mask of a _sync operation has 32 bits, but wavefronts have 64 lanes here: write the "

@@ -1,0 +1,5 @@
+"""a + t (b - a)."""
+
+
+def reference(a, b, t, **_):
+    return {"out": a + t * (b - a)}

@@ -1,0 +1,5 @@
+"""Two elementwise steps."""
+
+
+def reference(x, y, alpha, **_):
+    return {"z": (alpha * x + y) * y}
