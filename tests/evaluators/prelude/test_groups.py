@@ -65,14 +65,14 @@ def scans() -> Any:
     return sums * 2 + (before.ravel() == sums)
 
 
-def votes() -> Any:
+def votes(lanes: int = 64) -> Any:
     odd, t = IN & 1, np.arange(THREADS)
     in_tile = each(tiles(8, odd).sum(1), 8)
     out = np.where((in_tile > 0) & (in_tile < 8), in_tile, 0)
-    for wave in range(0, THREADS, 64):
-        lanes = [i for i in range(wave, wave + 64) if odd[i]]
-        for here, there in zip(lanes, [*lanes[1:], lanes[-1]], strict=True):
-            out[here] += 100 * (IN[there] & 15) + 10000 * len(lanes)
+    for wave in range(0, THREADS, lanes):
+        active = [i for i in range(wave, wave + lanes) if odd[i]]
+        for here, there in zip(active, [*active[1:], active[-1]], strict=True):
+            out[here] += 100 * (IN[there] & 15) + 10000 * len(active)
     same = tiles(32, odd)[t // 32] == odd[:, None]
     rank = np.array([same[i, : i % 32].sum() for i in range(THREADS)])
     return out + 1000000 * same.sum(1) + rank
@@ -126,6 +126,19 @@ def for_gfx942(gfx942: HiprtcChild) -> Compiled:
 @pytest.mark.parametrize("name", WANTED)
 def test_on_an_emulated_mi300(for_gfx942: Compiled, name: str) -> None:
     np.testing.assert_array_equal(run(open_emulated(0), for_gfx942, name), WANTED[name])
+
+
+@pytest.mark.hardware
+@pytest.mark.parametrize("name", FOR_32)
+def test_on_an_nvidia_gpu(name: str) -> None:
+    if not cuda.device_count():
+        pytest.skip("no NVIDIA GPU here")
+    device = cuda.open_device(0)
+    compiler = cuda.compiler(arch=device.info.arch)
+    found = run(device, made(compiler, tuple(FOR_32)), name)
+    compiler.close()
+    wanted = votes(lanes=32) if name == "votes" else WANTED[name]
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_they_compile_for_sm_90() -> None:
