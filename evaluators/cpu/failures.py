@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from evaluators.cpu.emit import ENGINE
 from evaluators.evaluation import Rejected, Status
-from evaluators.kernel.porting.narrow_masks import narrow_mask
+from evaluators.kernel.porting.header_assertions import asserted
 from evaluators.kernel.tokens import KERNEL_FILE
 from evaluators.sandbox.run import Finished
 
@@ -29,8 +29,8 @@ _DESTRUCTOR = b"__dso_handle"
 
 def compile_failure(done: Finished, log: str, compiler: str, kernels: Iterable[str]) -> Rejected:
     """compiler: its name; log: what is shown of its messages; kernels: what was to be launched."""
-    if narrow := narrow_mask(log):
-        return narrow
+    if refused := asserted(log):
+        return refused
     if found := _ERROR.search(log):
         file, line, message = found.groups()
     elif found := _ERROR_IN_MACRO.search(log):

@@ -87,7 +87,7 @@ def as_written(
 ) -> str:
     """A unit with the kernel's text as it is, to see whether a compiler takes that."""
     lines = [*_oracle(source, 0), *_prelude(headers, wavefront, entries, "ks/fibers.h")]
-    return _unit(lines, source, entries, _FIBERS)
+    return _unit(["#define KS_AS_WRITTEN", *lines], source, entries, _FIBERS)
 
 
 def waits(words: Iterable[str]) -> bool:

@@ -58,7 +58,7 @@ WATCH_SCRIPT_TEXT = (
     "SECTIONS { /DISCARD/ : { *(.init_array .init_array.* .ctors .ctors.*) } } INSERT BEFORE .text;"
 )
 """Compilers add a constructor that starts libtsan; the linker leaves it out by this script."""
-_INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE / 'cpu'}")
+_INCLUDE_FLAGS = ("-nostdinc", "-nostdinc++", f"-I{INCLUDE / 'cpu'}", f"-I{INCLUDE}")
 READ_ONLY_TABLES = ("-Wl,-z,relro", "-Wl,-z,now")
 """All addresses are looked up on loading, into pages that can't be written from then on."""
 _LINK_FLAGS = (

@@ -10,6 +10,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.gpu.demangle import demangled
+from evaluators.kernel.porting.header_assertions import asserted
 
 INCLUDE = Path(__file__).parents[1] / "include"
 WHAT_TO_DO = "install this package with its extra [cuda]"
@@ -82,6 +83,8 @@ class NvrtcChild(CompileChild):
                 f"{int(needed, 16)} bytes of static LDS, at most {int(limit, 16)} are allowed"
             )
             return Rejected(Status.LAUNCH_ERROR, reason, log=log)
+        if refused := asserted(log):
+            return refused
         first = self.reason(log, status)
         if at := re.match(rf"{re.escape(file)}\((\d+)\): (?:catastrophic )?error: ", first):
             said = first[at.end() :]

@@ -9,7 +9,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, find_toolchain
-from evaluators.kernel.porting.narrow_masks import narrow_mask
+from evaluators.kernel.porting.header_assertions import asserted
 
 INCLUDE = Path(__file__).parents[1] / "include"
 _FLAGS = (
@@ -88,8 +88,8 @@ class ClangChild(CompileChild):
         return errors[0] if errors else f"clang says {status} and nothing more"
 
     def rejection(self, log: str, status: str, file: str) -> Rejected:
-        if narrow := narrow_mask(log):
-            return narrow
+        if refused := asserted(log):
+            return refused
         if too_much := _LDS_ERROR.search(log):
             needed, limit, kernel = too_much.groups()
             reason = f"{kernel}: {needed} bytes of static LDS, at most {limit} are allowed"

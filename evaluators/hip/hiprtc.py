@@ -11,7 +11,7 @@ from evaluators.device_info import BackendMissing
 from evaluators.evaluation import Rejected, Status
 from evaluators.gpu.compile_child import CompileChild
 from evaluators.hip.rocm import WHAT_TO_DO, ClangToolchain, Toolchain, find_toolchain
-from evaluators.kernel.porting.narrow_masks import narrow_mask
+from evaluators.kernel.porting.header_assertions import asserted
 
 # HIP's old names of the built-in variables, which hiprtc lacks.
 _OLD_NAMES = tuple(
@@ -54,7 +54,9 @@ class HiprtcChild(CompileChild):
         return f"hiprtc {self.toolchain.version or self.api_version}"
 
     def flags(self, arch: str, options: Sequence[str]) -> list[str]:
-        folders = (f"-I{folder}" for folder in (INCLUDE / "hiprtc", self.toolchain.include))
+        folders = (
+            f"-I{folder}" for folder in (INCLUDE / "hiprtc", INCLUDE, self.toolchain.include)
+        )
         return [f"--offload-arch={arch}", *folders, *_OLD_NAMES, *options]
 
     def headers(self) -> list[Path]:
@@ -112,8 +114,8 @@ class HiprtcChild(CompileChild):
         return errors[0] if errors else f"hiprtc says {status} and nothing more"
 
     def rejection(self, log: str, status: str, file: str) -> Rejected:
-        if narrow := narrow_mask(log):
-            return narrow
+        if refused := asserted(log):
+            return refused
         for line, shown in pairwise([*log.splitlines(), ""]):
             if "error:" not in line:
                 continue

@@ -8,7 +8,6 @@ from evaluators.cpu.fission.groups import (
     OF_THREAD,
     SHUFFLES,
     VOTES,
-    WITHOUT,
     Kinds,
     arguments,
     declared,
@@ -124,8 +123,6 @@ def _ask(node: Node, asked: str, owner: Node, kind: str, args: list[Node]) -> No
         vote = Node("vote", line, "", [leaf(text[0], line), args[0], leaf(text[1], line)])
         told = _made("__ballot", line, vote)
         node.become(_made(f"ks_group_{asked}", line, _lane(node), owner, told))
-    elif asked in WITHOUT:
-        raise unsupported(f"{asked}() of a group", line)
 
 
 def _barrier(kind: str, line: int) -> str:

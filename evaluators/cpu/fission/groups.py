@@ -38,8 +38,7 @@ OF_BLOCK = frozenset(
 )
 SHUFFLES = frozenset({"shfl", "shfl_up", "shfl_down", "shfl_xor"})
 VOTES = frozenset({"any", "all", "ballot"})
-WITHOUT = frozenset({"match_any", "match_all"})
-METHODS = SHUFFLES | VOTES | WITHOUT | {"sync"}
+METHODS = SHUFFLES | VOTES | {"sync"}
 """Those that wait for other threads."""
 FUNCTIONS = frozenset(
     {"sync", "reduce", "inclusive_scan", "exclusive_scan", "coalesced_threads", "binary_partition"}

@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 
 from evaluators.cpu.compiler import CpuCompiler
 from evaluators.cpu.library import symbols_of
-from evaluators.cpu.toolchain import Toolchain, cpu_flags, cpu_info, toolchain
+from evaluators.cpu.toolchain import INCLUDE, Toolchain, cpu_flags, cpu_info, toolchain
 from evaluators.cxx import cache_folder
 from evaluators.kernel.plan import LaunchStep, Plan
 from evaluators.kernel.source import parse_kernel
@@ -20,6 +20,9 @@ UNARY = (
     *("atanf", "coshf", "erff", "sqrtf", "rsqrtf", "cbrtf", "floorf", "rintf", "roundf"),
 )
 BINARY = ("powf", "fmodf", "hypotf", "atan2f", "fmaxf", "fminf")
+
+_HEADERS = ("math", "elementary", "special", "conversions", "bits")
+"""Those of include/cpu/ks that decide which functions stay calls."""
 
 _LOOP = (
     "__global__ void of_{name}(const float *__restrict__ x, float *__restrict__ y, int n) {{\n"
@@ -61,7 +64,9 @@ def vector_functions(tools: Toolchain) -> tuple[tuple[str, ...], tuple[str, ...]
 
     Found once for a processor, compiler and version of the headers, then read from a cache.
     """
-    key = "\n".join([cpu_info().get("model name", ""), tools.name, *tools.code_flags, _source()])
+    headers = [(INCLUDE / "cpu" / "ks" / f"{name}.h").read_text() for name in _HEADERS]
+    processor = cpu_info().get("model name", "")
+    key = "\n".join([processor, tools.name, *tools.code_flags, *headers, _source()])
     path = cache_folder() / f"functions-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
     if not path.exists():
         draft = path.with_suffix(f".{os.getpid()}")

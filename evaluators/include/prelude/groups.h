@@ -5,7 +5,7 @@
  * the thread. A backend brings, before it includes this:
  *   ks_wave_shfl, _up, _down and _xor (lanes that take part, a word, operand, width),
  *   ks_wave_ballot(lanes, vote), ks_wave_sync(lanes), ks_wave_active(), ks_block_sync(),
- *   ks_grid_sync(). */
+ *   ks_grid_sync() and whether there is such a thing, KS_GRIDS_WAIT. */
 #ifndef KS_GROUPS_H
 #define KS_GROUPS_H
 
@@ -52,7 +52,10 @@ struct thread_block {
 
 /* sync() only where the launch is cooperative: the blocks wait for each other. */
 struct grid_group {
-    static KS_MEMBER void sync() { ks_grid_sync(); }
+    template <bool here = KS_GRIDS_WAIT> static KS_MEMBER void sync() {
+        static_assert(here, "sync() of a grid: no launch on cpu is cooperative");
+        ks_grid_sync();
+    }
     static KS_MEMBER unsigned long long block_rank() {
         return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     }

@@ -11,7 +11,7 @@ from evaluators.cpu.device import CpuDevice
 from evaluators.device import Compiled
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep
-from evaluators.kernel.porting.narrow_masks import NARROW
+from evaluators.kernel.porting.header_assertions import NARROW
 from tests.evaluators.launching import Array, compile_one, kernel, launch, plan
 
 ENGINES = ("cpu-fission", fibers.ENGINE)

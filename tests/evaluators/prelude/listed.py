@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,12 +53,16 @@ _LOCATED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """One entry of the list. code: statements that put() values; wanted: what they are."""
+    """One entry of the list. code: statements that put() values; wanted: what they are.
+
+    narrow: the same where warps have 32 lanes; empty: it is not there.
+    """
 
     group: str  # file/group: what one kernel holds
     name: str
     code: str
     wanted: tuple[float, ...]
+    narrow: tuple[float, ...]
 
     @property
     def label(self) -> str:
@@ -74,17 +78,28 @@ class Made:
     refused: Mapping[str, str]
 
 
-def names(file: str = "*") -> tuple[Name, ...]:
-    return tuple(_read(file))
+def names(file: str = "*", *, lanes: int = 64) -> tuple[Name, ...]:
+    """Those for wavefronts of so many lanes."""
+    listed = tuple(_read(file))
+    if lanes == 64:
+        return listed
+    return tuple(replace(name, wanted=name.narrow) for name in listed if name.narrow)
 
 
 def _read(file: str) -> Iterator[Name]:
     for path in sorted(FOLDER.glob(f"{file}.yaml")):
         for group, entries in yaml.safe_load(path.read_text()).items():
-            for name, (code, *wanted) in entries.items():
+            for name, (code, *values) in entries.items():
+                wanted = tuple(value for value in values if not isinstance(value, dict))
+                narrow = values[-1][32] if isinstance(values[-1], dict) else wanted
                 assert 0 < len(wanted) <= MOST, name
-                where = f"{path.stem}/{group}"
-                yield Name(group=where, name=name, code=code, wanted=tuple(wanted))
+                yield Name(
+                    group=f"{path.stem}/{group}",
+                    name=name,
+                    code=code,
+                    wanted=wanted,
+                    narrow=tuple(narrow),
+                )
 
 
 def make(compiler: Compiler, listed: Sequence[Name]) -> Made:

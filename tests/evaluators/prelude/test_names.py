@@ -13,8 +13,6 @@ from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.prelude.listed import FOLDER, Made, make, names, wrong
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
-NOT_ON_NVIDIA = "tile of 64"
-"""A warp has 32 lanes."""
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -27,10 +25,32 @@ def test_names_on_cpu(file: str, engine: str) -> None:
 
 def test_names_for_sm_90() -> None:
     compiler = cuda.compiler(arch="sm_90")
-    made = make(compiler, [name for name in names() if NOT_ON_NVIDIA not in name.label])
+    made = make(compiler, names(lanes=32))
     compiler.close()
     assert made.refused == {}
     assert made.compiled.log == ""
+
+
+@pytest.mark.hardware
+def test_names_on_an_nvidia_gpu() -> None:
+    if not cuda.device_count():
+        pytest.skip("no NVIDIA GPU here")
+    device = cuda.open_device(0)
+    compiler = cuda.compiler(arch=device.info.arch)
+    made = make(compiler, names(lanes=32))
+    compiler.close()
+    assert made.refused == {}
+    assert wrong(device, made) == {}
+
+
+@pytest.mark.hardware
+def test_names_on_an_amd_gpu() -> None:
+    if not hip.device_count():
+        pytest.skip("no AMD GPU here")
+    device = hip.open_device(0)
+    made = make(hip.compiler(arch=device.info.arch), names())
+    assert made.refused == {}
+    assert wrong(device, made) == {}
 
 
 @pytest.fixture(scope="module")

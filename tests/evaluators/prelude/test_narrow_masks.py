@@ -10,7 +10,7 @@ from evaluators.device import Compiler
 from evaluators.evaluation import Rejected, Status
 from evaluators.hip import device as hip
 from evaluators.hip.hiprtc import HiprtcChild
-from evaluators.kernel.porting.narrow_masks import NARROW
+from evaluators.kernel.porting.header_assertions import NARROW
 
 OPERATIONS = {
     "a shuffle": "x[t] = __shfl_down_sync(0xffffffff, x[t], 4);",

@@ -20,6 +20,7 @@ KS_INLINE void ks_wave_sync(unsigned long long) {
     __builtin_amdgcn_wave_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
+#define KS_GRIDS_WAIT true
 KS_INLINE void ks_block_sync() { __syncthreads(); }
 KS_INLINE void ks_grid_sync() { __builtin_trap(); /* needs AMD's device libraries */ }
 

@@ -16,7 +16,7 @@ enum __hip_fp8_interpretation_t {
     __HIP_E5M2_FNUZ = 3
 };
 
-#include "../../prelude/fp8.h"
+#include "prelude/fp8.h"
 
 KS_INLINE __hip_fp8_storage_t __hip_cvt_float_to_fp8(float value, __hip_saturation_t saturation,
                                                      __hip_fp8_interpretation_t format) {

@@ -28,8 +28,8 @@
 #include "../ks/bits.h"
 #include "../ks/math.h"
 #include "../ks/special.h"
-#include "../../prelude/initializer_list.h"
-#include "../../prelude/whole_numbers.h"
+#include "prelude/initializer_list.h"
+#include "prelude/whole_numbers.h"
 #include "../ks/asserting.h"
 #include "../ks/atomics.h"
 

@@ -20,8 +20,13 @@ KS_INLINE unsigned long long ks_wave_ballot(unsigned long long, int vote) { retu
 KS_INLINE unsigned long long ks_wave_active() { return __activemask(); }
 KS_INLINE void ks_wave_sync(unsigned long long) { __syncwarp(); }
 KS_INLINE void ks_block_sync() { ks_wait(KS_AT_BARRIER, __COUNTER__, ks_self->called_from); }
-KS_INLINE void ks_grid_sync() { __builtin_trap(); } /* no launch on cpu is cooperative */
+KS_INLINE void ks_grid_sync() { __builtin_trap(); }
+#ifdef KS_AS_WRITTEN /* it is right C++ */
+#define KS_GRIDS_WAIT true
+#else
+#define KS_GRIDS_WAIT false
+#endif
 
-#include "../../prelude/groups.h"
+#include "prelude/groups.h"
 
 #endif

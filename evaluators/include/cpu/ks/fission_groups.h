@@ -184,7 +184,7 @@ KS_INLINE int ks_group_all(KS_HERE, Group g, unsigned long long against) {
 }
 template <typename Group> KS_INLINE bool ks_group_is_valid(KS_HERE, Group) { return true; }
 
-#include "../../prelude/group_operations.h"
+#include "prelude/group_operations.h"
 
 } // namespace cooperative_groups
 

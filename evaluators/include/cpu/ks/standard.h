@@ -1,2 +1,2 @@
 /* For sources that name std. */
-#include "../../prelude/standard.h"
+#include "prelude/standard.h"

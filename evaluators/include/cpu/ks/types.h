@@ -9,9 +9,9 @@
 /* No kernel's code: the oracle does not watch its accesses; see races.h. */
 #define KS_QUIET __attribute__((no_sanitize("thread")))
 
-#include "../../prelude/integers.h"
-#include "../../prelude/limits.h"
-#include "../../prelude/numbers.h"
+#include "prelude/integers.h"
+#include "prelude/limits.h"
+#include "prelude/numbers.h"
 
 struct dim3 {
     unsigned x, y, z;

@@ -19,6 +19,7 @@ KS_INLINE unsigned long long ks_wave_ballot(unsigned long long lanes, int vote) 
 }
 KS_INLINE unsigned long long ks_wave_active() { return __activemask(); }
 KS_INLINE void ks_wave_sync(unsigned long long lanes) { __syncwarp((unsigned)lanes); }
+#define KS_GRIDS_WAIT true
 KS_INLINE void ks_block_sync() { __syncthreads(); }
 
 /* Blocks arrive by counting up; the first one's number completes a power of two, whose bit the
@@ -38,6 +39,6 @@ KS_INLINE void ks_grid_sync() {
 }
 
 #define cooperative_groups ks_cooperative_groups
-#include "../../prelude/groups.h"
+#include "prelude/groups.h"
 
 #endif

@@ -14,7 +14,7 @@
 #define KS_INLINE static KS_MEMBER
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 
-#include "../../prelude/numbers.h"
+#include "prelude/numbers.h"
 #ifdef __CUDACC_RTC__
 #define KS_MOVE_BUILT_IN
 KS_INLINE void *memmove(void *to, const void *from, size_t size) {
@@ -26,8 +26,8 @@ KS_INLINE void *memmove(void *to, const void *from, size_t size) {
         for (size_t i = size; i > 0; --i) into[i - 1] = out[i - 1];
     return to;
 }
-#include "../../prelude/integers.h"
-#include "../../prelude/whole_numbers.h"
+#include "prelude/integers.h"
+#include "prelude/whole_numbers.h"
 #undef assert
 #define assert(...) ((__VA_ARGS__) ? (void)0 : __trap())
 #define abort() __trap()
@@ -50,7 +50,7 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #endif
-#include "../../prelude/limits.h"
+#include "prelude/limits.h"
 #define __builtin_memcpy memcpy /* clang's, which nvcc and NVRTC lack */
 #define __builtin_memset memset
 
@@ -105,7 +105,7 @@ KS_INLINE unsigned __lane_id() {
     return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
 }
 
-#include "../../prelude/extremes.h"
+#include "prelude/extremes.h"
 #include "../ks/atomics.h"
 
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1

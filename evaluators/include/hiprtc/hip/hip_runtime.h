@@ -7,7 +7,7 @@
 #endif
 
 /* std is ours, under another name: what hiprtc has there differs from release to release. */
-#include "../../prelude/initializer_list.h"
+#include "prelude/initializer_list.h"
 template <typename T> using KsInitializerList = std::initializer_list<T>;
 #define std ks_std
 namespace std {
@@ -20,8 +20,8 @@ template <typename T> using initializer_list = KsInitializerList<T>;
 static __device__ inline void *memmove(void *to, const void *from, unsigned long size) {
     return __builtin_memmove(to, from, size);
 }
-#include "../../prelude/integers.h"
-#include "../../prelude/limits.h"
+#include "prelude/integers.h"
+#include "prelude/limits.h"
 
 #include "../ks/additions.h"
 

@@ -6,7 +6,7 @@
 #define KS_MEMBER __device__ inline __attribute__((always_inline))
 #define KS_INLINE static KS_MEMBER
 
-#include "../../prelude/numbers.h"
+#include "prelude/numbers.h"
 
 template <typename T> struct KsSame { using type = T; };
 template <typename T> using KsExactly = typename KsSame<T>::type; /* takes no part in deduction */
@@ -17,7 +17,7 @@ template <typename To, typename From> KS_INLINE To ks_bits(const From &from) {
 /* AMD's is of double alone. */
 template <typename T> KS_INLINE KsOnlyIf<ks_is_same<T, float>, T> rsqrt(T x) { return rsqrtf(x); }
 
-#include "../../prelude/extremes.h"
+#include "prelude/extremes.h"
 #define KS_EXTREMES_OF(prefix, T)                                                                  \
     template <int = 0> KS_INLINE T prefix##min(T a, T b) { return min(a, b); }                     \
     template <int = 0> KS_INLINE T prefix##max(T a, T b) { return max(a, b); }

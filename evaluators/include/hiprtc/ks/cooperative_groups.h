@@ -18,10 +18,11 @@ KS_INLINE void ks_wave_sync(unsigned long long) {
     __builtin_amdgcn_wave_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
+#define KS_GRIDS_WAIT true
 KS_INLINE void ks_block_sync() { __syncthreads(); }
 KS_INLINE void ks_grid_sync() { __ockl_grid_sync(); }
 
 #define cooperative_groups ks_cooperative_groups
-#include "../../prelude/groups.h"
+#include "prelude/groups.h"
 
 #endif

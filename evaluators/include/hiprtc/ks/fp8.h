@@ -11,7 +11,7 @@
 #define __hip_fp8x2_e5m2 ks_fp8x2_e5m2
 #define __hip_fp8x4_e4m3 ks_fp8x4_e4m3
 #define __hip_fp8x4_e5m2 ks_fp8x4_e5m2
-#include "../../prelude/fp8.h"
+#include "prelude/fp8.h"
 
 KS_INLINE __hip_fp8_storage_t ks_cvt_float_to_fp8(float value, __hip_saturation_t saturation,
                                                   __hip_fp8_interpretation_t format) {

@@ -1,4 +1,4 @@
 /* For sources that name std. */
 #include "../hip/hip_runtime.h"
 
-#include "../../prelude/standard.h"
+#include "prelude/standard.h"
