@@ -94,19 +94,18 @@ def own_task(folder: Path, seed: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("seed", "settings", "told"),
+    ("seed", "told"),
     [
-        ("__global__ void go() {}", [], r"naive\.hip: line 1: "),
-        (kernel().replace("args: [w,", "args: [weights,"), [], r"naive\.hip on .*'weights'"),
-        (kernel(), ["operators.0.techniques=families"], "give the seed params and a space"),
+        ("__global__ void go() {}", r"naive\.hip: line 1: "),
+        (kernel().replace("args: [w,", "args: [weights,"), r"naive\.hip on .*'weights'"),
     ],
 )
 def test_a_bad_task_is_refused_before_anything_is_sent(
-    checkout: Path, seed: str, settings: list[str], told: str
+    checkout: Path, seed: str, told: str
 ) -> None:
     own_task(checkout / "own", seed)
     with pytest.raises((ConfigError, TaskError), match=told):
-        plan(Path("mine.yaml"), ["task=own", *settings], checkout)
+        plan(Path("mine.yaml"), ["task=own"], checkout)
 
 
 def test_a_task_that_is_not_there_is_refused(checkout: Path) -> None:
