@@ -152,8 +152,17 @@ struct identity {
     }
 };
 
+#ifdef __has_builtin
+#if __has_builtin(__builtin_bit_cast)
+#define KS_BIT_CAST
+#endif
+#endif
 template <typename To, typename From> constexpr To bit_cast(const From &from) noexcept {
+#ifdef KS_BIT_CAST
     return __builtin_bit_cast(To, from);
+#else /* compilers of C++17 */
+    return ks_bits<To>(from);
+#endif
 }
 
 } // namespace std

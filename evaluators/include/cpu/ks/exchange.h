@@ -1,6 +1,13 @@
-/* Which lane each shuffle reads, how wide masks are, and the sign that threads disagreed. */
+/* What lanes show, which of them each shuffle reads, how wide masks are, and the sign that threads
+ * disagreed. */
 #ifndef KS_EXCHANGE_H
 #define KS_EXCHANGE_H
+
+/* What a lane shows to others: small integers as HIP promotes them, numbers of 16 bits and other
+ * classes as they are. */
+template <typename T, bool CLASS = __is_class(T)> struct KsShownOf { using type = T; };
+template <typename T> struct KsShownOf<T, false> { using type = decltype(+T()); };
+template <typename T> using KsShown = typename KsShownOf<T>::type;
 
 KS_INLINE int ks_base(int t, int width) { return t & ~(width - 1); }
 

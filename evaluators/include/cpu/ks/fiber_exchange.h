@@ -21,7 +21,7 @@ template <typename T> KS_INLINE T ks_seen(int thread) {
     template <typename T>                                                                          \
     static auto ks_fiber##name(int site, int line, KsMask mask, T value, Operand operand,          \
                                int width = WAVEFRONT) {                                            \
-        using Shown = decltype(+value);                                                            \
+        using Shown = KsShown<T>;                                                            \
         ks_show<Shown>(value, site, line, mask);                                                   \
         return ks_seen<Shown>(ks_source##name(ks_own_thread(), operand, width));                   \
     }

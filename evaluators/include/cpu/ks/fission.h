@@ -25,9 +25,7 @@ template <typename T> using KsDecay = typename KsDecayOf<T>::type;
 template <typename T> struct KsPointeeOf;
 template <typename T> struct KsPointeeOf<T *> { using type = KsBare<T>; };
 template <typename T> using KsPointee = typename KsPointeeOf<KsDecay<T>>::type;
-template <typename T> struct KsOperandOf { using type = KsDecay<T>; };
-/* What a lane shows to others: small integers as HIP promotes them. */
-template <typename T> using KsOperand = decltype(+KsDecay<T>());
+template <typename T> using KsOperand = KsShown<KsDecay<T>>;
 
 /* A class that has no value before it is given one, for a variable that gets it later. */
 template <typename T> struct KsLate : T {
@@ -75,7 +73,7 @@ template <size_t N> KS_INLINE void ks_clear_tail(unsigned char (&slot)[N]) {
 }
 
 template <typename T> KS_INLINE void ks_put(unsigned char *slot, int t, T value) {
-    using Operand = decltype(+value);
+    using Operand = KsShown<T>;
     static_assert(sizeof(Operand) <= 8, "lanes exchange values of at most 8 bytes");
     ((Operand *)slot)[t] = value;
 }
