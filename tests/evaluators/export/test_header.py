@@ -11,6 +11,7 @@ import pytest
 
 from evaluators.device_info import target_of
 from evaluators.evaluation import Rejected, Status
+from evaluators.export.code import INCLUDE
 from evaluators.export.header import cpp_header, header_name
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
@@ -123,7 +124,15 @@ def recorded(
         ]
     )
     (folder / "main.cpp").write_text(main)
-    command = ["g++", "-std=c++20", "-w", "-O0", "-D__HIP_PLATFORM_AMD__", f"-I{RECORDER}"]
+    command = [
+        "g++",
+        "-std=c++20",
+        "-w",
+        "-O0",
+        "-D__HIP_PLATFORM_AMD__",
+        f"-I{RECORDER}",
+        f"-I{INCLUDE}",
+    ]
     # No kernel ever runs, so nothing need be where dynamic LDS would be.
     command += ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
     subprocess.run([*command, "-o", "main", "main.cpp"], cwd=folder, check=True)
