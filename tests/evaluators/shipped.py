@@ -16,7 +16,8 @@ KERNELS = Path(__file__).parents[1] / "kernels"
 SEEDS = sorted(
     seed
     for seed in (*SHIPPED.glob("*/seeds/*.hip"), *KERNELS.glob("**/seeds/*.hip"))
-    if KERNELS / "brought" not in seed.parents  # the engine does not read their format yet
+    # As people bring them, some with masks that an MI300 refuses: none of ours to ship.
+    if not {KERNELS / "brought", KERNELS / "examples"} & {*seed.parents}
 )
 PORTABLE = [seed for seed in SEEDS if "fp8_mfma_gemm" not in seed.parts]
 
