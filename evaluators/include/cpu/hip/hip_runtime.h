@@ -26,6 +26,7 @@
 #include "../ks/types.h"
 #include "../ks/vectors.h"
 #include "../ks/bits.h"
+#include "../ks/memory_names.h"
 #include "../ks/math.h"
 #include "../ks/special.h"
 #include "prelude/initializer_list.h"

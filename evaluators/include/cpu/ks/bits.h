@@ -9,11 +9,6 @@ template <typename To, typename From> KS_INLINE To ks_bits(const From &from) {
     return to;
 }
 
-/* Defined in memory.h. */
-KS_INLINE void *memcpy(void *to, const void *from, size_t size);
-KS_INLINE void *memmove(void *to, const void *from, size_t size);
-KS_INLINE void *memset(void *to, int value, size_t size);
-
 KS_INLINE int __float_as_int(float x) { return ks_bits<int>(x); }
 KS_INLINE unsigned __float_as_uint(float x) { return ks_bits<unsigned>(x); }
 KS_INLINE float __int_as_float(int x) { return ks_bits<float>(x); }

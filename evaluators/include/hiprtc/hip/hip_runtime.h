@@ -2,6 +2,8 @@
 #ifndef KS_HIP_RUNTIME_H
 #define KS_HIP_RUNTIME_H
 
+#include_next <hip/hip_runtime.h> /* empty then; where it is missing, halves would be too */
+
 #if __has_include(<hip/hip_version.h>)
 #include <hip/hip_version.h>
 #endif
