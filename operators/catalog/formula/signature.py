@@ -100,14 +100,17 @@ class Signature:
         return next(a for a in self.task.arguments if a.name == name)
 
     def load(self, node: Node, indices: tuple[str, ...]) -> str:
+        """An element's value."""
+        return self.converted(self.place(node, indices), node, self.argument(node.value))
+
+    def place(self, node: Node, indices: tuple[str, ...]) -> str:
         """An element; indices that may lie outside, where nobody uses it, are moved inside."""
         argument = self.argument(node.value)
         indices = tuple(
             text if self.is_inside(index, dimension) else _clamped(text, sized(dimension.text))
             for text, index, dimension in zip(indices, node.args, argument.dimensions, strict=True)
         )
-        element = f"{pointer(argument.name)}[{self.offset(argument, indices)}]"
-        return self.converted(element, node, argument)
+        return f"{pointer(argument.name)}[{self.offset(argument, indices)}]"
 
     def converted(self, element: str, node: Node, argument: Argument) -> str:
         """As the type in which values are computed."""

@@ -8,6 +8,10 @@ from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.jam import outputs_a_thread
 from operators.catalog.generic.lanes import independent_accumulators
 from operators.catalog.generic.reading import Reading, reading
+from operators.catalog.generic.vectors import vector_loops
+
+OUTPUTS = 4
+"""Of a thread whose elements become a vector."""
 
 Find = Callable[[Reading, Task], Iterator[Edit]]
 
@@ -37,6 +41,17 @@ def register_tiles(read: Reading, task: Task) -> Iterator[Edit]:
                 and second.place["count"] == 4
                 and second.place["kernel"] == first.place["kernel"]
             ):
+                yield _both(first, second)
+
+
+def wide_accesses(read: Reading, task: Task) -> Iterator[Edit]:
+    """In loops that there are, and where each thread has an element, in those over several."""
+    yield from vector_loops(read, task)
+    for first in outputs_a_thread(read, task):
+        if first.place["count"] != OUTPUTS:
+            continue
+        for second in _after(first, vector_loops, task):
+            if second.place["width"] == OUTPUTS and second.place["loops"] == 0:
                 yield _both(first, second)
 
 

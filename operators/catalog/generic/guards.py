@@ -29,6 +29,11 @@ def independent(reading: Reading, function: Function) -> bool:
     return reading.plain(function) and not inside(function.body, *_REFUSED)
 
 
+def waits(text: str) -> bool:
+    """Whether code waits for other threads, or asks them something."""
+    return _TOGETHER.search(text) is not None
+
+
 def condition_of(if_statement: Node) -> Node:
     clause = if_statement.child_by_field_name("condition")
     return clause.child_by_field_name("value") or clause

@@ -14,6 +14,7 @@ from operators.catalog.generic.loops import (
     counting,
     innermost,
     reductions,
+    start_of,
 )
 from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside
 
@@ -82,7 +83,7 @@ def _text(
     edits = []
     for loop, reduced in group:
         made = _rewritten(reading, locals, loop, reduced, lanes)
-        edits.append((loop.node.start_byte, loop.node.end_byte, made))
+        edits.append((start_of(reading, loop.node), loop.node.end_byte, made))
     return front.written(reading.rewritten(function, edits))
 
 

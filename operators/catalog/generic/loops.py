@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from operators.catalog.generic.locals import LOOPS, Locals, leaves_loop, statements
-from operators.catalog.generic.reading import Node, bare, inside, walk
+from operators.catalog.generic.reading import Node, Reading, bare, inside, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +84,17 @@ def _step(locals: Locals, update: Node, key: str) -> Node | None:
         if added and one.type == "identifier" and locals.key(one) == key:
             return other
     return None
+
+
+def start_of(reading: Reading, loop: Node) -> int:
+    """Where a loop begins, with what directives before it say of it."""
+    start: int = loop.start_byte
+    while True:
+        before = reading.data[:start].rstrip()
+        line = before.rfind(b"\n") + 1
+        if not before[line:].lstrip().startswith(b"#pragma"):
+            return start
+        start = line
 
 
 def innermost(body: Node) -> list[Node]:

@@ -10,7 +10,14 @@ from operators.catalog.generic.guards import condition_of, independent, returns
 from operators.catalog.generic.indices import AXES, Index, alone, below, fields, index_of
 from operators.catalog.generic.lanes import is_number, type_of
 from operators.catalog.generic.locals import LOOPS, Locals, leaves_loop, statements
-from operators.catalog.generic.loops import Counting, Reduction, body_of, counting, reductions
+from operators.catalog.generic.loops import (
+    Counting,
+    Reduction,
+    body_of,
+    counting,
+    reductions,
+    start_of,
+)
 from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside, walk
 
 FIRST = (64, 256)
@@ -136,7 +143,8 @@ class _Row:
         reduced = reductions(self._locals, loop)
         if reduced is None or not all(is_number(self._locals, one) for one in reduced):
             raise Unsure
-        self._edits.append((node.start_byte, node.end_byte, self._cut(loop, reduced)))
+        start = start_of(self._reading, node)
+        self._edits.append((start, node.end_byte, self._cut(loop, reduced)))
 
     def _cut(self, loop: Counting, reduced: list[Reduction]) -> str:
         """The loop in strides of the block, with a tree for each reduction."""

@@ -8,7 +8,7 @@ from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
 from operators.catalog.generic.indices import fields
 from operators.catalog.generic.locals import LOOPS, Locals
-from operators.catalog.generic.loops import Counting, counting
+from operators.catalog.generic.loops import Counting, counting, start_of
 from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside, walk
 
 
@@ -81,7 +81,7 @@ def _run(reading: Reading, locals: Locals, loop: Counting) -> tuple[int, int, st
             "}",
         ]
     )
-    return loop.node.start_byte, loop.node.end_byte, text
+    return start_of(reading, loop.node), loop.node.end_byte, text
 
 
 def register_sums(reading: Reading, task: Task) -> Iterator[Edit]:
@@ -134,7 +134,7 @@ def _sum(
     kind = re.sub(r"\b(?:const|__restrict__|__restrict)\b|\*", "", parameter.type).strip()
     held = reading.free_name(f"{parameter.name}_held")
     text = f"{{\n{kind} {held} = {place};\n{whole.replace(place, held)}\n{place} = {held};\n}}"
-    return loop.start_byte, loop.end_byte, text
+    return start_of(reading, loop), loop.end_byte, text
 
 
 def _edit(

@@ -4,11 +4,17 @@ from functools import lru_cache
 
 from evaluators.tasks.task import Task
 from operators.catalog.generic.blocks import block_sizes, swapped_axes
-from operators.catalog.generic.compositions import one_thread_with_lanes, register_tiles
+from operators.catalog.generic.compositions import (
+    one_thread_with_lanes,
+    register_tiles,
+    wide_accesses,
+)
 from operators.catalog.generic.dims import specialised_dims
 from operators.catalog.generic.edit import Edit, GenericTechnique
+from operators.catalog.generic.interchange import interchanged_loops
 from operators.catalog.generic.jam import outputs_a_thread, outputs_apart
 from operators.catalog.generic.lanes import independent_accumulators
+from operators.catalog.generic.read_only import read_only_loads
 from operators.catalog.generic.reading import Unsure, reading
 from operators.catalog.generic.rows import block_a_row
 from operators.catalog.generic.strides import own_runs, register_sums
@@ -148,6 +154,34 @@ GENERIC: tuple[GenericTechnique, ...] = (
         rubric="Add __restrict__ to all pointers of the kernels.",
         cpu=(0, 30),
         gpu=(0, 30),
+        innovation=20,
+    ),
+    GenericTechnique(
+        name="loops interchanged",
+        find=interchanged_loops,
+        avenue="Go through two loops in the other order, as memory lies or as values are reused.",
+        rubric="Let two loops, one right inside of the other, change places.",
+        cpu=(-50, 150),
+        gpu=(-40, 60),
+        innovation=40,
+    ),
+    GenericTechnique(
+        name="wide loads and stores",
+        find=wide_accesses,
+        avenue="Read and write several neighbouring elements at once.",
+        rubric="Cut a loop into rounds of WIDTH elements, read and written as one vector where "
+        "addresses are aligned; do the rest one by one.",
+        cpu=(-20, 40),
+        gpu=(-5, 80),
+        innovation=50,
+    ),
+    GenericTechnique(
+        name="read-only loads",
+        find=read_only_loads,
+        avenue="Read what no thread writes through the read-only path.",
+        rubric="Make pointers that are only read const and __restrict__, and load by __ldg.",
+        cpu=None,
+        gpu=(-5, 30),
         innovation=20,
     ),
     GenericTechnique(

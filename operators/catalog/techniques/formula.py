@@ -9,6 +9,7 @@ ELEMENTS = frozenset({"elements"})
 TILE = frozenset({"product_tile"})
 PRODUCT_LDS = frozenset({"product_lds"})
 SCAN = frozenset({"scan"})
+PERMUTE = frozenset({"permute"})
 PRODUCTS = TILE | PRODUCT_LDS
 
 
@@ -215,5 +216,62 @@ FORMULA = (
         "Neighbouring threads own neighbouring columns.",
         cpu=(-30, 20),
         gpu=(0, 40),
+    ),
+    Technique(
+        name="shape of a turned tile",
+        sources=PERMUTE,
+        free=("TD", "TA"),
+        avenue="Choose anew how much of the inputs' and of the outputs' rows a block turns.",
+        rubric="Long along an axis that is long, short along one that is short.",
+        cpu=(-40, 80),
+        gpu=(-30, 60),
+        innovation=45,
+    ),
+    *_both_ways(
+        "neighbours at once",
+        PERMUTE,
+        "WIDE",
+        "Neighbours that a thread reads and writes at once where rows are aligned",
+        cpu=(-20, 30),
+        gpu=(-10, 50),
+    ),
+    *_both_ways(
+        "threads a tile", PERMUTE, "THREADS", "Threads a tile", cpu=(-20, 20), gpu=(-20, 25)
+    ),
+    *_both_ways(
+        "padding of a turned tile",
+        PERMUTE,
+        "PAD",
+        "Elements added to each row of a tile",
+        cpu=(-5, 10),
+        gpu=(-20, 20),
+    ),
+    *_switch(
+        "blocks along the inputs' rows",
+        PERMUTE,
+        "SWAP",
+        "Let neighbouring blocks follow the inputs' rows instead of the outputs'.",
+        cpu=(-20, 30),
+        gpu=(-20, 20),
+    ),
+    Technique(
+        name="turned without LDS",
+        sources=PERMUTE,
+        target="elements",
+        avenue="Leave it to the caches: no LDS, no barriers.",
+        rubric="Write along the outputs' rows, and read the inputs wherever they lie.",
+        cpu=(-30, 30),
+        gpu=(-70, 0),
+        innovation=25,
+    ),
+    Technique(
+        name="turned in LDS",
+        sources=ELEMENTS,
+        target="permute",
+        avenue="Turn tiles in LDS, so that inputs are read along their own rows.",
+        rubric="A block reads a tile along the inputs' rows and writes it along the outputs'.",
+        cpu=(-20, 100),
+        gpu=(50, 400),
+        innovation=75,
     ),
 )

@@ -17,6 +17,7 @@ from operators.catalog.generated import WRITERS
 from operators.catalog.technique import Technique
 from operators.individual import Experiment, Individual
 from operators.operator import Declined, Design, Draft, choose_experiments
+from tests.operators.catalog.formula.tasks import turned
 from tests.operators.examples import FISSION, GPU, LABELS, SGEMM, context, individual
 
 KNOWN = families(SGEMM)
@@ -75,12 +76,12 @@ class TestTechniques:
 
     @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda t: f"{t.name}: {t.target}")
     def test_it_fits_somewhere_and_leads_to_a_feasible_other_point(
-        self, technique: Technique
+        self, technique: Technique, tmp_path: Path
     ) -> None:
         rng = np.random.default_rng(1)
         fitted = 0
         tasks: list[str | Path] = [*shipped_tasks(), *WRITTEN_FOR]
-        for task in map(load_task, tasks):
+        for task in [*map(load_task, tasks), turned(tmp_path / "t")]:
             known = families(task)
             for family in sorted(technique.sources & set(known.sources)):
                 for _ in range(60):

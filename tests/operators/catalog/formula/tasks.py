@@ -41,3 +41,10 @@ def written(
         "__global__ void f() {}\n"
     )
     return load_task(folder)
+
+
+def turned(folder: Path) -> Task:
+    """Matrices, each of them transposed."""
+    shapes = "[{B: 2, R: 5, C: 6}, {B: 3, R: 4, C: 35}]"
+    body = "return {'y': np.swapaxes(x, 1, 2)}"
+    return written(folder, body, {"x": "[B, R, C]"}, "[B, C, R]", shapes, dims="[B, R, C]")
