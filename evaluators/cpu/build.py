@@ -33,6 +33,9 @@ ORACLES: Mapping[str, Emit] = {fibers.ENGINE: fibers.emit, fibers.SAMPLING: fibe
 EMITTERS: Mapping[str, Emit] = {**ORACLES, fibers.SWITCHING: fibers.emit_switching}
 REMARKS = "remarks"
 LOG_CHARACTERS = 8000
+_LAUNCHED = "ks_launched"
+"""Stands ahead of each launched kernel's name, behind the kernel's file, in the preprocessor's
+eyes: the name may hold macros of the file."""
 
 
 def own_static_bytes(engine: str, *, waits: bool) -> int:
@@ -61,6 +64,14 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preprocessed:
+    """A kernel file's own text, and the entries by names without macros."""
+
+    text: str
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """One compilation: one set of defines. wavefront, macros: see CpuCompiler."""
 
@@ -78,7 +89,7 @@ class Build:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             own = self.own(folder)
-            words = check_preprocessed(own)
+            words = check_preprocessed(own.text)
             check_words(words)
             try:
                 data, advice, named = self.library(folder, engine, own, words)
@@ -96,7 +107,7 @@ class Build:
         ours = own_static_bytes(engine, waits=waits)
         count = len(self.entries)
         facts = check_library(data, entry=ENTRY, signature=SIGNATURE, count=count, ours=ours)
-        kernels = [named.get(entry.kernel, entry.kernel) for entry in self.entries]
+        kernels = [named.get(entry.kernel, entry.kernel) for entry in own.entries]
         lds = static_lds(kernels, facts, words)
         symbols = {entry.key: ENTRY.format(i) for i, entry in enumerate(self.entries)}
         resources = [
@@ -113,16 +124,16 @@ class Build:
         return Built(binary=binary, resources=resources, own_bytes=ours, waits=waits)
 
     def library(
-        self, folder: Path, engine: str, own: str, words: Sequence[Token]
+        self, folder: Path, engine: str, own: Preprocessed, words: Sequence[Token]
     ) -> tuple[bytes, Mapping[str, Advice], Mapping[str, str]]:
         """The code, what is said of each kernel's loops, and kernels' names in the code."""
         cut: Translation | None = None
         headers, wavefront = self.includes(), self.wavefront
         if engine == ENGINE:
-            cut = translate(own, [entry.kernel for entry in self.entries])
-            unit = emit(cut, self.entries, headers=headers, wavefront=wavefront)
+            cut = translate(own.text, [entry.kernel for entry in own.entries])
+            unit = emit(cut, own.entries, headers=headers, wavefront=wavefront)
         else:
-            unit = EMITTERS[engine](own, self.entries, headers=headers, wavefront=wavefront)
+            unit = EMITTERS[engine](own.text, own.entries, headers=headers, wavefront=wavefront)
         (folder / "unit.cpp").write_text(unit)
         (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
         command = self.tools.build(
@@ -139,16 +150,17 @@ class Build:
             return data, {}, {}
         return data, advise(cut, folder / REMARKS, self.tools.family), cut.named
 
-    def check_as_written(self, folder: Path, own: str) -> None:
+    def check_as_written(self, folder: Path, own: Preprocessed) -> None:
         """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""
         headers = self.includes()
-        unit = fibers.as_written(own, self.entries, headers=headers, wavefront=self.wavefront)
+        unit = fibers.as_written(own.text, own.entries, headers=headers, wavefront=self.wavefront)
         (folder / "written.cpp").write_text(unit)
         self.child(self.tools.check("written.cpp"), folder, self.deadline_s)
 
-    def own(self, folder: Path) -> str:
-        """The kernel file's own text after the preprocessor."""
+    def own(self, folder: Path) -> Preprocessed:
+        """The kernel file after the preprocessor."""
         text = compiler_input(self.kernel, self.headers, self.defines)
+        text += "".join(f"\n{_LAUNCHED} {entry.kernel}\n" for entry in self.entries)
         (folder / KERNEL_FILE).write_text(text)
         known = (f"WAVEFRONT={self.wavefront}", *self.macros)
         command = self.tools.preprocess(KERNEL_FILE, tuple(f"-D{macro}" for macro in known))
@@ -160,7 +172,12 @@ class Build:
                 f"the preprocessor makes more than {MAX_CHARACTERS:,} characters of the kernel: "
                 "its macros expand too far",
             )
-        return own
+        text, *names = own.rsplit(_LAUNCHED, len(self.entries))
+        if len(names) != len(self.entries):  # a macro of the file has that name
+            raise Rejected(Status.INVALID, f"{_LAUNCHED}: names that begin with ks_ are our own")
+        pairs = zip(self.entries, names, strict=True)
+        entries = [replace(entry, kernel=_line(name)) for entry, name in pairs]
+        return Preprocessed(text=text, entries=entries)
 
     def includes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))
@@ -183,3 +200,9 @@ class Build:
             names = [as_written(one.kernel) for one in self.entries]
             raise compile_failure(done, log, self.tools.name, names)
         return done
+
+
+def _line(preprocessed: str) -> str:
+    """All of it on one line, without line markers."""
+    rows = [row for row in preprocessed.split("\n") if not row.startswith("#")]
+    return " ".join(" ".join(rows).split())

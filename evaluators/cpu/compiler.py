@@ -128,10 +128,11 @@ class CpuCompiler:
         """The regions into which the kernels of a plan are cut, and why. Raises Rejected."""
         headers = check_source(kernel.code, first_line=kernel.code_line)
         entry = set_apart(kernel.normalised).entry
+        entries = [Entry(kernel=entry(step.entry), block=step.block) for step in plan.launches]
         with explaining(kernel, [plan]), tempfile.TemporaryDirectory() as name:
-            own = self._build(kernel, headers, plan.defines, ()).own(Path(name))
-            check_words(check_preprocessed(own))
-            cut = translate(own, sorted({entry(step.entry) for step in plan.launches}))
+            own = self._build(kernel, headers, plan.defines, entries).own(Path(name))
+            check_words(check_preprocessed(own.text))
+            cut = translate(own.text, sorted({one.kernel for one in own.entries}))
         written = {function_name(own): function_name(kernel) for kernel, own in cut.named.items()}
         return tuple(replace(one, kernel=as_written(written[one.kernel])) for one in regions(cut))
 

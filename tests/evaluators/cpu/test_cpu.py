@@ -222,3 +222,17 @@ def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert device_count() == 0
     monkeypatch.undo()
     toolchain.cache_clear()
+
+
+@pytest.mark.parametrize("engine", ["cpu-fission", "cpu-fibers", "cpu-switching"])
+def test_a_launch_may_name_macros_of_the_file(device: CpuDevice, engine: str) -> None:
+    code = """#define TIMES (3)
+#define SCALE scale  // what comes behind
+template <int BY> __global__ void scale(float *x) { __syncthreads(); x[threadIdx.x] *= BY; }
+"""
+    step = launch("SCALE<TIMES + 1>", ["x"], block=(4, 1, 1))
+    arrays = {"x": np.arange(4, dtype=np.float32)}
+    found = run(device, compiler(engine=engine), code, step, arrays=arrays)
+    assert found["x"].tolist() == [0, 4, 8, 12]
+    with pytest.raises(Rejected, match="names that begin with ks_ are our own"):
+        compile_one(compiler(engine=engine), "#define ks_launched\n" + code, step)
