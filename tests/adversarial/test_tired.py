@@ -56,6 +56,10 @@ COUNTING_LITTLE = {
         preamble="__device__ unsigned tickets;",
         before="atomicInc(&tickets, 64 * gridDim.x - 1);",
     ),
+    "nothing, though its threads are switched": kernel(
+        preamble="struct Two { int first, second; };",
+        before="auto [first, second] = Two{i, 0}; __syncthreads(); i = first + second;",
+    ),
 }
 
 
