@@ -21,7 +21,6 @@ from tests.evaluators.kernel.porting.brought import (
     SEED,
     brought,
     maskless,
-    without_masks,
 )
 
 QUICK = TimingPolicy(max_blocks=3, budget_s=0.2, link_budget_s=0.2, interval_us=200.0, max_copies=4)
@@ -69,7 +68,7 @@ def test_all_are_there() -> None:
 @pytest.mark.long
 @by_name
 def test_it_is_right_on_cpu(folder: Path, device: Device, tmp_path: Path) -> None:
-    task, kernel = brought(without_masks(folder, tmp_path))
+    task, kernel = brought(maskless(folder, tmp_path))
     shapes = task.workloads("tests", "cpu")
     plans = [kernel.plan(task, shape, target_of("cpu")) for shape in shapes]
     compiled = backend("cpu").compiler().compile(kernel, plans)
@@ -86,7 +85,7 @@ def test_it_compiles_for_sm_90(folder: Path, sm_90: GpuCompiler) -> None:
 
 @by_name
 def test_it_compiles_for_gfx942(folder: Path, for_gfx942: GpuCompiler, tmp_path: Path) -> None:
-    compiles(without_masks(folder, tmp_path), for_gfx942)
+    compiles(maskless(folder, tmp_path), for_gfx942)
 
 
 def passes(folder: Path, backend_name: str) -> None:
@@ -106,19 +105,19 @@ def passes_in_emulation(folder: Path) -> None:
 @pytest.mark.parametrize("name", EMULATED)
 def test_some_are_right_in_emulation(name: str, tmp_path: Path) -> None:
     (folder,) = (one for one in BROUGHT if one.name == name)
-    passes_in_emulation(without_masks(folder, tmp_path))
+    passes_in_emulation(maskless(folder, tmp_path))
 
 
 @pytest.mark.soak
 @every
 def test_it_passes_on_cpu(folder: Path, tmp_path: Path) -> None:
-    passes(without_masks(folder, tmp_path), "cpu")
+    passes(maskless(folder, tmp_path), "cpu")
 
 
 @pytest.mark.soak
 @every
 def test_it_passes_in_emulation(folder: Path, tmp_path: Path) -> None:
-    passes_in_emulation(without_masks(folder, tmp_path))
+    passes_in_emulation(maskless(folder, tmp_path))
 
 
 @pytest.mark.soak
@@ -127,21 +126,4 @@ def test_an_example_compiles(
     folder: Path, sm_90: GpuCompiler, for_gfx942: GpuCompiler, tmp_path: Path
 ) -> None:
     compiles(folder, sm_90)
-    compiles(without_masks(folder, tmp_path), for_gfx942)
-
-
-@pytest.mark.parametrize(
-    ("text", "edited"),
-    [
-        ("__shfl_down_sync(0xffffffff, v, d)", "__shfl_down(v, d, 32)"),
-        ("__shfl_xor_sync(ALL, f(a, b[1, 2]), 1, 16)", "__shfl_xor(f(a, b[1, 2]), 1, 16)"),
-        (
-            "__shfl_sync(M, __shfl_up_sync(M, v, 1), 0) + 1",
-            "__shfl(__shfl_up(v, 1, 32), 0, 32) + 1",
-        ),
-        ("__popc(__ballot_sync(0xffffffffu, p))", "__popc(__ballot(p))"),
-        ("__syncwarp(); tile.shfl(v, 0)", "__syncwarp(); tile.shfl(v, 0)"),
-    ],
-)
-def test_how_masks_are_left_out(text: str, edited: str) -> None:
-    assert maskless(text) == edited
+    compiles(maskless(folder, tmp_path), for_gfx942)
