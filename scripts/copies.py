@@ -46,7 +46,7 @@ def config(task: Path, runs: Path, name: str, backend: str, copies: int) -> Camp
             "runs_dir": str(runs),
             "tracking": "none",
             "budgets": {"evaluations": copies + 1},
-            "operators": [{"kind": "random"}],
+            "operators": [{"kind": "random", "techniques": "families"}],  # no edits: they gain
             "profiles": "off",
         },
         where="scripts/copies.py",

@@ -131,8 +131,7 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
     if best.whole is not None:
         yield f"  {whole_text(best.whole)}"
     yield f"  {best.meaning}"
-    if best.busy:
-        yield f"  {best.busy}"
+    yield from (f"  {line}" for line in (best.engines, best.busy) if line)
     yield from (f"  {line}" for line in best.baseline_lines)
     yield from _beside(best, replay)
     yield from (f"  {line}" for line in launching_lines(best.launching_us, best.times_us))

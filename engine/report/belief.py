@@ -110,6 +110,8 @@ def _judged(
         )
     if not best.final:
         return "not yet", _why_not_yet(history, best, state, run)
+    if found.engines:
+        return "no", f"{found.engines.capitalize()}. Take both to a GPU."
     sittings = f"{count(best.sittings, 'sitting')} of new processes on new inputs"
     if found.busy:
         return "roughly", (

@@ -10,7 +10,7 @@ from engine.store.ratios import COSTS, NOTHING_TIMED
 from engine.store.replay import Replay
 from engine.store.scoreboard import Best
 from engine.store.spending import Spending
-from evaluators.evaluation import Beside
+from evaluators.evaluation import Beside, Evaluation
 from evaluators.measuring.headline import Headline, baseline_lines, headline, headline_text
 from evaluators.measuring.sittings import meaning
 from evaluators.weights import Weights, mean_text, of_whole
@@ -29,7 +29,8 @@ class BestFound:
     what over shapes speedup is, "" for one shape; weights: of the shapes, {} where none are stated;
     whole: how many times as fast all calls together are (see of_whole()), None without weights.
     fastest: beside the fastest of the task's baselines, where others than the naive seed were
-    measured at the end; baselines: beside each. launching_us: see Evaluation.
+    measured at the end; baselines: beside each. launching_us: see Evaluation. engines: a sentence
+    where the naive seed was timed by another.
     """
 
     id: str
@@ -53,6 +54,7 @@ class BestFound:
     fastest: Headline | None = None
     baselines: Mapping[str, Beside] = field(default_factory=dict)
     launching_us: Mapping[str, float] = field(default_factory=dict)
+    engines: str = ""
 
     @property
     def headline(self) -> str:
@@ -184,6 +186,19 @@ def _best(replay: Replay) -> BestFound | None:
         fastest=headline((best.speedup, *(best.ci95 or (0.0, 0.0))), baselines),
         baselines=baselines,
         launching_us=evaluation.launching_us,
+        engines=engines_text(
+            evaluation, replay.scores.evaluations.get(replay.campaign.baseline_id)
+        ),
+    )
+
+
+def engines_text(best: Evaluation, seed: Evaluation | None) -> str:
+    """Beware where two engines timed them, one of which may be many times as fast."""
+    if seed is None or seed.engine == best.engine or not (seed.engine and best.engine):
+        return ""
+    return (
+        f"engines differ: {best.engine} timed it and {seed.engine} the naive seed, so the figure "
+        "is of the engines as much as of the kernels"
     )
 
 

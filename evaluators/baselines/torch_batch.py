@@ -135,6 +135,7 @@ def torch_for(backend: str) -> Any:
         import torch
     except ImportError:
         raise Rejected(Status.UNSUPPORTED, "torch is not installed here") from None
+    torch.backends.cudnn.allow_tf32 = False  # float32 is float32, as for torch's products
     if backend == "cpu":
         torch.set_num_threads(1)  # a kernel has one core
         return torch

@@ -14,6 +14,8 @@ _BLANKED = re.compile(
     re.MULTILINE,
 )
 
+_POINTERS = ("abstract_pointer_declarator", "abstract_reference_declarator")
+
 
 def blanked(data: bytes) -> tuple[bytearray, list[tuple[int, str]]]:
     """The text with blanks where words stood that a C++ parser does not know, all else in its
@@ -33,12 +35,11 @@ def blanked(data: bytes) -> tuple[bytearray, list[tuple[int, str]]]:
 
 
 def parsed(text: bytearray) -> Any:
-    """The root. In a < b >> c the parser takes a<b> for a template: such a shift is shown to it
-    as one to the left, which binds alike."""
+    """The root. What the parser would misread is shown to it in other words of the same meaning."""
     root = _parser().parse(bytes(text)).root_node
-    while shifts := [*_misread_shifts(root)]:
-        for at in shifts:
-            text[at : at + 2] = b"<<"
+    while misread := [*_misread(root)]:
+        for at, shown in misread:
+            text[at : at + len(shown)] = shown
         root = _parser().parse(bytes(text)).root_node
     return root
 
@@ -60,17 +61,75 @@ def _inside_struct(data: bytes, start: int) -> bool:
     return data[:start].rstrip().endswith((b"struct", b"class", b"union"))
 
 
-def _misread_shifts(root: Any) -> Iterator[int]:
-    """Where comparisons begin whose left operand ends in the > that stands before theirs."""
+def _misread(root: Any) -> Iterator[tuple[int, bytes]]:
+    """Offsets, and what to show there."""
+    for node in _nodes(root):
+        if node.type == "binary_expression":
+            yield from _shift(node)
+        elif node.type == "cast_expression":
+            yield from _logical_and(node)
+        elif node.type == "call_expression":
+            yield from _comparisons(node, root)
+
+
+def _shift(node: Any) -> Iterator[tuple[int, bytes]]:
+    """In a < b >> c the parser takes a<b> for a template, which it compares with c. A shift to the
+    left binds alike."""
+    left, operator = node.child_by_field_name("left"), node.child_by_field_name("operator")
+    if operator.type == ">" and left.end_byte == operator.start_byte and left.text.endswith(b">"):
+        yield left.end_byte - 1, b"<<"
+
+
+def _logical_and(cast: Any) -> Iterator[tuple[int, bytes]]:
+    """In a < (b) && c the parser takes b for a type, to which it casts the address of &c. Without
+    the parentheses it can't; in (b * (d)) && c they are those of d, a parameter in its eyes."""
+    if not cast.child_by_field_name("value").text.startswith(b"&&"):
+        return
+    enclosing = cast
+    declarator = cast.child_by_field_name("type").child_by_field_name("declarator")
+    while declarator is not None and declarator.type in _POINTERS:
+        declarator = next(iter(declarator.named_children), None)
+        enclosing = declarator and declarator.child_by_field_name("parameters")
+    for one in enclosing.children if enclosing else ():
+        if one.type in ("(", ")"):
+            yield one.start_byte, b" "
+
+
+def _comparisons(call: Any, root: Any) -> Iterator[tuple[int, bytes]]:
+    """In a < b && c > (d) the parser takes a<b && c> for a function. Less binds as greater does."""
+    function = call.child_by_field_name("function")
+    if function.type == "field_expression":
+        function = function.child_by_field_name("field")
+    if function.type not in ("template_function", "template_method"):
+        return
+    arguments = function.child_by_field_name("arguments")
+    if len(arguments.named_children) != 1 or not _is_condition(arguments.named_children[0]):
+        return
+    if not _declares_template(root, function.child_by_field_name("name").text):
+        yield arguments.end_byte - 1, b"<"
+
+
+def _is_condition(node: Any) -> bool:
+    operator = node.child_by_field_name("operator")
+    logical = operator is not None and operator.type in ("&&", "||")
+    return logical or node.type == "conditional_expression"
+
+
+def _declares_template(root: Any, name: bytes) -> bool:
+    """Whether a template of this text has the name."""
+    return any(
+        re.search(rb"\b" + name + rb"\s*\(", one.text)
+        for one in _nodes(root)
+        if one.type == "template_declaration"
+    )
+
+
+def _nodes(root: Any) -> Iterator[Any]:
     stack = [root]
     while stack:
         node = stack.pop()
+        yield node
         stack.extend(node.children)
-        operator = node.child_by_field_name("operator")
-        if node.type == "binary_expression" and operator.type == ">":
-            left = node.child_by_field_name("left")
-            if left.end_byte == operator.start_byte and left.text.endswith(b">"):
-                yield left.end_byte - 1
 
 
 @cache

@@ -106,14 +106,16 @@ def read_text(path: Path) -> str:
 _FILES: dict[tuple[Path, str], ReferenceFile] = {}
 
 
-def load_reference(path: Path) -> ReferenceFile:
-    """A task's own, trusted reference.py; read once per content. Raises TaskError."""
-    if not path.is_file():
-        raise TaskError(
-            f"{path}: no such file; every task needs a reference.py with "
-            "reference(**inputs, **dims)"
-        )
-    text = read_text(path)
+def load_reference(path: Path, text: str | None = None) -> ReferenceFile:
+    """A task's own, trusted reference.py; run once per content. text: what it holds, where that
+    has been read, so that a task stays as it was loaded. Raises TaskError."""
+    if text is None:
+        if not path.is_file():
+            raise TaskError(
+                f"{path}: no such file; every task needs a reference.py with "
+                "reference(**inputs, **dims)"
+            )
+        text = read_text(path)
     key = (path, text)
     if key not in _FILES:
         _FILES[key] = _loaded(path, text)

@@ -68,7 +68,7 @@ class Task:
     operations: Mapping[str, Expression] = field(default_factory=dict)
     values: tuple[str, ...] | None = None
     derives_held_out: bool = False
-    reference_text: str = ""  # of reference.py, for those who write kernels
+    reference_text: str = ""  # of reference.py
     baselines: tuple[Baseline, ...] = ()  # beside the naive seed; no part of the hash
     whole: "Task | None" = field(default=None, compare=False, repr=False)  # where on() made it
 
@@ -95,8 +95,8 @@ class Task:
 
     @property
     def own(self) -> ReferenceFile:
-        """The functions in its reference.py. Raises TaskError."""
-        return load_reference(self.folder / "reference.py")
+        """The functions in its reference.py, as the task was loaded. Raises TaskError."""
+        return load_reference(self.folder / "reference.py", self.reference_text)
 
     @property
     def makes(self) -> frozenset[str]:

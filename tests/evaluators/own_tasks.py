@@ -111,7 +111,7 @@ __global__ void scale(const T* in, const float* bias, const long long* index, co
         "single precision": (
             "whole / (extra.nothing ? 0.0 : extra.three)",
             "(float)(whole / extra.three)",
-            "z[0] is",
+            "z[",
         ),
         "a bool of two": ("p[r] = !mask[r]", "((unsigned char*)p)[r] = 2", "p[0] is 2, expected"),
     },

@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+from engine.cli.result import result_lines
 from engine.history.campaigns import State
 from engine.history.history import read_history
 from engine.report.islands import islands_of
@@ -25,7 +26,7 @@ from engine.store.kinds.sessions import (
     SessionFinished,
     SessionStarted,
 )
-from engine.store.summary import write_results
+from engine.store.summary import summarise, write_results
 from operators.individual import Candidate, Experiment
 from tests.engine import campaign_log as log
 from tests.engine.report.page_reader import PageReader
@@ -190,6 +191,22 @@ def test_whether_to_believe_it(
     page = write([*campaign(tmp_path, final=replace(FINAL, **change))])  # type: ignore[arg-type]
     assert re.search(rf"(Is it a win|Is it to be believed)\? {answer}", page.text)
     assert why in page.text
+
+
+def test_two_engines_are_no_win(tmp_path: Path, write: Write) -> None:
+    def by_two(event: Event) -> Event:
+        if not isinstance(event, Evaluated):
+            return event
+        engine = "cpu-switching" if event.evaluation.kernel_id == "seed" else "cpu-fission"
+        return replace(event, evaluation=replace(event.evaluation, engine=engine))
+
+    page = write([by_two(event) for event in campaign(tmp_path)])
+    assert "Is it a win? Not shown" in page.text
+    assert "Engines differ: cpu-fission timed it and cpu-switching the naive seed" in page.text
+    run_dir = tmp_path / "runs" / "short"
+    whole = read_history(run_dir / "store.sqlite").replay
+    told = [*result_lines(summarise(whole, run_dir), whole, None)]
+    assert any("cpu-switching the naive seed" in line for line in told)
 
 
 def test_a_killed_campaign_says_what_is_missing_and_how_to_go_on(

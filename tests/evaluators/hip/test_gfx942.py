@@ -62,7 +62,8 @@ def test_masks_have_64_bits(gfx942: HiprtcChild) -> None:
     with pytest.raises(Rejected) as caught:
         gfx942.compile(source.format(mask="0xffffffff"), arch="gfx942", names=("f",))
     assert caught.value.status is Status.COMPILE_ERROR
-    assert "mask must be a 64-bit integer" in caught.value.reason
+    assert "the mask of a _sync operation has 32 bits" in caught.value.reason
+    assert "__shfl_down(x, d, 32)" in caught.value.reason
 
 
 @pytest.mark.parametrize(

@@ -344,6 +344,7 @@ class Prepared(Race):
         self.labels = ["a", "b"]
         self.lanes = ()
         self.blocks = {label: [] for label in self.labels}
+        self.weights = {}
         self._coming = list(rounds)
 
     def round(self) -> None:

@@ -248,7 +248,7 @@ class TestDesigner:
         if name is None:
             pytest.skip("every shipped task is a known problem")
         task = load_task(name)
-        operators = catalog_operators(task, FISSION)
+        operators = catalog_operators(task, FISSION, "families")
         base = individual(task.naive)
         with pytest.raises(Declined):
             asyncio.run(operators.designer.design(base, base, context(task=task)))

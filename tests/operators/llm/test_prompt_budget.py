@@ -158,7 +158,8 @@ def test_a_distiller_is_told_how_many_rules_and_steps_are_left_out(
 
 
 def test_a_task_told_at_length_keeps_the_budget_too(two_hundred: list[Individual]) -> None:
-    task = replace(LARGEST, description="Rows. " * 20_000, reference_text="# numpy\n" * 20_000)
+    long = LARGEST.reference_text + "# numpy\n" * 20_000
+    task = replace(LARGEST, description="Rows. " * 20_000, reference_text=long)
     for role, prompt in prompts(Scene(task=task, device=DEVICE, tokens=0), two_hundred).items():
         assert estimated_tokens(prompt.messages) <= PROMPT_TOKENS[role], role
 

@@ -149,6 +149,8 @@ void vector_integer(Table& t) {
         lanewise<Upward, u16, u16, u16>("v_mul_lo_u16", [](u32 a, u32 b) { return a * b; }),
         lanewise<Upward, KeptU16, u16, u16, u16>("v_mad_u16", [](u32 a, u32 b, u32 c) { return a * b + c; }),
         lanewise<Upward, KeptU16, u16, u16, u16>("v_mad_i16", [](u32 a, u32 b, u32 c) { return a * b + c; }),
+        lanewise<Upward, u16, u16, u16, u16>("v_mad_legacy_u16", [](u32 a, u32 b, u32 c) { return a * b + c; }),
+        lanewise<Upward, u16, u16, u16, u16>("v_mad_legacy_i16", [](u32 a, u32 b, u32 c) { return a * b + c; }),
         lanewise<Upward, u32, u16, u16, u32>("v_mad_u32_u16", [](u32 a, u32 b, u32 c) { return i64(a * b) + c; }),
         lanewise<Upward, i32, i16, i16, i32>("v_mad_i32_i16", [](i32 a, i32 b, i32 c) { return i64(a * b) + c; }),
         lanewise<And, u32, u32, u32>("v_and_b32", [](u32 a, u32 b) { return a & b; }),

@@ -90,6 +90,16 @@ SINGLE = (
     _two("v_max_i16", "i16", max),
     _keeping("v_mad_u16", "u16", lambda a, b, c: a * b + c),
     _keeping("v_mad_i16", "i16", lambda a, b, c: a * b + c),
+    # As processors before gfx9 have it: the upper half becomes 0.
+    *(
+        case(
+            f"v_mad_legacy_{kind} {{d}}, {{a}}, {{b}}, {{c}}",
+            "d=u32",
+            "a=u32 b=u32 c=u32",
+            lambda a, b, c: a * b + c & M16,
+        )
+        for kind in ("u16", "i16")
+    ),
     _keeping("v_min3_i16", "i16", min),
     _keeping("v_max3_i16", "i16", max),
     _keeping("v_med3_i16", "i16", med3),
