@@ -113,6 +113,14 @@ def test_a_reduction_stays_whole_where_parts_would_not_be_the_same(code: str) ->
     assert not found(PARTS, f"{HEAD} {code} }}")
 
 
+def test_a_blocks_sides_are_chosen_before_scratch_is_sized_by_them() -> None:
+    cut = edits(BY_NAME[PARTS], SGEMM.naive, SGEMM)[0]
+    sides = edits(BY_NAME["block size"], SGEMM.naive, SGEMM)[0]
+    assert not edits(BY_NAME["block size"], cut.text, SGEMM)
+    both = parse_kernel(edits(BY_NAME[PARTS], sides.text, SGEMM)[0].text)
+    assert both.scratch["parts"].text.endswith("(BLOCK_X) * (BLOCK_Y)")
+
+
 @pytest.fixture(scope="module")
 def evaluator_of() -> Iterator[Callable[[str], Evaluator]]:
     device = backend("cpu").open_device(0)
