@@ -203,7 +203,7 @@ def _value(text: str) -> int | None:
 
 def _two_sides(reading: Reading, sizes: tuple[int, ...]) -> Iterator[Edit]:
     """Of a block that code and grid know by blockDim, or by numbers of one axis each."""
-    if any(_numbers(reading, one) for one in sizes if one > 1):
+    if any(_numbers(reading, one) for one in sizes if one > 1) or _sizes_scratch(reading, sizes):
         return
     across, down = sizes[:2]
     for x, y in ((across * 4, max(1, down // 4)), (max(1, across // 4), down * 4), (64, 1)):
@@ -221,6 +221,12 @@ def _two_sides(reading: Reading, sizes: tuple[int, ...]) -> Iterator[Edit]:
         except Unsure:
             continue
         yield Edit(place={"x": x, "y": y}, text=text)
+
+
+def _sizes_scratch(reading: Reading, sizes: tuple[int, ...]) -> bool:
+    """Whether a scratch buffer's size names one of them, of which axis nobody knows."""
+    texts = " ".join(one.text for one in reading.kernel.scratch.values())
+    return any(re.search(rf"(?<![\w.]){one}(?![\w.])", texts) for one in sizes if one > 1)
 
 
 def _sides_of(launch: dict[str, object], sizes: tuple[int, ...], names: list[str]) -> None:

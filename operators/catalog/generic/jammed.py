@@ -106,13 +106,7 @@ class Jammed(Together):
             grid = launch["grid"] if isinstance(launch["grid"], list) else [launch["grid"]]
             size = str(grid[axis]) if axis < len(grid) else "1"
             launch["args"] = [*launch["args"], {"value": self._before(size), "type": "int32"}]
-        last = self.function.parameters[-1:]
-        if not last or last[0].node.parent.type != "parameter_declaration":
-            raise Unsure
-        end = last[0].node.parent.end_byte
-        listed = last[0].node.parent.parent
-        if listed.type != "parameter_list" or listed.named_children[-1].end_byte != end:
-            raise Unsure
+        end = self.function.end_of_parameters
         return end, end, f", int {self.limit}"
 
     def _before(self, grid: str) -> str:

@@ -140,6 +140,11 @@ def distinct(reading: Reading, function: Function) -> bool:
     return True
 
 
+def told_once(reading: Reading, function: Function) -> bool:
+    """Whether the kernel has no declaration beside its definition, which would differ then."""
+    return len(re.findall(rf"\b{function.name}\s*\(", reading.kernel.code)) == 1
+
+
 def _is_plain(parameter: Parameter) -> bool:
     return parameter.type.count("*") == 1 and "volatile" not in parameter.type
 

@@ -7,7 +7,7 @@ from evaluators.tasks.task import Task
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
 from operators.catalog.generic.locals import Locals
-from operators.catalog.generic.pointers import Pointers, distinct
+from operators.catalog.generic.pointers import Pointers, distinct, told_once
 from operators.catalog.generic.reading import Function, Reading, Unsure
 
 _LOADED = re.compile(
@@ -25,7 +25,7 @@ def read_only_loads(reading: Reading, task: Task) -> Iterator[Edit]:
     """All pointers of all kernels through which nothing is written."""
     edits: list[tuple[int, int, str]] = []
     for function in reading.kernels:
-        if distinct(reading, function) and _is_told_once(reading, function):
+        if distinct(reading, function) and told_once(reading, function):
             edits += _of_kernel(reading, function, task)
     if edits:
         try:
@@ -63,8 +63,3 @@ def _of_kernel(reading: Reading, function: Function, task: Task) -> Iterator[tup
 def _is_loaded(kind: str, task: Task) -> bool:
     dtypes = task.dtypes.get(kind)
     return set(dtypes) <= _DTYPES if dtypes else _LOADED.fullmatch(kind) is not None
-
-
-def _is_told_once(reading: Reading, function: Function) -> bool:
-    """Whether the kernel has no declaration beside its definition, which would differ then."""
-    return len(re.findall(rf"\b{function.name}\s*\(", reading.kernel.code)) == 1

@@ -47,6 +47,26 @@ class Function:
     body: Node
     parameters: tuple[Parameter, ...]
 
+    @property
+    def name_node(self) -> Node:
+        return self._declarator.child_by_field_name("declarator")
+
+    @property
+    def _declarator(self) -> Node:
+        declarator = self.node.child_by_field_name("declarator")
+        while declarator.type != "function_declarator":
+            declarator = declarator.child_by_field_name("declarator")
+        return declarator
+
+    @property
+    def end_of_parameters(self) -> int:
+        """Where a further one may stand. Raises Unsure."""
+        listed = self._declarator.child_by_field_name("parameters").named_children
+        if not listed or listed[-1].type != "parameter_declaration":
+            raise Unsure
+        end: int = listed[-1].end_byte
+        return end
+
 
 class Reading:
     """One kernel file. Offsets are bytes of its code, what follows the front matter."""

@@ -14,6 +14,7 @@ from operators.catalog.generic.edit import Edit, GenericTechnique
 from operators.catalog.generic.interchange import interchanged_loops
 from operators.catalog.generic.jam import outputs_a_thread, outputs_apart
 from operators.catalog.generic.lanes import independent_accumulators
+from operators.catalog.generic.parts import parts_of_reductions
 from operators.catalog.generic.read_only import read_only_loads
 from operators.catalog.generic.reading import Unsure, reading
 from operators.catalog.generic.rows import block_a_row
@@ -71,6 +72,16 @@ GENERIC: tuple[GenericTechnique, ...] = (
         cpu=None,
         gpu=(50, 800),
         innovation=80,
+    ),
+    GenericTechnique(
+        name="parts of a reduction",
+        find=parts_of_reductions,
+        avenue="Cut each thread's long loop into parts that more blocks do at the same time.",
+        rubric="A first launch reduces PARTS parts of each loop into scratch; a second one joins "
+        "them and goes on as before.",
+        cpu=None,
+        gpu=(-40, 300),
+        innovation=65,
     ),
     GenericTechnique(
         name="operands in LDS",
