@@ -38,6 +38,7 @@ class Rejected(Exception):
     trespass: it wrote outside of its buffers, so that what shares memory with it may be spoilt.
     race: it was seen to do what no order of its threads makes right, whatever it computed.
     doubtful: the task's own check() or epilogue() raised, for which the task may be to blame.
+    inexact: within the tolerance, but not as exact as the naive seed, maybe on other draws.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Rejected(Exception):
         trespass: bool = False,
         race: bool = False,
         doubtful: bool = False,
+        inexact: bool = False,
     ) -> None:
         super().__init__(status, reason)
         self.status = status
@@ -61,6 +63,7 @@ class Rejected(Exception):
         self.trespass = trespass
         self.race = race
         self.doubtful = doubtful
+        self.inexact = inexact
 
     def saying(self, reason: str) -> "Rejected":
         """The same, on the same line, with another sentence."""
@@ -72,6 +75,7 @@ class Rejected(Exception):
             trespass=self.trespass,
             race=self.race,
             doubtful=self.doubtful,
+            inexact=self.inexact,
         )
         said.line = self.line
         return said
@@ -85,6 +89,7 @@ class Rejected(Exception):
             self.trespass,
             self.race,
             self.doubtful,
+            self.inexact,
         )
 
     def __str__(self) -> str:
@@ -99,6 +104,7 @@ def _rebuild_rejected(
     trespass: bool,
     race: bool,
     doubtful: bool,
+    inexact: bool,
 ) -> Rejected:
     return Rejected(
         status,
@@ -108,6 +114,7 @@ def _rebuild_rejected(
         trespass=trespass,
         race=race,
         doubtful=doubtful,
+        inexact=inexact,
     )
 
 

@@ -69,6 +69,14 @@ class Limit:
     rms: float = UNLIMITED
     wider: float = 1.0
 
+    def beside(self, other: "Limit") -> "Limit":
+        """The wider of both in everything."""
+        return Limit(
+            largest=max(self.largest, other.largest),
+            rms=max(self.rms, other.rms),
+            wider=max(self.wider, other.wider),
+        )
+
 
 NONE = Limit()
 
@@ -139,6 +147,7 @@ def spent(output: Argument, error: Error, limit: Limit, *, of_tolerance: float =
                 f"{output.name} is less exact than {_arithmetic(output)}: its {what} error is "
                 f"{found / most * times:.3g}x that of the task's naive seed, or of rounding "
                 f"alone (limit {times:g}x)",
+                inexact=True,
             )
     parts = error.largest / limit.largest, error.rms / limit.rms
     return replace(error, fraction=max(error.largest * of_tolerance, *parts))

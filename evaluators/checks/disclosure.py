@@ -19,7 +19,7 @@ WITHHELD = (
 
 def withheld(rejected: Rejected) -> Rejected:
     """A rejection on a held-out shape: of one status and one sentence, however it fails there."""
-    return Rejected(Status.WRONG, WITHHELD, killed=rejected.killed)
+    return Rejected(Status.WRONG, WITHHELD, killed=rejected.killed, inexact=rejected.inexact)
 
 
 @contextmanager

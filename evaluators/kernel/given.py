@@ -95,5 +95,9 @@ class Giver:
 
     def _int32(self, name: str, value: int) -> Scalar:
         if not -(2**31) <= value < 2**31:
-            raise invalid(f"args: {name} = {value} does not fit in int32", self.line)
+            raise invalid(
+                f"args: {name} = {value} does not fit in int32, which a name stands for: write "
+                f"{{value: {name}, type: {'int64' if -(2**63) <= value < 2**63 else 'uint64'}}}",
+                self.line,
+            )
         return Scalar(value=value, type="int32")

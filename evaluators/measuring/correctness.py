@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluators.checks.check import check_workload, most_blocks
+from evaluators.checks.check import most_blocks
 from evaluators.checks.compare import check_limits
 from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on
@@ -115,14 +115,12 @@ class Correctness:
                 first, second = self._draws(workload, fresh=workload == arena.smallest)
                 timed = workload in self._benchmarks
                 draws = [first, second] if timed else [first, second, first]
-                checked = check_workload(
+                checked = self._rounding.check(
                     memory,
                     [*draws, *self._unusual.draws(workload, unusual.get(workload.label, ()))],
-                    self._rng,
                     deadline_s=quick if expected is None else self._policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,
                     endurance=self._endurance(workload, arena),
-                    judge=self._judge,
                 )
                 errors.update(checked.errors)
                 taken_us[workload.label] = checked.run_us

@@ -85,12 +85,10 @@ class FurtherChecks:
         errors: dict[str, float] = {}
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
             for memory in arena.in_turn(session, shapes, plans, self._rng):
-                checked = check_workload(
+                checked = self._rounding.check(
                     memory,
                     self._unusual.draws(memory.workload, chosen[memory.workload.label]),
-                    self._rng,
                     deadline_s=self._policy.deadline_cap_s,
-                    judge=self._judge,
                 )
                 errors.update(checked.errors)
         return errors

@@ -8,7 +8,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from evaluators.checks.budget import Error, Limit, has_few, limit_of
+from evaluators.checks.budget import NONE, Error, Limit, has_few, limit_of
+from evaluators.checks.check import Checked, check_workload
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
@@ -104,6 +105,60 @@ class Rounding:
                 self._blame(checked_id, rejected)
             if values:
                 self._unusual.drop(workload, values)
+
+    def check(
+        self,
+        memory: WorkloadMemory,
+        draws: Sequence[Draw],
+        *,
+        deadline_s: float,
+        slow_us: float = math.inf,
+        endurance: int = 0,
+    ) -> Checked:
+        """check_workload(), once more where limits were too narrow for these draws."""
+        judge = self._judge or HostJudge()
+
+        def checked() -> Checked:
+            return check_workload(
+                memory,
+                draws,
+                self._rng,
+                deadline_s=deadline_s,
+                slow_us=slow_us,
+                endurance=endurance,
+                judge=judge,
+            )
+
+        try:
+            return checked()
+        except Rejected as rejected:
+            if not rejected.inexact or not self._widened(memory.workload, draws):
+                raise
+        return checked()
+
+    def _widened(self, workload: Workload, draws: Sequence[Draw]) -> bool:
+        """Whether the seed's errors on these very draws allow for more than was known.
+
+        Where results are ill-conditioned a few errors outweigh all the others, and those of one
+        draw tell little of those of another.
+        """
+        alike: dict[int, list[Draw]] = {}
+        for draw in draws:
+            alike.setdefault(id(draw.standard), []).append(draw)
+        widened = [self._widen(workload, some) for some in alike.values()]
+        return any(widened)
+
+    def _widen(self, workload: Workload, draws: Sequence[Draw]) -> bool:
+        limits = draws[0].standard.limits
+        known = dict(limits)
+        limits.clear()  # or the seed might be held to them
+        try:
+            found = self._limits(workload, draws)
+        except (Rejected, TaskError):
+            found = {}
+        limits.update(known)
+        limits.update({name: one.beside(limits.get(name, NONE)) for name, one in found.items()})
+        return limits != known
 
     def bears(self, workload: Workload) -> bool:
         """Whether the seed is right on a shape that was derived for its task; looked at once."""

@@ -52,6 +52,9 @@ def simulate(problem: Problem, settings: Settings, *, evaluations: int, seed: in
         "budgets": {"evaluations": evaluations},
     }
     config = parse_config(values, where="a simulated campaign")
+    # A table holds points of spaces, and no edited code.
+    operators = [one.model_copy(update={"techniques": "families"}) for one in config.operators]
+    config = config.model_copy(update={"operators": tuple(operators)})
     return asyncio.run(_Campaign(problem, config).run())
 
 

@@ -191,7 +191,7 @@ def _rename_indices(params: list[Node], node: Node) -> None:
 
 def close(unit: Unit) -> None:
     """Carry what a function needs to all that call it."""
-    words = {id(f): frozenset(leaf.text for leaf in f.body.leaves()) for f in unit.functions}
+    words = {id(f): frozenset(leaf.text for leaf in _names(f.body)) for f in unit.functions}
     for f in unit.functions:
         f.collective = bool(words[id(f)] & COLLECTIVES)
         f.indexed = bool(words[id(f)] & BUILTINS)
@@ -200,15 +200,26 @@ def close(unit: Unit) -> None:
             f.indexed |= groups.uses(f.body)
         f.atomic = any(word.startswith(ATOMIC_PREFIXES) for word in words[id(f)])
     for attribute in ("collective", "indexed", "atomic"):
-        names = unit.with_property(attribute)
+        names = _called_with(unit, attribute)
         grown = True
         while grown:
             grown = False
             for f in unit.functions:
                 if not getattr(f, attribute) and words[id(f)] & names:
                     setattr(f, attribute, True)
-                    names.add(f.name)
+                    names |= set() if f.kernel else {f.name}
                     grown = True
+
+
+def _names(node: Node) -> Iterator[Node]:
+    """Its leaves without members of structs: those may be named like functions."""
+    return (leaf for leaf in node.leaves() if leaf.kind != "field_identifier")
+
+
+def _called_with(unit: Unit, attribute: str) -> set[str]:
+    """Functions with a property that others can call, as they can't call kernels."""
+    functions = (*unit.functions, *unit.library)
+    return {f.name for f in functions if getattr(f, attribute) and not f.kernel}
 
 
 def _start(source: Source, after: int, start: int) -> int:
@@ -259,10 +270,9 @@ def check_places(unit: Unit) -> None:
     """Raises Rejected(UNSUPPORTED): indices and barriers are known in plain functions only."""
     nodes = [*(f.node for f in unit.functions), *(p.outer for p in unit.prototypes)]
     inside = {id(one) for node in nodes for one in node.walk()}
-    words = (
-        BUILTINS | COLLECTIVES | unit.with_property("indexed") | unit.with_property("collective")
-    )
-    for one in unit.source.root.leaves():
+    called = _called_with(unit, "indexed") | _called_with(unit, "collective")
+    words = BUILTINS | COLLECTIVES | called
+    for one in _names(unit.source.root):
         if one.text in words and id(one) not in inside:
             raise unsupported(
                 f"{one.text} outside of a plain function: a member function can become one",

@@ -83,6 +83,7 @@ def test_small_values_come_to_silent_tasks_whose_outputs_follow_the_size_of_inpu
 ) -> None:
     task = write_task(tmp_path / "a", naive=SQUARES)
     (task.folder / "reference.py").write_text(PROPORTIONAL)
+    task = load_task(task.folder)
     small = verdict(task, NOT_SMALL, device)
     assert small.status is Status.WRONG
     assert " with small inputs on N=" in small.reason
@@ -100,6 +101,45 @@ def test_less_exact_than_the_seed_is_told_by_how_much(tmp_path: Path, device: De
     less = write_task(tmp_path / "b", naive=LESS_EXACT)
     assert verdict(less, LESS_EXACT + "// again", device).passed
     assert verdict(less, RIGHT, device).passed
+
+
+CANCELLING = """
+description: y = a b + c d, where the sum of both may be next to nothing
+dims: [N]
+arguments:
+  - {name: a, dtype: float32, shape: [N], role: in}
+  - {name: b, dtype: float32, shape: [N], role: in}
+  - {name: c, dtype: float32, shape: [N], role: in}
+  - {name: d, dtype: float32, shape: [N], role: in}
+  - {name: y, dtype: float32, shape: [N], role: out, rtol: 1.0, atol: 1.0e-6}
+tests: [{N: 4097}]
+benchmarks: [{N: 4097}]
+values: []
+"""
+TWO_PRODUCTS = (
+    KERNEL.replace("x[i]", "")
+    .replace("args: [x,", "args: [a, b, c, d,")
+    .replace("const float* x", "const float* a, const float* b, const float* c, const float* d")
+)
+
+
+def test_ill_conditioned_results_are_held_to_the_seeds_on_the_same_inputs(
+    tmp_path: Path, device: Device
+) -> None:
+    """A few elements that cancel outweigh all others: those of other draws tell nothing of them."""
+    seed = TWO_PRODUCTS.replace("VALUE", "a[i] * b[i] + c[i] * d[i]")
+    worse = TWO_PRODUCTS.replace("VALUE", "(a[i] * b[i] + c[i] * d[i]) * 1.02f")
+    task = write_task(tmp_path / "a", naive=seed)
+    (task.folder / "task.yaml").write_text(CANCELLING)
+    (task.folder / "reference.py").write_text(
+        "def reference(a, b, c, d):\n    return {'y': a * b + c * d}\n"
+    )
+    task = load_task(task.folder)
+    made = compile_kernel(seed, task, backend("cpu").compiler(), "cpu")
+    for secret in range(30):
+        evaluator = Evaluator(task=task, device=device, secret=secret, naive=made)
+        assert evaluator.verify(*made, "tests").reason == ""
+    assert "less exact than float32" in verdict(task, worse, device).reason
 
 
 def test_a_seed_that_fails_on_values_that_its_task_states_is_told(tmp_path: Path) -> None:
