@@ -182,7 +182,7 @@ GENERIC: tuple[GenericTechnique, ...] = (
         avenue="Read and write several neighbouring elements at once.",
         rubric="Cut a loop into rounds of WIDTH elements, read and written as one vector where "
         "addresses are aligned; do the rest one by one.",
-        cpu=(-20, 40),
+        cpu=(-70, 80),
         gpu=(-5, 80),
         innovation=50,
     ),
