@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.indices import fields
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, Unsure, walk
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.indices import fields
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, walk
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SIDES = (1, 2, 4, 8, 16, 32, 64, 128, 256)

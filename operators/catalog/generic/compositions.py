@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.reading import Reading, reading
 from operators.catalog.generic.blocks import one_thread
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.jam import outputs_a_thread
 from operators.catalog.generic.lanes import independent_accumulators
-from operators.catalog.generic.reading import Reading, reading
 from operators.catalog.generic.vectors import vector_loops
 
 OUTPUTS = 4

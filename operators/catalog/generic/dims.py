@@ -4,10 +4,17 @@ from collections.abc import Iterator
 
 from evaluators.kernel.front_matter import Launch
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.locals import LOOPS, Locals
+from operators.catalog.generic.analysis.reading import (
+    Function,
+    Node,
+    Reading,
+    Unsure,
+    names_in,
+    walk,
+)
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.locals import LOOPS, Locals
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, names_in, walk
 
 Edits = list[tuple[int, int, str]]
 

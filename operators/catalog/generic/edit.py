@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from evaluators.tasks.task import Task
-from operators.catalog.generic.reading import Reading
+from operators.catalog.generic.analysis.reading import Reading
 from operators.catalog.technique import Range
 
 Place = dict[str, str | int]

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluators.evaluation import Rejected
 from evaluators.kernel.source import KernelSource, parse_kernel
-from operators.catalog.generic.reading import Unsure
+from operators.catalog.generic.analysis.reading import Unsure
 
 
 class Front:

@@ -7,13 +7,11 @@ rounds only add to what they share, or write elements of their own.
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
-from operators.catalog.generic.edit import Edit, Place
-from operators.catalog.generic.front import Front
-from operators.catalog.generic.guards import waits
-from operators.catalog.generic.locals import Locals
-from operators.catalog.generic.loops import Counting, body_of, counting, reductions
-from operators.catalog.generic.pointers import Pointers, distinct
-from operators.catalog.generic.reading import (
+from operators.catalog.generic.analysis.guards import waits
+from operators.catalog.generic.analysis.locals import Locals
+from operators.catalog.generic.analysis.loops import Counting, body_of, counting, reductions
+from operators.catalog.generic.analysis.pointers import Pointers, distinct
+from operators.catalog.generic.analysis.reading import (
     Function,
     Node,
     Reading,
@@ -23,6 +21,8 @@ from operators.catalog.generic.reading import (
     variables,
     walk,
 )
+from operators.catalog.generic.edit import Edit, Place
+from operators.catalog.generic.front import Front
 
 _ADDING = ("+=", "-=")
 _HEAD = ("initializer", "condition", "update")

@@ -8,12 +8,12 @@ is read once, and neighbouring outputs become a vector.
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.guards import independent
+from operators.catalog.generic.analysis.indices import Index, alone, index_of
+from operators.catalog.generic.analysis.locals import Locals, statements
+from operators.catalog.generic.analysis.reading import Function, Reading, Unsure
 from operators.catalog.generic.edit import Edit, Place
-from operators.catalog.generic.guards import independent
-from operators.catalog.generic.indices import Index, alone, index_of
 from operators.catalog.generic.jammed import Jammed
-from operators.catalog.generic.locals import Locals, statements
-from operators.catalog.generic.reading import Function, Reading, Unsure
 
 
 def outputs_a_thread(reading: Reading, task: Task) -> Iterator[Edit]:

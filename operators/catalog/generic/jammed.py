@@ -1,10 +1,10 @@
 """A kernel whose threads compute several outputs each, as a file."""
 
+from operators.catalog.generic.analysis.guards import returns_at
+from operators.catalog.generic.analysis.indices import AXES
+from operators.catalog.generic.analysis.locals import LOOPS
+from operators.catalog.generic.analysis.reading import Node, Unsure, declared_name, walk
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.guards import returns_at
-from operators.catalog.generic.indices import AXES
-from operators.catalog.generic.locals import LOOPS
-from operators.catalog.generic.reading import Node, Unsure, declared_name, walk
 from operators.catalog.generic.together import Together
 
 VALUES = (1, 2, 4, 8, 16, 32)

@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
-from operators.catalog.generic.edit import Edit, Place
-from operators.catalog.generic.front import Front
-from operators.catalog.generic.locals import Locals
-from operators.catalog.generic.loops import (
+from operators.catalog.generic.analysis.locals import Locals
+from operators.catalog.generic.analysis.loops import (
     Counting,
     Reduction,
     body_of,
@@ -16,7 +14,9 @@ from operators.catalog.generic.loops import (
     reductions,
     start_of,
 )
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, Unsure, inside
+from operators.catalog.generic.edit import Edit, Place
+from operators.catalog.generic.front import Front
 
 VALUES = (1, 2, 4, 8, 16, 32, 64)
 _NUMBERS = re.compile(r"\b(?:float|double|int|unsigned|long|u?int\d+_t|size_t)\b")

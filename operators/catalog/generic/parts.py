@@ -10,13 +10,10 @@ from evaluators.evaluation import Rejected
 from evaluators.kernel.front_matter import Launch
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task import Task
-from operators.catalog.generic.edit import Edit
-from operators.catalog.generic.front import Front
-from operators.catalog.generic.guards import independent
-from operators.catalog.generic.indices import fields
-from operators.catalog.generic.lanes import type_of
-from operators.catalog.generic.locals import LOOPS, Locals
-from operators.catalog.generic.loops import (
+from operators.catalog.generic.analysis.guards import independent
+from operators.catalog.generic.analysis.indices import fields
+from operators.catalog.generic.analysis.locals import LOOPS, Locals
+from operators.catalog.generic.analysis.loops import (
     Counting,
     Reduction,
     body_of,
@@ -24,8 +21,11 @@ from operators.catalog.generic.loops import (
     reductions,
     start_of,
 )
-from operators.catalog.generic.pointers import Pointers, distinct, told_once
-from operators.catalog.generic.reading import Function, Reading, Unsure, indented, walk
+from operators.catalog.generic.analysis.pointers import Pointers, distinct, told_once
+from operators.catalog.generic.analysis.reading import Function, Reading, Unsure, indented, walk
+from operators.catalog.generic.edit import Edit
+from operators.catalog.generic.front import Front
+from operators.catalog.generic.lanes import type_of
 
 VALUES = (1, 2, 4, 8, 16, 32, 64)
 FIRST = (4, 16)

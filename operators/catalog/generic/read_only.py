@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.locals import Locals
+from operators.catalog.generic.analysis.pointers import Pointers, distinct, told_once
+from operators.catalog.generic.analysis.reading import Function, Reading, Unsure
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.locals import Locals
-from operators.catalog.generic.pointers import Pointers, distinct, told_once
-from operators.catalog.generic.reading import Function, Reading, Unsure
 
 _LOADED = re.compile(
     r"(?:(?:float|double|int|uint|u?char|u?short)[24]?|unsigned(?: int)?"

@@ -3,14 +3,10 @@
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
-from operators.catalog.generic.blocks import SIZES
-from operators.catalog.generic.edit import Edit
-from operators.catalog.generic.front import Front
-from operators.catalog.generic.guards import condition_of, independent, returns
-from operators.catalog.generic.indices import AXES, Index, alone, below, fields, index_of
-from operators.catalog.generic.lanes import is_number, type_of
-from operators.catalog.generic.locals import LOOPS, Locals, leaves_loop, statements
-from operators.catalog.generic.loops import (
+from operators.catalog.generic.analysis.guards import condition_of, independent, returns
+from operators.catalog.generic.analysis.indices import AXES, Index, alone, below, fields, index_of
+from operators.catalog.generic.analysis.locals import LOOPS, Locals, leaves_loop, statements
+from operators.catalog.generic.analysis.loops import (
     Counting,
     Reduction,
     body_of,
@@ -18,7 +14,11 @@ from operators.catalog.generic.loops import (
     reductions,
     start_of,
 )
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside, walk
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, Unsure, inside, walk
+from operators.catalog.generic.blocks import SIZES
+from operators.catalog.generic.edit import Edit
+from operators.catalog.generic.front import Front
+from operators.catalog.generic.lanes import is_number, type_of
 
 FIRST = (64, 256)
 

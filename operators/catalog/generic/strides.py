@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.indices import fields
+from operators.catalog.generic.analysis.locals import LOOPS, Locals
+from operators.catalog.generic.analysis.loops import Counting, counting, start_of
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, Unsure, inside, walk
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.indices import fields
-from operators.catalog.generic.locals import LOOPS, Locals
-from operators.catalog.generic.loops import Counting, counting, start_of
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside, walk
 
 
 def own_runs(reading: Reading, task: Task) -> Iterator[Edit]:

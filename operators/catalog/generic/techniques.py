@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.reading import Unsure, reading
 from operators.catalog.generic.blocks import block_sizes, swapped_axes
 from operators.catalog.generic.compositions import (
     one_thread_with_lanes,
@@ -16,7 +17,6 @@ from operators.catalog.generic.jam import outputs_a_thread, outputs_apart
 from operators.catalog.generic.lanes import independent_accumulators
 from operators.catalog.generic.parts import parts_of_reductions
 from operators.catalog.generic.read_only import read_only_loads
-from operators.catalog.generic.reading import Unsure, reading
 from operators.catalog.generic.rows import block_a_row
 from operators.catalog.generic.strides import own_runs, register_sums
 from operators.catalog.generic.tiles import staged_operands

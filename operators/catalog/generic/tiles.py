@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.guards import condition_of, independent, returns
+from operators.catalog.generic.analysis.indices import AXES, Index, alone, below, index_of
+from operators.catalog.generic.analysis.locals import LOOPS, Locals, statements
+from operators.catalog.generic.analysis.loops import Counting, body_of, counting
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, Unsure, inside, walk
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.guards import condition_of, independent, returns
-from operators.catalog.generic.indices import AXES, Index, alone, below, index_of
-from operators.catalog.generic.locals import LOOPS, Locals, statements
-from operators.catalog.generic.loops import Counting, body_of, counting
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside, walk
 
 
 def staged_operands(reading: Reading, task: Task) -> Iterator[Edit]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 
-from operators.catalog.generic.guards import condition_of
-from operators.catalog.generic.indices import OWN
-from operators.catalog.generic.locals import Local, leaves_loop, statements
-from operators.catalog.generic.outputs import Outputs
-from operators.catalog.generic.reading import Node, Unsure, inside
+from operators.catalog.generic.analysis.guards import condition_of
+from operators.catalog.generic.analysis.indices import OWN
+from operators.catalog.generic.analysis.locals import Local, leaves_loop, statements
+from operators.catalog.generic.analysis.outputs import Outputs
+from operators.catalog.generic.analysis.reading import Node, Unsure, inside
 
 
 class Together(Outputs):

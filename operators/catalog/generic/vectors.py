@@ -8,15 +8,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.guards import waits
+from operators.catalog.generic.analysis.locals import CONTROLS, Locals
+from operators.catalog.generic.analysis.loops import (
+    Counting,
+    body_of,
+    counting,
+    innermost,
+    start_of,
+)
+from operators.catalog.generic.analysis.pointers import Access, Pointers, distinct
+from operators.catalog.generic.analysis.reading import (
+    Function,
+    Node,
+    Reading,
+    Unsure,
+    inside,
+    variables,
+)
+from operators.catalog.generic.analysis.shared_strides import is_shared_stride
+from operators.catalog.generic.analysis.slopes import Slopes
 from operators.catalog.generic.edit import Edit, Place
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.guards import waits
-from operators.catalog.generic.locals import CONTROLS, Locals
-from operators.catalog.generic.loops import Counting, body_of, counting, innermost, start_of
-from operators.catalog.generic.pointers import Access, Pointers, distinct
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, inside, variables
-from operators.catalog.generic.shared_strides import is_shared_stride
-from operators.catalog.generic.slopes import Slopes
 
 WIDTHS = (1, 2, 4, 8, 16)
 MOST_BYTES = 16

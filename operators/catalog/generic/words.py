@@ -4,10 +4,17 @@ import re
 from collections.abc import Iterator
 
 from evaluators.tasks.task import Task
+from operators.catalog.generic.analysis.loops import innermost
+from operators.catalog.generic.analysis.reading import (
+    Function,
+    Reading,
+    Unsure,
+    bare,
+    variables,
+    walk,
+)
 from operators.catalog.generic.edit import Edit
 from operators.catalog.generic.front import Front
-from operators.catalog.generic.loops import innermost
-from operators.catalog.generic.reading import Function, Reading, Unsure, bare, variables, walk
 
 UNROLLED = (1, 2, 4, 8, 16)
 _FLOAT = re.compile(r"\bfloat\b")

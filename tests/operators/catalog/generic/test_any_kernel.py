@@ -9,7 +9,7 @@ from evaluators.evaluation import Rejected
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
-from operators.catalog.generic.reading import Reading, reading
+from operators.catalog.generic.analysis.reading import Reading, reading
 from operators.catalog.generic.techniques import GENERIC, edits
 
 TESTS = Path(__file__).parents[3]

@@ -2,10 +2,10 @@
 
 import re
 
-from operators.catalog.generic.guards import condition_of, returns
-from operators.catalog.generic.indices import AXES, Index, below
-from operators.catalog.generic.locals import Locals, statements
-from operators.catalog.generic.reading import Function, Node, Reading, Unsure, walk
+from operators.catalog.generic.analysis.guards import condition_of, returns
+from operators.catalog.generic.analysis.indices import AXES, Index, below
+from operators.catalog.generic.analysis.locals import Locals, statements
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, Unsure, walk
 
 
 class Outputs:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from operators.catalog.generic.locals import LOOPS, Locals, leaves_loop, statements
-from operators.catalog.generic.reading import Node, Reading, bare, inside, walk
+from operators.catalog.generic.analysis.locals import LOOPS, Locals, leaves_loop, statements
+from operators.catalog.generic.analysis.reading import Node, Reading, bare, inside, walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

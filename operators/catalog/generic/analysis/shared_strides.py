@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable
 
 from evaluators.kernel.front_matter import Launch
-from operators.catalog.generic.guards import condition_of
-from operators.catalog.generic.indices import fields, index_of
-from operators.catalog.generic.locals import CONTROLS, Locals
-from operators.catalog.generic.loops import Counting, reductions
-from operators.catalog.generic.pointers import Access, Pointers
-from operators.catalog.generic.reading import Function, Node, Reading, variables, walk
-from operators.catalog.generic.slopes import Slopes
+from operators.catalog.generic.analysis.guards import condition_of
+from operators.catalog.generic.analysis.indices import fields, index_of
+from operators.catalog.generic.analysis.locals import CONTROLS, Locals
+from operators.catalog.generic.analysis.loops import Counting, reductions
+from operators.catalog.generic.analysis.pointers import Access, Pointers
+from operators.catalog.generic.analysis.reading import Function, Node, Reading, variables, walk
+from operators.catalog.generic.analysis.slopes import Slopes
 
 _GRID = ("gridDim.x*blockDim.x", "blockDim.x*gridDim.x")
 

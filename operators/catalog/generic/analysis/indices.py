@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from evaluators.kernel.front_matter import Launch
-from operators.catalog.generic.locals import Local, Locals
-from operators.catalog.generic.reading import Node, Reading, bare, names_in, walk
+from operators.catalog.generic.analysis.locals import Local, Locals
+from operators.catalog.generic.analysis.reading import Node, Reading, bare, names_in, walk
 
 AXES = "xyz"
 _BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim")

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from operators.catalog.generic.reading import (
+from operators.catalog.generic.analysis.reading import (
     Function,
     Node,
     Reading,

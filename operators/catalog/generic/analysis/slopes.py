@@ -1,8 +1,8 @@
 """Slopes: how much an index grows from one round of a loop to the next."""
 
-from operators.catalog.generic.locals import Local, Locals
-from operators.catalog.generic.loops import Counting
-from operators.catalog.generic.reading import Node, bare, variables
+from operators.catalog.generic.analysis.locals import Local, Locals
+from operators.catalog.generic.analysis.loops import Counting
+from operators.catalog.generic.analysis.reading import Node, bare, variables
 
 
 class Slopes:

@@ -2,8 +2,15 @@
 
 import re
 
-from operators.catalog.generic.locals import statements
-from operators.catalog.generic.reading import Function, Node, Reading, inside, names_in, walk
+from operators.catalog.generic.analysis.locals import statements
+from operators.catalog.generic.analysis.reading import (
+    Function,
+    Node,
+    Reading,
+    inside,
+    names_in,
+    walk,
+)
 
 _TOGETHER = re.compile(
     r"\b(?:__sync|__shfl|__shared|__ball|__any|__all|__act|cooperative|cg)\w*"

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from operators.catalog.generic.locals import Local, Locals
-from operators.catalog.generic.reading import (
+from operators.catalog.generic.analysis.locals import Local, Locals
+from operators.catalog.generic.analysis.reading import (
     Function,
     Node,
     Parameter,

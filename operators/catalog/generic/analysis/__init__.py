@@ -1,0 +1,1 @@
+"""What the syntax tree of a kernel says, without changing it."""
