@@ -51,7 +51,8 @@ def test_a_wrong_kernel_is_told(name: str, what: str, way: str, tmp_path: Path) 
     status, reason = verdict(own, own.broken(what), tmp_path, way)
     assert status in (Status.WRONG, Status.CRASHED), reason
     if status is Status.WRONG and "bytes" not in reason:  # an emulator may see it first
-        assert own.wrong[what][2] in reason or way == "hip"
+        unseen = "held-out" in reason  # by chance the tests' draws may not show it
+        assert own.wrong[what][2] in reason or unseen or way == "hip"
 
 
 @pytest.mark.parametrize("name", OWN)
