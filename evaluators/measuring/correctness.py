@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluators.checks.check import most_blocks
+from evaluators.checks.check import check_workload, most_blocks
 from evaluators.checks.compare import check_limits
 from evaluators.checks.conditioning import Reference
 from evaluators.checks.disclosure import on
@@ -60,7 +60,7 @@ class Correctness:
         reference: Reference | None,
     ) -> None:
         self._task, self._device, self._pool = task, device, pool
-        self._policy, self._rng, self._judge = policy, rng, judge
+        self._policy, self._rng = policy, rng
         self._backend = device.info.backend
         self._benchmarks = task.workloads("benchmarks", self._backend)
         self._pairs = None if policy.thorough else PAIRS
@@ -78,7 +78,11 @@ class Correctness:
         from evaluators.measuring.counting import Counter
 
         of = (self._task, self._device, self._pool, self._rounding, self._policy, self._rng)
-        return Counter(*of, judge=self._judge)
+        return Counter(*of)
+
+    def judge(self) -> Judge:
+        """What judges one kernel, or two that race. See Rounding."""
+        return self._rounding.judge()
 
     def check(
         self,
@@ -104,6 +108,7 @@ class Correctness:
         arena = Arena(self._task, workloads, plans)
         errors: dict[str, float] = {}
         taken_us: dict[str, float] = {}
+        judge = self.judge()
         quick = self._policy.deadline_s(min(expected_us.values(), default=None))
         with (
             self._doubting(kernel, workloads),
@@ -115,12 +120,14 @@ class Correctness:
                 first, second = self._draws(workload, fresh=workload == arena.smallest)
                 timed = workload in self._benchmarks
                 draws = [first, second] if timed else [first, second, first]
-                checked = self._rounding.check(
+                checked = check_workload(
                     memory,
                     [*draws, *self._unusual.draws(workload, unusual.get(workload.label, ()))],
+                    self._rng,
                     deadline_s=quick if expected is None else self._policy.deadline_s(expected),
                     slow_us=SLOW_US if timed else math.inf,
                     endurance=self._endurance(workload, arena),
+                    judge=judge,
                 )
                 errors.update(checked.errors)
                 taken_us[workload.label] = checked.run_us

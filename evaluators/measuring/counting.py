@@ -10,7 +10,6 @@ from evaluators.checks.check import check_workload
 from evaluators.checks.compare import check_limits
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import InputPool
-from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
 from evaluators.checks.shapes import costed
 from evaluators.device import Compiled, Counting, Device
@@ -45,11 +44,9 @@ class Counter:
         rounding: Rounding,
         policy: TimingPolicy,
         rng: np.random.Generator,
-        *,
-        judge: Judge | None,
     ) -> None:
         self._task, self._device, self._pool = task, device, pool
-        self._rounding, self._policy, self._rng, self._judge = rounding, policy, rng, judge
+        self._rounding, self._policy, self._rng = rounding, policy, rng
 
     def count(self, kernel: Planned, compiled: Compiled) -> Counted:
         """Raises Rejected, and AnchorFailed where the naive seed fails."""
@@ -76,7 +73,7 @@ class Counter:
                 [self._pool.fresh(shape, self._rng)],
                 self._rng,
                 deadline_s=self._policy.deadline_cap_s,
-                judge=self._judge,
+                judge=self._rounding.judge(),
             )
             counts, advice = _less(counting.counts(), before), tuple(counting.advice())
         costs = {shape.label: cost(counts, compiled.resources, self._device.info)}

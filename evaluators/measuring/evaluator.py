@@ -69,15 +69,14 @@ class Evaluator:
         self.backend = device.info.backend
         self.policy = policy or policy_of(self.backend)
         self.pool = pool or InputPool(task, secret=secret)
-        self._judge = judge
         self.benchmarks = task.workloads("benchmarks", self.backend)
         self.rng = np.random.default_rng(secrets.randbits(128))
         given = (task, device, self.pool, self.policy, self.rng)
-        self._racing = Racing(*given, judge=judge)
         self._launch_cost = LaunchCost(
             device, lambda: empty or compiled_empty(device.info), self.policy
         )
         self.correctness = Correctness(*given, judge=judge, naive=naive, reference=reference)
+        self._racing = Racing(*given, judge=self.correctness.judge)
 
     def measure(
         self,

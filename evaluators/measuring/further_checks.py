@@ -83,12 +83,15 @@ class FurtherChecks:
         plans = [kernel.plan(self._task, workload, self._device.info.target) for workload in shapes]
         arena = Arena(self._task, shapes, plans)
         errors: dict[str, float] = {}
+        judge = self._rounding.judge()
         with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
             for memory in arena.in_turn(session, shapes, plans, self._rng):
-                checked = self._rounding.check(
+                checked = check_workload(
                     memory,
                     self._unusual.draws(memory.workload, chosen[memory.workload.label]),
+                    self._rng,
                     deadline_s=self._policy.deadline_cap_s,
+                    judge=judge,
                 )
                 errors.update(checked.errors)
         return errors
@@ -178,6 +181,6 @@ class FurtherChecks:
                 endured_us=endured_us,
                 deadline_s=self._policy.deadline_cap_s,
                 most_at_once=self._policy.max_launches,
-                judge=self._judge,
+                judge=self._rounding.judge(),
                 near=near,
             )

@@ -1,6 +1,6 @@
 """Racing: a kernel's lane, and its anchor's beside it, made ready for a race."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 import numpy as np
@@ -16,7 +16,10 @@ from evaluators.tasks.task import Task
 
 
 class Racing:
-    """Of an Evaluator. anchor_us: rough times by anchor id, then label, where they are known."""
+    """Of an Evaluator. anchor_us: rough times by anchor id, then label, where they are known.
+
+    judge: makes one for each race.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class Racing:
         policy: TimingPolicy,
         rng: np.random.Generator,
         *,
-        judge: Judge | None,
+        judge: Callable[[], Judge],
     ) -> None:
         self._task, self._device, self._pool = task, device, pool
         self._policy, self._rng, self._judge = policy, rng, judge
@@ -55,7 +58,7 @@ class Racing:
                 compiled,
                 self._policy,
                 wanted=applications_wanted(times, self._policy),
-                judge=self._judge,
+                judge=self._judge(),
             )
             lanes = [stack.enter_context(first)]
             if anchor is not None:

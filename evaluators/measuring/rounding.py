@@ -9,13 +9,13 @@ from typing import NoReturn
 import numpy as np
 
 from evaluators.checks.budget import NONE, Error, Limit, has_few, limit_of
-from evaluators.checks.check import Checked, check_workload
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import HostJudge, Judge
 from evaluators.checks.memory import Arena, WorkloadMemory
 from evaluators.checks.shapes import SMALL_BYTES, compiled_for
 from evaluators.checks.values import UnusualDraws, on_values
+from evaluators.checks.widening import WideningJudge
 from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.seeds import naive_of
@@ -106,35 +106,9 @@ class Rounding:
             if values:
                 self._unusual.drop(workload, values)
 
-    def check(
-        self,
-        memory: WorkloadMemory,
-        draws: Sequence[Draw],
-        *,
-        deadline_s: float,
-        slow_us: float = math.inf,
-        endurance: int = 0,
-    ) -> Checked:
-        """check_workload(), once more where limits were too narrow for these draws."""
-        judge = self._judge or HostJudge()
-
-        def checked() -> Checked:
-            return check_workload(
-                memory,
-                draws,
-                self._rng,
-                deadline_s=deadline_s,
-                slow_us=slow_us,
-                endurance=endurance,
-                judge=judge,
-            )
-
-        try:
-            return checked()
-        except Rejected as rejected:
-            if not rejected.inexact or not self._widened(memory.workload, draws):
-                raise
-        return checked()
+    def judge(self) -> Judge:
+        """What judges kernels: it makes limits wider that are too narrow for the very draws."""
+        return WideningJudge(self._judge or HostJudge(), self._widened)
 
     def _widened(self, workload: Workload, draws: Sequence[Draw]) -> bool:
         """Whether the seed's errors on these very draws allow for more than was known.

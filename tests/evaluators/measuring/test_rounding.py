@@ -1,13 +1,16 @@
 """Limits from the naive seed: which values a silent task admits, and a seed that fails its own."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from evaluators.checks.budget import Limit
 from evaluators.device import Device, backend
 from evaluators.evaluate import Evaluator, compile_kernel, evaluate_file
-from evaluators.evaluation import Status, Verdict
+from evaluators.evaluation import Rejected, Status, Verdict
+from evaluators.measuring.policy import Anchor
 from evaluators.tasks.arguments import TaskError
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -121,25 +124,46 @@ TWO_PRODUCTS = (
     .replace("args: [x,", "args: [a, b, c, d,")
     .replace("const float* x", "const float* a, const float* b, const float* c, const float* d")
 )
+CANCELS = TWO_PRODUCTS.replace("VALUE", "a[i] * b[i] + c[i] * d[i]")
+CANCELS_WORSE = TWO_PRODUCTS.replace("VALUE", "(a[i] * b[i] + c[i] * d[i]) * 1.02f")
+
+
+def cancelling(folder: Path) -> Task:
+    task = write_task(folder / "a", naive=CANCELS)
+    (task.folder / "task.yaml").write_text(CANCELLING)
+    (task.folder / "reference.py").write_text(
+        "def reference(a, b, c, d):\n    return {'y': a * b + c * d}\n"
+    )
+    return load_task(task.folder)
 
 
 def test_ill_conditioned_results_are_held_to_the_seeds_on_the_same_inputs(
     tmp_path: Path, device: Device
 ) -> None:
     """A few elements that cancel outweigh all others: those of other draws tell nothing of them."""
-    seed = TWO_PRODUCTS.replace("VALUE", "a[i] * b[i] + c[i] * d[i]")
-    worse = TWO_PRODUCTS.replace("VALUE", "(a[i] * b[i] + c[i] * d[i]) * 1.02f")
-    task = write_task(tmp_path / "a", naive=seed)
-    (task.folder / "task.yaml").write_text(CANCELLING)
-    (task.folder / "reference.py").write_text(
-        "def reference(a, b, c, d):\n    return {'y': a * b + c * d}\n"
-    )
-    task = load_task(task.folder)
-    made = compile_kernel(seed, task, backend("cpu").compiler(), "cpu")
+    task = cancelling(tmp_path)
+    made = compile_kernel(CANCELS, task, backend("cpu").compiler(), "cpu")
     for secret in range(30):
         evaluator = Evaluator(task=task, device=device, secret=secret, naive=made)
         assert evaluator.verify(*made, "tests").reason == ""
-    assert "less exact than float32" in verdict(task, worse, device).reason
+    assert "less exact than float32" in verdict(task, CANCELS_WORSE, device).reason
+
+
+def test_so_they_are_where_they_are_timed(tmp_path: Path, device: Device) -> None:
+    task = cancelling(tmp_path)
+    right, worse = (
+        compile_kernel(text, task, backend("cpu").compiler(), "cpu")
+        for text in (CANCELS, CANCELS_WORSE)
+    )
+    evaluator = Evaluator(task=task, device=device, secret=3, naive=right)
+    anchor = Anchor(kernel_id=right[0].id, kernel=right[0], compiled=right[1])
+    (workload,) = evaluator.benchmarks
+    (draw,) = evaluator.pool.draws(workload, evaluator.rng, 1)
+    for made, fails in (right, False), (worse, True):
+        draw.standard.limits["y"] = Limit(rms=1e-9, largest=1e-9)
+        with pytest.raises(Rejected, match="less exact") if fails else nullcontext():
+            evaluator.link(*made, anchor)
+        assert draw.standard.limits["y"].rms > 1e-9
 
 
 def test_a_seed_that_fails_on_values_that_its_task_states_is_told(tmp_path: Path) -> None:
