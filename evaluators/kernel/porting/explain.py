@@ -1,6 +1,6 @@
 """What a kernel's author is told of code that no compiler takes, where a cause can be seen."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from evaluators.evaluation import Rejected, Status
@@ -9,6 +9,7 @@ from evaluators.kernel.plan import Plan
 from evaluators.kernel.porting.functions import Declared, functions, parted
 from evaluators.kernel.porting.host_code import host_code
 from evaluators.kernel.porting.library_names import as_written
+from evaluators.kernel.porting.macro_names import declared_macro
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.tokens import Token, tokens
 from evaluators.spelling import did_you_mean, printable
@@ -26,14 +27,18 @@ def explaining(kernel: KernelSource, plans: Iterable[Plan]) -> Iterator[None]:
     try:
         yield
     except Rejected as rejected:
+        plans = list(plans)
         entries = dict.fromkeys(step.entry for plan in plans for step in plan.launches)
-        raise explained(rejected, kernel, entries) from None
+        macros = {name for plan in plans for name, _ in plan.defines}
+        raise explained(rejected, kernel, entries, macros) from None
 
 
-def explained(rejected: Rejected, kernel: KernelSource, entries: Iterable[str]) -> Rejected:
+def explained(
+    rejected: Rejected, kernel: KernelSource, entries: Iterable[str], macros: Collection[str] = ()
+) -> Rejected:
     """The same with another sentence, or as it is. Host code is INVALID: no backend takes it.
 
-    entries: the name expressions that are launched.
+    entries: the name expressions that are launched. macros: what is defined ahead of the code.
     """
     rejected = _with_own_names(rejected)
     if rejected.status not in _FAILED or rejected.reason.find("#include of") >= 0:
@@ -44,6 +49,9 @@ def explained(rejected: Rejected, kernel: KernelSource, entries: Iterable[str]) 
         return Rejected(Status.INVALID, printable(reason), log=rejected.log, line=line)
     if rejected.status not in _NAMELESS:
         return rejected
+    if told := declared_macro(found, macros):
+        reason, line = told
+        return Rejected(Status.COMPILE_ERROR, reason, log=rejected.log, line=line)
     declared = functions(found)
     for entry in entries:
         if why := why_not(entry, declared, found):
