@@ -125,10 +125,6 @@ def test_host_code_is_told_as_such(compiler: Compiler) -> None:
         ("sums", f"#define MAKE(name) __global__ void name##s{BODY}\nMAKE(sum)"),
         ("sums<float>", f"#define MAKE(name) __global__ void name##s{BODY}\nMAKE(sum)"),
         ("sums", f"#define KERNEL __global__ void\nKERNEL sums{BODY}"),
-        (
-            "sums",
-            f"__device__ int at(int r) {{ return r * TILE, TILE; }}\n__global__ void sums{BODY}",
-        ),
         ("sums<1 < 2, 3>", f"template <bool A, int B> __global__ void sums{BODY}"),
     ],
 )
@@ -167,7 +163,7 @@ def test_harmless_headers_work_everywhere(compiler: Compiler, header: str, use: 
 @pytest.mark.parametrize(
     "code, name",
     [
-        (f"template <int TILE, int ROWS> __global__ void sums{BODY}", "TILE"),
+        (f"template <int TILE, int ROWS> struct Tile {{}};\n__global__ void sums{BODY}", "TILE"),
         (f"constexpr int TILE = 16;\n__global__ void sums{BODY}", "TILE"),
         (f"template <typename T> using Pair = T;\n__global__ void sums{BODY}", "T"),
         ("__global__ void sums(const float *x, float *TILE, int n) {}", "TILE"),
@@ -176,9 +172,8 @@ def test_harmless_headers_work_everywhere(compiler: Compiler, header: str, use: 
 def test_a_parameters_name_is_declared_by_nobody_else(
     compiler: Compiler, code: str, name: str
 ) -> None:
-    entry = "sums<1, 2>" if "ROWS" in code else "sums"
-    source = parse_kernel(FILE.format(kernel=entry) + code)
-    step = launch(entry, ["x", "y", 7], block=(64, 1, 1))
+    source = parse_kernel(FILE.format(kernel="sums") + code)
+    step = launch("sums", ["x", "y", 7], block=(64, 1, 1))
     with pytest.raises(Rejected) as caught:
         compiler.compile(source, [plan(step, defines=(("TILE", "16"), ("T", "float")))])
     assert caught.value.status is Status.COMPILE_ERROR
@@ -186,3 +181,11 @@ def test_a_parameters_name_is_declared_by_nobody_else(
         f"line 5: {name} is declared here, but it is a macro ahead of the file, for a parameter "
         "has that name: rename one of the two"
     )
+
+
+def test_its_use_is_no_declaration(compiler: Compiler) -> None:
+    code = f"__device__ int at(int r) {{ return r * TILE; }}\n__global__ void sums{BODY}"
+    source = parse_kernel(FILE.format(kernel="sums") + f"{code}\nint x = missing;")
+    step = launch("sums", ["x", "y", 7], block=(64, 1, 1))
+    with pytest.raises(Rejected, match="missing"):
+        compiler.compile(source, [plan(step, defines=(("TILE", "16"),))])
