@@ -12,6 +12,7 @@ import numpy as np
 
 from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_judge import GpuJudge
+from evaluators.checks.widening import WideningJudge
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.region import GUARD_BYTES
@@ -139,7 +140,9 @@ def renewed(name: str, folder: Path) -> Any:
             built = compile_kernel(task.naive, task, compiler, name)
             before: dict[tuple[str, int], bytes] = {}
             for _ in range(4):
-                judge = evaluator._judge
+                widening = evaluator.correctness.judge()
+                assert isinstance(widening, WideningJudge)
+                judge = widening._judge
                 assert isinstance(judge, GpuJudge)
                 judge.renew()
                 assert evaluator.verify(*built, "benchmarks").passed
