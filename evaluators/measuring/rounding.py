@@ -11,11 +11,10 @@ import numpy as np
 from evaluators.checks.budget import NONE, Error, Limit, has_few, limit_of
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
-from evaluators.checks.judge import HostJudge, Judge
+from evaluators.checks.judge import HostJudge, Judge, WideningJudge
 from evaluators.checks.memory import Arena, WorkloadMemory
 from evaluators.checks.shapes import SMALL_BYTES, compiled_for
 from evaluators.checks.values import UnusualDraws, on_values
-from evaluators.checks.widening import WideningJudge
 from evaluators.device import Device
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.seeds import naive_of

@@ -10,6 +10,7 @@ from evaluators.evaluation import Status
 from tests.adversarial.arithmetic import Checks, kernel
 from tests.adversarial.timed_task import Contest, write_task
 from tests.adversarial.timed_task import kernel as timed_kernel
+from tests.soaked import one_in
 
 CHEATS: dict[str, tuple[str, dict[str, str]]] = {
     "softmax without its maximum": ("softmax", {"LARGEST": "0.0f"}),
@@ -98,7 +99,7 @@ def with_lazily(text: str, least: str, most: str) -> str:
     return text.replace("    float largest", looked + "    float largest", 1)
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", one_in(2, LARGE))
 def test_so_it_is_on_held_out_shapes(name: str, checks: Checks) -> None:
     task, text = large(name)
     assert checks.verdict(task, text).passed

@@ -129,8 +129,10 @@ def test_designs_and_files_follow_from_the_stored_replies(asked: Run) -> None:
     "kind",
     [
         "call_replied",
-        "probe_written",
-        *(pytest.param(one, marks=pytest.mark.soak) for one in ("probe_claimed", "probed")),
+        *(
+            pytest.param(one, marks=pytest.mark.soak)
+            for one in ("probe_written", "probe_claimed", "probed")
+        ),
     ],
 )
 def test_a_kill_after_any_step_loses_no_probe_and_pays_for_none_twice(

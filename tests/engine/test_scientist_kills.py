@@ -126,7 +126,7 @@ def check_kills(run: Run, kills: int) -> None:
     assert len(unused) <= repeats
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_two_kills_lose_only_what_was_in_flight(tmp_path: Path) -> None:
     done = 40
     run = killed_and_resumed(tmp_path, kills=2, evaluations=done)

@@ -33,6 +33,7 @@ from scripts.scripted_model.endpoint import serving
 from scripts.scripted_model.server import Script
 from tests.engine import test_scientist_campaign as scientist
 from tests.engine.quick_bench import quick_workbench
+from tests.soaked import one_in
 
 pytestmark = [pytest.mark.usefixtures("in_this_process"), pytest.mark.long]
 
@@ -115,7 +116,7 @@ def test_kernels_in_the_inbox_are_evaluated_within_the_budget(tmp_path: Path) ->
     assert len(list((run_dir / INBOX / REFUSED).iterdir())) == 2
 
 
-@pytest.mark.parametrize("point", ["put", "stored", "drafted", "evaluated"])
+@pytest.mark.parametrize("point", one_in(2, ["put", "stored", "drafted", "evaluated"]))
 def test_a_kernel_survives_a_kill_at_every_point(tmp_path: Path, point: str) -> None:
     run_dir = put_in(tmp_path)
     run_campaign(config(tmp_path), workbench=quick_workbench())
@@ -185,7 +186,7 @@ def rehearsed(run_dir: Path, started: CycleStarted) -> list[Request]:
     return rehearsal.cycle(started.cycle)
 
 
-@pytest.mark.parametrize("point", ["stored", "begun", "answered", "drafted"])
+@pytest.mark.parametrize("point", one_in(2, ["answered", "begun", "stored", "drafted"]))
 def test_an_idea_survives_a_kill_at_every_point(tmp_path: Path, point: str) -> None:
     run_dir = put_in(tmp_path, what="idea", name="idea.md", text=WORDS)
     with serving(Script(key=scientist.SECRET)) as server:

@@ -44,6 +44,9 @@ def test_the_seed_is_right(name: str, way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "way", ["cpu", pytest.param("emulated", marks=pytest.mark.soak)], indirect=True
+)
+@pytest.mark.parametrize(
     ("name", "what"), [(n, what) for n, own in OWN.items() for what in own.wrong]
 )
 def test_a_wrong_kernel_is_told(name: str, what: str, way: str, tmp_path: Path) -> None:

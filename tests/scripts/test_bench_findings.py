@@ -29,7 +29,7 @@ def test_a_mind_reads_wins_and_traps_and_takes_neither_for_tried() -> None:
     assert tried(PROMPT) == set()
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_campaign_two_needs_fewer_calls_and_foreign_findings_are_not_used(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -128,6 +128,7 @@ def test_a_file_that_is_no_table_gets_one_sentence(
     assert "is missing" in capsys.readouterr().err
 
 
+@pytest.mark.soak
 def test_points_that_no_rule_tells_from_the_rest_are_searched(tmp_path: Path) -> None:
     """Words, fractions and a listing by lot, in a grid of a billion points."""
     rng = np.random.default_rng(0)

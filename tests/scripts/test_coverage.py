@@ -33,7 +33,7 @@ def test_covered_and_widths_by_arm() -> None:
     assert [one["kernel"] for one in told["missed"]] == ["a"]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.skipif(device_count() == 0, reason="the cpu backend finds no compiler")
 def test_the_whole_of_it_in_small_and_in_pieces(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

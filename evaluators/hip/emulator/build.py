@@ -1,12 +1,14 @@
 """The machine's library: built once for a compiler and a version of its source, then loaded."""
 
 import ctypes
+import fcntl
 import functools
 import hashlib
 import os
 import platform
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -37,6 +39,14 @@ def _built() -> Path:
     path = cache_folder() / f"gfx942-{key.hexdigest()[:16]}.so"
     if path.exists():
         return path
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of many processes that begin at once one builds it
+        if not path.exists():
+            _build(tools, sources, path)
+    return path
+
+
+def _build(tools: CxxCompiler, sources: Sequence[Path], path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         folder = Path(name)
         objects = [folder / f"{source.stem}.o" for source in sources]
@@ -48,8 +58,7 @@ def _built() -> Path:
             list(pool.map(functools.partial(_compile, tools, folder), commands))
         linked = folder / "machine.so"
         _compile(tools, folder, [*tools.command, "-shared", *map(str, objects), "-o", str(linked)])
-        os.replace(linked, path)  # atomic: two processes may build it at once
-    return path
+        os.replace(linked, path)  # atomic: others may look for it meanwhile
 
 
 def _processor() -> str:

@@ -14,8 +14,8 @@ from evaluators.checks.gpu_draws import HEAVY_FLOPS
 from evaluators.checks.gpu_judge import GpuJudge
 from evaluators.checks.gpu_kernels import compile_trusted
 from evaluators.checks.inputs import InputPool
+from evaluators.checks.judge import WideningJudge
 from evaluators.checks.region import GUARD_BYTES
-from evaluators.checks.widening import WideningJudge
 from evaluators.device import Buffer, Session, backend, register
 from evaluators.device_info import DeviceFault
 from evaluators.evaluate import compile_kernel

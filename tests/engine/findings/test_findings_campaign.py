@@ -257,6 +257,7 @@ def _cut_after_the_reply(folder: Path) -> None:
     os.unlink(folder / "findings.yaml")
 
 
+@pytest.mark.soak
 def test_a_model_that_fails_leaves_the_templates(tmp_path: Path) -> None:
     def rule(messages: Any, number: int) -> str:
         return "No idea." if role_of(messages) == "distiller" else answer(messages, number)

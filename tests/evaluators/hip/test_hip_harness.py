@@ -53,6 +53,7 @@ def test_a_hole_between_the_sizes_is_met(double: pytest.MonkeyPatch, tmp_path: P
     assert hole == ["WRONG", WITHHELD]
 
 
+@pytest.mark.soak
 def test_tasks_of_their_own_are_drawn_and_judged(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

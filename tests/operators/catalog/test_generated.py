@@ -19,6 +19,7 @@ from evaluators.tasks.task_file import load_task
 from operators.catalog.families import Families, families, random_params
 from operators.catalog.generated import WRITERS
 from tests.operators.catalog.formula.tasks import turned, written
+from tests.soaked import one_in
 
 TUTORIAL = Path(__file__).parents[2] / "kernels" / "tutorial"
 KNOWN = [
@@ -60,7 +61,7 @@ def evaluator_of() -> Iterator[Callable[[Path], Evaluator]]:
     device.close()
 
 
-@pytest.mark.parametrize(("name", "kind"), KNOWN)
+@pytest.mark.parametrize(("name", "kind"), one_in(2, KNOWN))
 def test_points_are_right_on_cpu(
     name: str, kind: str, evaluator_of: Callable[[Path], Evaluator]
 ) -> None:

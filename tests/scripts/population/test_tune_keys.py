@@ -14,6 +14,7 @@ from scripts.search.problem import Problem
 from scripts.search.reading import problem_of
 from scripts.search.simulation import simulate
 from tests.scripts.population.tune_plans import ROOT, plan_of, plan_values
+from tests.soaked import one_in
 
 LLM = {"operators": [{"kind": "llm"}], "llm": {"models": {"a": {"model": "a"}}}}
 SITUATIONS = ROOT / "docs" / "measured" / "situations"
@@ -80,7 +81,7 @@ def test_all_keys_of_tables_are_looked_at() -> None:
     assert {*OTHERWISE, "islands.patience"} == set(PLAY["tables"])
 
 
-@pytest.mark.parametrize("key", OTHERWISE)
+@pytest.mark.parametrize("key", one_in(2, OTHERWISE))
 def test_a_key_that_is_taken_changes_what_a_simulation_does(shares: Any, key: str) -> None:
     usual = WITH.get(key, {})
     assert shares({**usual, key: OTHERWISE[key]}) != shares(usual)

@@ -19,11 +19,13 @@ def emulated(gfx942: HiprtcChild, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(os.environ, EMULATE, "1")
 
 
+@pytest.mark.soak
 def test_every_distribution_is_drawn_as_numpy_draws_it(emulated: None) -> None:
     said = test_hip_double.python(DRAWS, "hip").splitlines()
     assert said == [str(len(list(distributions())) * len(COUNTS))]
 
 
+@pytest.mark.soak
 def test_the_device_compares_as_numpy_does(emulated: None) -> None:
     found = json.loads(test_hip_double.python(JUDGE, "comparisons", "-").splitlines()[-1])
     assert len(found) == 2 * 4 * len(on_double.VALUES)

@@ -18,7 +18,7 @@ SAID = {
 }
 
 
-@pytest.fixture(scope="module", params=[0, 7])
+@pytest.fixture(scope="module", params=[pytest.param(0, marks=pytest.mark.soak), 7])
 def setup(gfx942: HiprtcChild, request: pytest.FixtureRequest) -> Iterator[Setup]:
     """Emulated devices for this process and those it starts, by the order of their wavefronts."""
     with emulating(True, "hip", asked_by="this test", order=request.param):
