@@ -2,6 +2,9 @@
 .DEFAULT_GOAL := help
 .PHONY: help demo setup rocm test check format bench soak lock clean
 
+# Python's caches are written whatever the caller says: each run starts a thousand processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 BIN := .venv/bin
 CODE := engine operators evaluators tests scripts
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
@@ -20,7 +23,7 @@ rocm:  ## bring ROCm's compiler for MI300 into .rocm (no root, no GPU needed)
 
 test: .venv/.dev  ## run every test, except the soak
 	-@scripts/rocm_toolchain.sh  # without it the gfx942 tests fail in CI, and say why elsewhere
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 check: .venv/.dev  ## ruff, mypy --strict and the import layers
 	$(BIN)/ruff check .

@@ -30,7 +30,7 @@ def test_a_bias_is_seen() -> None:
     assert found["false_losses"] == 0
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_the_whole_of_it_in_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "aa.json"
     counts = ["--recorded", "6", "--resampled", "20", "--live", "2", "--trials", "2"]

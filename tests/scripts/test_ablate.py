@@ -71,7 +71,7 @@ def config_of(arm: str, folder: Path) -> CampaignConfig:
     )
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_arms_meet_on_equal_terms_and_what_was_not_run_is_empty(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

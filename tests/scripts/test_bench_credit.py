@@ -22,7 +22,7 @@ def test_parts_are_of_the_model_that_is_good_then() -> None:
     assert asked[CHANGE - 1] != asked[CHANGE]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_campaign_asks_the_good_model_and_again_when_it_is_the_other() -> None:
     """Dealt they would have half; of 20 measured campaigns none was below 75% in a window."""
     asked = campaign(0, gains="often", latency_s=0.01, place=local_ray)

@@ -67,7 +67,7 @@ def spent(run_dir: Path) -> dict[str, Any]:
     return calls
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_budget_in_dollars_ends_with_a_clear_last_line_that_says_how_to_go_on(
     campaign: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

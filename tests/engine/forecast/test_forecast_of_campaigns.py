@@ -112,6 +112,7 @@ def asking_server() -> Iterator[ScriptedServer]:
         yield one
 
 
+@pytest.mark.soak
 def test_probes_and_their_retries_are_forecast(
     tmp_path: Path, asking_server: ScriptedServer
 ) -> None:
@@ -138,6 +139,7 @@ def test_probes_and_their_retries_are_forecast(
     assert ("prober", "scripted") in record.sizes
 
 
+@pytest.mark.soak
 def test_a_resumption_forecasts_what_is_left_by_its_own_calls(
     tmp_path: Path, server: ScriptedServer
 ) -> None:

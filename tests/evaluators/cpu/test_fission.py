@@ -19,6 +19,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.source import parse_kernel
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.launching import Array, compile_one, launch, run, run_compiled
+from tests.soaked import one_in
 
 KERNELS = Path(__file__).parents[2] / "kernels"
 HABITS = sorted((KERNELS / "fission").glob("*.hip"))
@@ -55,7 +56,9 @@ def compute(device: CpuDevice, engine: str, wavefront: int, code: str) -> Array:
     return run_compiled(device, compiled, step, arrays={"x": x, "y": y})["y"]
 
 
-@pytest.mark.parametrize("file, engine, wavefront", cases(HABITS, (ENGINE, 64), (ENGINE, 32)))
+@pytest.mark.parametrize(
+    "file, engine, wavefront", one_in(2, cases(HABITS, (ENGINE, 64), (ENGINE, 32)))
+)
 def test_habits(device: CpuDevice, file: Path, engine: str, wavefront: int) -> None:
     code = file.read_text()
     wanted = compute(device, fibers.ENGINE, wavefront, code)

@@ -201,6 +201,7 @@ def test_every_error_of_hip_is_one_sentence() -> None:
         assert len(sentence) > len(name) + 30
 
 
+@pytest.mark.soak
 def test_code_made_for_inspection_is_not_run(
     double: pytest.MonkeyPatch, clang_folder: Path, tmp_path: Path
 ) -> None:

@@ -178,7 +178,7 @@ def test_what_is_trusted_compiles_for_nvidia(for_nvidia: Compiler, task: str) ->
     assert (trusted.reference is not None) == (loaded.folder / "reference.hip").is_file()
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_probes_answer_on_the_double_whatever_became_of_them(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
