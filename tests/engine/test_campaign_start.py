@@ -143,7 +143,7 @@ def test_a_driver_killed_while_ray_starts_leaves_a_store_and_no_process(
         pytest.param("starting Ray", 1, marks=pytest.mark.soak),
         ("starting Ray", 2),
         pytest.param("opening the device", 1, marks=pytest.mark.soak),
-        ("opening the device", 2),
+        pytest.param("opening the device", 2, marks=pytest.mark.soak),
         pytest.param("measuring the naive", 1, marks=pytest.mark.soak),
         pytest.param("measuring the naive", 2, marks=pytest.mark.soak),
     ],

@@ -95,7 +95,7 @@ def of(events: list[Any], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_new_bests_are_profiled_and_prompts_show_it(
     double: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -243,6 +243,7 @@ def test_a_paused_campaign_begins_nothing_and_goes_on(tmp_path: Path) -> None:
     assert replay(run_dir / "store.sqlite").scores.asked == 8
 
 
+@pytest.mark.soak
 def test_a_kill_in_a_pause_ends_it(tmp_path: Path) -> None:
     run_dir = put_in(tmp_path)
     ask_to_pause(run_dir)

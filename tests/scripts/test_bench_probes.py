@@ -12,7 +12,7 @@ from scripts.bench_probes import __main__ as bench
 from scripts.bench_probes.bare import CUDA_SOURCE, bare_of
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_every_comparison_of_cpu_is_told(tmp_path: Path) -> None:
     out = tmp_path / "bench.json"
     code = bench.main(["--backend", "cpu", "--rounds", "1", "--out", str(out)])

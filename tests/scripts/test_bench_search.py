@@ -74,6 +74,7 @@ def test_a_foreign_table_becomes_a_space_of_its_points_and_no_others(table: Path
     assert shares[-1] == pytest.approx(max(passed)), "over the slowest"
 
 
+@pytest.mark.soak
 def test_a_campaign_finds_the_optimum_and_pays_for_each_kernel_once(table: Path) -> None:
     problem = problem_of(table)
     traces = [simulate(problem, {}, evaluations=90, seed=seed) for seed in (1, 1, 2)]

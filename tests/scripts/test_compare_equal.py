@@ -22,7 +22,7 @@ def here(arguments: Sequence[str], output: Path) -> int:
     return 0
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_equal_arms_are_run_once_in_turn_and_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,7 +80,7 @@ def test_a_search_leaves_no_process(kill: signal.Signals, least: int, tmp_path: 
     until(lambda: all(gone(one) for one in born))
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_an_interrupted_recording_keeps_what_was_measured(tmp_path: Path) -> None:
     out = tmp_path / "part.T4.json"
     words = ["--task", "softmax", "--out", str(out), "--family", "softmax_block"]

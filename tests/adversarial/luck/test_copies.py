@@ -28,6 +28,7 @@ def announced(folder: Path, *, copies: int, campaigns: int) -> list[str]:
     return found
 
 
+@pytest.mark.soak
 def test_no_copy_of_a_few_is_announced(tmp_path: Path) -> None:
     assert announced(tmp_path, copies=5, campaigns=1) == []
 

@@ -122,7 +122,7 @@ def scraped(url: str) -> str:
         return ""
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_cluster_shows_them_at_its_metrics_port(tmp_path: Path) -> None:
     """Also one without a dashboard; the campaign is ended once it was seen."""
     port, metrics = free_port(), free_port()

@@ -137,7 +137,7 @@ def test_help_names_every_command_and_starts_without_ray_mlflow_and_numpy() -> N
 # --- run --------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_run_to_the_end_without_tracking(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -46,14 +46,15 @@ def made(task: Task) -> Remeasured:
     return found
 
 
+@pytest.mark.soak
 @on_cpu
-@pytest.mark.long
 def test_a_faster_kernel_is_shown_to_be_that(made: Remeasured) -> None:
     (duel,) = [one for one in made.duels if one.of(QUICK.kernel_id, SLOWER.kernel_id)]
     assert duel.shown and duel.ratio[0] > 2
     assert made.over_seed[QUICK.kernel_id][0] > 2 * made.over_seed[SLOWER.kernel_id][0]
 
 
+@pytest.mark.soak
 @on_cpu
 def test_twins_are_not_told_apart(made: Remeasured) -> None:
     (duel,) = [one for one in made.duels if one.of(QUICK.kernel_id, TWIN.kernel_id)]
@@ -63,6 +64,7 @@ def test_twins_are_not_told_apart(made: Remeasured) -> None:
     assert "no kernel is shown to be the fastest" in first
 
 
+@pytest.mark.soak
 @on_cpu
 def test_what_fails_now_is_said_and_races_no_more(made: Remeasured) -> None:
     assert made.wrong.keys() == {WRONG.kernel_id, BROKEN.kernel_id}

@@ -222,6 +222,7 @@ def asking(folder: Path, url: str, **changes: Any) -> CampaignConfig:
     )
 
 
+@pytest.mark.soak
 def test_a_model_has_its_part_and_a_resumption_pays_for_it_once(tmp_path: Path) -> None:
     with serving(Script(seed=3)) as server:
         folder, events, _ = run(asking(tmp_path, server.base_url))

@@ -62,7 +62,7 @@ def campaigns(uri: str) -> dict[str, Run]:
     return {str(run.info.run_name): run for run in client.search_runs(ids, wanted)}
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_campaign_killed_by_the_system_is_marked(
     driver: "subprocess.Popen[bytes]", tmp_path: Path
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_bad_seed_ends_the_examination_with_its_reason(tmp_path: Path) -> None
     assert "naive.hip" in wrong.found and "WRONG" in wrong.found
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_tests_that_never_reach_a_border_let_broken_seeds_live(tmp_path: Path) -> None:
     """All sizes are multiples of the block, and no other size is admitted."""
     reference = (

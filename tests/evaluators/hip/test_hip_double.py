@@ -114,7 +114,7 @@ def test_the_whole_cascade(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "'waves_per_simd': 8.0" in said
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_recovery_from_faults(double: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As doctor --device tries it; how long it takes is nothing to ask of the double."""
     double.setenv("HIP_DOUBLE_DEVICES", "2")

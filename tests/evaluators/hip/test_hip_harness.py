@@ -22,6 +22,7 @@ from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.hip import test_hip_double
 from tests.evaluators.test_evaluate import WRONG_KERNELS
+from tests.soaked import one_in
 
 SCRIPT = "from tests.evaluators.hip import on_double; on_double.main()"
 
@@ -169,7 +170,7 @@ def for_nvidia() -> Compiler:
     return Once(backend("cuda").compiler(arch="sm_90"))
 
 
-@pytest.mark.parametrize("task", shipped_tasks())
+@pytest.mark.parametrize("task", one_in(3, shipped_tasks()))
 def test_what_is_trusted_compiles_for_nvidia(for_nvidia: Compiler, task: str) -> None:
     loaded = load_task(task)
     trusted = compile_trusted(loaded, for_nvidia, "cuda")

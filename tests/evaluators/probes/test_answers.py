@@ -168,7 +168,7 @@ def test_the_shipped_set_on_cpu(device: CpuDevice, tmp_path: Path) -> None:
     assert ints == [256 * 256, 1]
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_answers_of_the_shipped_set_fit_a_prompt(device: CpuDevice) -> None:
     answers = [answer(device, built(probe.text, device)) for probe in shipped(device.info)]
     assert [one.reason for one in answers if not one.passed] == []

@@ -59,6 +59,7 @@ def test_the_best_of_all_is_named_where_another_is_as_good_within_noise() -> Non
     assert f"({ahead.id})" in by_shape(one, best, ahead)
 
 
+@pytest.mark.soak
 def test_what_chance_makes_of_many_equal_points_is_not_told() -> None:
     """200 times 30 points and 12 shapes, each off by what single races are."""
     rng = np.random.default_rng(1)

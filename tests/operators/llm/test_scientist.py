@@ -260,7 +260,7 @@ def test_an_abbreviated_id_is_understood() -> None:
     [
         (f"```hip\n{TILED}// the same\n```", Failure.NEAR_DUPLICATE),
         (f"```hip\n{TILED.replace('params:', 'parameters:')}```", Failure.INVALID_KERNEL),
-        (f"```hip\n{TILED}#include <stdio.h>\n```", Failure.INVALID_KERNEL),
+        (f"```hip\n{TILED}#include <unistd.h>\n```", Failure.INVALID_KERNEL),
         (
             f"```hip\n{TILED.replace('args: [a, b, c,', 'args: [a, b, d,')}```",
             Failure.INVALID_KERNEL,
@@ -277,7 +277,7 @@ def test_kernels_that_need_no_evaluation_go_back_to_the_writer(reply: str, kind:
 @pytest.mark.parametrize("form", ["```hip\n\n@```", "Here.\n\n@", "\n\n  ```hip\r\n@  ```\n"])
 @pytest.mark.parametrize(
     "line",
-    ["parameters: {X: 1}", "options: [--help]", "#include <stdio.h>", 'asm("nop");', "int $x;"],
+    ["parameters: {X: 1}", "options: [--help]", "#include <unistd.h>", 'asm("nop");', "int $x;"],
 )
 def test_a_reason_names_the_line_of_the_file_that_the_model_wrote(line: str, form: str) -> None:
     lines = TILED.splitlines()
