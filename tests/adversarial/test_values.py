@@ -49,7 +49,7 @@ def checks() -> Iterator[Checks]:
     made.close()
 
 
-@pytest.mark.parametrize("name", CHEATS)
+@pytest.mark.parametrize("name", one_in(2, CHEATS))
 def test_a_kernel_for_friendly_values_is_wrong(name: str, checks: Checks) -> None:
     task, places = CHEATS[name]
     verdict = checks.last(task, kernel(task, **places))

@@ -128,10 +128,9 @@ def test_designs_and_files_follow_from_the_stored_replies(asked: Run) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        "call_replied",
         *(
             pytest.param(one, marks=pytest.mark.soak)
-            for one in ("probe_written", "probe_claimed", "probed")
+            for one in ("call_replied", "probe_written", "probe_claimed", "probed")
         ),
     ],
 )

@@ -116,7 +116,7 @@ def test_kernels_in_the_inbox_are_evaluated_within_the_budget(tmp_path: Path) ->
     assert len(list((run_dir / INBOX / REFUSED).iterdir())) == 2
 
 
-@pytest.mark.parametrize("point", one_in(2, ["put", "stored", "drafted", "evaluated"]))
+@pytest.mark.parametrize("point", one_in(4, ["drafted", "put", "stored", "evaluated"]))
 def test_a_kernel_survives_a_kill_at_every_point(tmp_path: Path, point: str) -> None:
     run_dir = put_in(tmp_path)
     run_campaign(config(tmp_path), workbench=quick_workbench())
@@ -186,7 +186,7 @@ def rehearsed(run_dir: Path, started: CycleStarted) -> list[Request]:
     return rehearsal.cycle(started.cycle)
 
 
-@pytest.mark.parametrize("point", one_in(2, ["answered", "begun", "stored", "drafted"]))
+@pytest.mark.parametrize("point", one_in(4, ["stored", "answered", "begun", "drafted"]))
 def test_an_idea_survives_a_kill_at_every_point(tmp_path: Path, point: str) -> None:
     run_dir = put_in(tmp_path, what="idea", name="idea.md", text=WORDS)
     with serving(Script(key=scientist.SECRET)) as server:

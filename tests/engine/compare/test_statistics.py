@@ -56,7 +56,7 @@ def called_real(strata: list[Stratum]) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("n", one_in(2, [5, 10, 4]))
+@pytest.mark.parametrize("n", one_in(3, [5, 10, 4]))
 @pytest.mark.parametrize("draw", [normal, heavy, skewed, clumped])
 def test_equal_configurations_are_called_different_at_most_once_in_twenty(
     draw: Draw, n: int

@@ -194,7 +194,7 @@ def prompts_that_name_others(folder: Path, mix: dict[str, Any]) -> tuple[list[st
     return found, {one.role for one in asked}
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_models_are_told_of_no_other_kernel(tmp_path: Path) -> None:
     found, roles = prompts_that_name_others(tmp_path / "seed", FROM_SEED[0])
     assert found == []

@@ -76,7 +76,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Examined:
 @pytest.mark.long
 def test_a_good_task_finds_its_broken_seeds(good: Examined) -> None:
     assert good.fine and len(good.trials) >= 4
-    assert {one.fate for one in good.trials} == {"found by tests"}
+    assert {one.fate for one in good.trials} <= {"found by tests", "found by held-out shapes"}
     weak = [one for one in good.findings if one.severity == "weak"]
     assert all(one.part == "cost" for one in weak)  # it is a small one: launching is measured
 

@@ -12,6 +12,7 @@ from evaluators.kernel.plan import LaunchStep, Plan, Scalar
 from evaluators.kernel.source import parse_kernel
 from tests.evaluators.cpu.fuzz_kernels import GRID, STRIDE, kernel_file
 from tests.evaluators.launching import Array, launch
+from tests.soaked import one_in
 
 _LAUNCH = re.compile(
     r"kernel: (\w+), .* block: \[(\d+), (\d+)\], args: \[x, y, \{value: (\d+),.*\{value: (\d+),"
@@ -49,7 +50,7 @@ def check(device: CpuDevice, seed: int, count: int, wavefront: int) -> None:
     assert not len(wrong), f"seed {seed}, wavefront {wavefront}: kernels {wrong.tolist()}"
 
 
-@pytest.mark.parametrize("seed, wavefront", [(1, 64), (2, 32), (3, 64), (4, 32)])
+@pytest.mark.parametrize("seed, wavefront", one_in(2, [(1, 64), (3, 64), (2, 32), (4, 32)]))
 def test_random_kernels(device: CpuDevice, seed: int, wavefront: int) -> None:
     check(device, seed, 5, wavefront)
 

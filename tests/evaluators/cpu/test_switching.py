@@ -12,6 +12,7 @@ from evaluators.cpu.emit import ENGINE
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import LaunchStep
 from tests.evaluators.launching import Array, compile_one, launch, plan, run
+from tests.soaked import one_in
 
 FOLDER = Path(__file__).parents[2] / "kernels" / "switching"
 KERNELS = sorted(FOLDER.glob("*.hip"))
@@ -33,7 +34,7 @@ def compute(device: CpuDevice, engine: str, wavefront: int, code: str) -> Array:
     return run(device, compiler, code, step(), arrays={"x": x, "y": y})["y"]
 
 
-@pytest.mark.parametrize("wavefront", [32, 64])
+@pytest.mark.parametrize("wavefront", one_in(2, [32, 64]))
 @pytest.mark.parametrize("file", KERNELS, ids=lambda file: file.stem)
 def test_gives_what_the_oracle_gives(device: CpuDevice, file: Path, wavefront: int) -> None:
     code = file.read_text()
