@@ -82,7 +82,7 @@ def judge() -> Iterator[Judge]:
     device.close()
 
 
-@pytest.mark.parametrize("what", one_in(3, SHORT))
+@pytest.mark.parametrize("what", one_in(4, SHORT))
 def test_a_remainder_that_no_stated_size_has_is_met(what: str, judge: Judge) -> None:
     name, text = SHORT[what]
     assert text != kernel(name)
@@ -184,7 +184,7 @@ def sweep() -> Iterator[Judge]:
     device.close()
 
 
-@pytest.mark.parametrize("what", one_in(3, HOLES))
+@pytest.mark.parametrize("what", one_in(4, HOLES))
 def test_a_hole_between_the_sizes_is_met(what: str, sweep: Judge) -> None:
     name, text = HOLES[what]
     assert text != kernel(name)

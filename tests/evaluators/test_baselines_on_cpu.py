@@ -270,6 +270,7 @@ def shifted(x, bias, y, shift, T, R, C):
 """
 
 
+@pytest.mark.soak
 def test_they_get_what_a_workload_sets(tmp_path: Path) -> None:
     """Views with strides, a dtype parameter, an attribute, and None for what is null."""
     folder = tmp_path / "settings"

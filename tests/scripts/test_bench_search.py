@@ -180,7 +180,7 @@ def test_scores_mean_what_they_say() -> None:
     assert mean.mean == pytest.approx(0.4) and mean.low < 0.4 < mean.high and mean.worst == 0.2
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_a_recorded_table_goes_on_where_it_stopped_and_is_searched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,7 +101,7 @@ def test_exceptions_name_kernels_of_the_suite() -> None:
     assert len(UNSUPPORTED_ON_CPU) <= len(KERNELS) // 12
 
 
-@pytest.mark.parametrize("name", kernels("cpu", every=6))
+@pytest.mark.parametrize("name", kernels("cpu", every=8))
 def test_a_right_kernel_passes(name: str, evaluator_of: EvaluatorOf) -> None:
     evaluator = evaluator_of(task_of(name))
     task, turn = evaluator.task, [*KERNELS].index(name)

@@ -87,7 +87,7 @@ def test_without_a_database_there_is_a_sentence_too(
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_campaigns_as_they_are_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two configurations that are equal by construction, four seeds each."""
     with local_ray():

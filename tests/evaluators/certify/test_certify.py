@@ -36,6 +36,7 @@ def certificate(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Certi
     return Certificate.read(out / "certificate.json")
 
 
+@pytest.mark.soak
 def test_it_tells_what_was_checked_and_measured(certificate: Certificate) -> None:
     suites = [(check.round, check.suite) for check in certificate.checks]
     assert len(suites) == len(set(suites)) >= 6

@@ -81,7 +81,7 @@ def test_all_keys_of_tables_are_looked_at() -> None:
     assert {*OTHERWISE, "islands.patience"} == set(PLAY["tables"])
 
 
-@pytest.mark.parametrize("key", one_in(2, OTHERWISE))
+@pytest.mark.parametrize("key", one_in(4, OTHERWISE))
 def test_a_key_that_is_taken_changes_what_a_simulation_does(shares: Any, key: str) -> None:
     usual = WITH.get(key, {})
     assert shares({**usual, key: OTHERWISE[key]}) != shares(usual)
