@@ -2,8 +2,8 @@
 
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol
 
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.baselines import Baseline
@@ -15,11 +15,28 @@ class Batch(Protocol):
     def warm(self) -> None:
         """Apply the first binding's, on a GPU, so that libraries have loaded what they need."""
 
+    def graph(self) -> Any:
+        """The driver's handle of a library's graph of all applications, which the library keeps;
+        None where there is none. Who replays it needs no enqueue()."""
+
+    def current(self) -> AbstractContextManager[None]:
+        """What a library needs to have set up round enqueue(), so that it takes no timed moment."""
+
     def enqueue(self) -> None:
         """Apply each in turn; this is what is timed."""
 
     def finish(self) -> None:
         """Put results that are elsewhere into the outputs' places; not timed."""
+
+
+class Plain:
+    """Of batches without a graph and a stream of their own."""
+
+    def graph(self) -> Any:
+        return None
+
+    def current(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from evaluators.baselines.arguments import Places, given
-from evaluators.baselines.batch import telling
+from evaluators.baselines.batch import Plain, telling
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.task import Task, read_text
@@ -18,7 +18,7 @@ Prepare = Callable[..., Callable[[], object]]
 returns what enqueues one application."""
 
 
-class CallBatch:
+class CallBatch(Plain):
     """See Batch. A call writes the outputs itself."""
 
     def __init__(

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from evaluators.baselines.arguments import Places, check_shape, given, named_outputs
-from evaluators.baselines.batch import telling
+from evaluators.baselines.batch import Plain, telling
 from evaluators.dtypes import is_floating
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.baselines import Baseline
 from evaluators.tasks.task import Task
 
 
-class NumpyBatch:
+class NumpyBatch(Plain):
     """See Batch. The expression knows the arguments as arrays, the sizes, np, numpy and math."""
 
     def __init__(

@@ -114,7 +114,9 @@ def has_few(output: Argument, workload: Workload) -> bool:
     return math.prod(output.shape(workload.env)) < FEW_ELEMENTS
 
 
-def limit_of(honest: Sequence[Error], *, few: bool = False, unusual: bool = False) -> Limit:
+def limit_of(
+    honest: Sequence[Error], *, few: bool = False, unusual: bool = False, budget: float = 1.0
+) -> Limit:
     """From errors of the naive seed on one output, one a draw.
 
     What varies between draws, as the error of a single sum does, varies more between kernels: to
@@ -122,12 +124,12 @@ def limit_of(honest: Sequence[Error], *, few: bool = False, unusual: bool = Fals
     rounding: a seed may be exact where others need not be. few: see has_few(); there what goes
     beyond an ulp is often nothing and seldom much (a sum near zero of large parts), so whole
     errors count: of honest sums held to twelve others one of some 50,000 is refused. unusual:
-    draws of a special class of values.
+    draws of a special class of values. budget: the output's own error_budget.
     """
     found = [error.largest if few else error.rms for error in honest]
     rms = max(2 * max(found) - min(found), *(error.ulp for error in honest), LEAST)
     largest = max(3 * rms, *(error.largest for error in honest))
-    wider = UNUSUAL_TIMES if unusual else 1.0
+    wider = budget * (UNUSUAL_TIMES if unusual else 1.0)
     return Limit(rms=RMS_TIMES * wider * rms, largest=LARGEST_TIMES * wider * largest, wider=wider)
 
 

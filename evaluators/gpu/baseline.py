@@ -50,12 +50,14 @@ class GpuBaselineSession(GpuSession):
         start, end = self._events
         with self._until_fault():
             batch, graph = self._ready(plan, bindings, deadline_s)
-            self._driver.record(start)
-            if graph is not None:
-                self._driver.replay(graph)
-            else:
-                batch.enqueue()
-            self._wait(deadline_s)
+            graph = batch.graph() if graph is None else graph
+            with batch.current():
+                self._driver.record(start)
+                if graph is not None:
+                    self._driver.replay(graph)
+                else:
+                    batch.enqueue()
+                self._wait(deadline_s)
             taken_us = self._driver.elapsed_us(start, end)
             batch.finish()
             return taken_us

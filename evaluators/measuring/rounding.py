@@ -191,6 +191,7 @@ class Rounding:
                     output.name: limit_of(
                         [errors[output.name] for _, errors in found],
                         few=self._has_few(output, workload),
+                        budget=output.error_budget,
                     )
                     for output in self._task.on(workload).outputs
                     if output.rounded(workload.env)
@@ -231,7 +232,10 @@ class Rounding:
             errors = self._errors(memory, draws, self._judge or HostJudge())
         return {
             output.name: limit_of(
-                errors[output.name], few=self._has_few(output, workload), unusual=bool(values)
+                errors[output.name],
+                few=self._has_few(output, workload),
+                unusual=bool(values),
+                budget=output.error_budget,
             )
             for output in memory.task.outputs
             if output.rounded(workload.env)

@@ -61,7 +61,9 @@ class Argument:
 
     parameter: the dtype parameter that its dtype is one of; each: what the argument is with each of
     these. It stands for the first of them, until on() says which. strides: in elements, of a view
-    into a longer buffer. toleranced: False of an output that only check() in reference.py judges.
+    into a longer buffer. error_budget: how many times wider the limits beside the naive seed's
+    errors are (checks/budget.py). toleranced: False of an output that only check() in reference.py
+    judges.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Argument:
     distribution: Distribution
     relative: Expression
     absolute: Expression
+    error_budget: float = 1.0
     optional: bool = False
     strides: tuple[Expression, ...] | None = None
     toleranced: bool = True

@@ -15,8 +15,10 @@ from evaluators.tasks.task_names import TaskNames
 
 ARGUMENT_KEYS = (
     *("name", "dtype", "shape", "role", "distribution", "rtol", "atol"),
-    *("optional", "strides"),
+    *("error_budget", "optional", "strides"),
 )
+
+MOST_BUDGET = 100
 
 
 class TaskArguments(TaskNames):
@@ -83,6 +85,7 @@ class TaskArguments(TaskNames):
             distribution=self.distribution(self._drawn(tree, dtype), name, dtype, line),
             relative=self._tolerance(tree, "rtol", dtype, line),
             absolute=self._tolerance(tree, "atol", dtype, line),
+            error_budget=self._error_budget(tree),
             optional=tree.get("optional", False),
             strides=self._strides(tree, len(shape)),
             toleranced=role in ("in", "constant") or "rtol" in tree,
@@ -112,6 +115,21 @@ class TaskArguments(TaskNames):
             raise self.fail(f"{name}: {keys[0]} is for outputs", tree.lines[keys[0]])
         if written and len(keys) < 2 and (keys or self.own.check is None):
             raise self.fail(f"{name}: an output needs a tolerance, rtol and atol", line)
+
+    def _error_budget(self, tree: LinedDict) -> float:
+        value, name = tree.get("error_budget", 1), tree["name"]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 1 <= value <= MOST_BUDGET:
+            raise self.fail(
+                f"{name}: error_budget must be a number from 1 to {MOST_BUDGET}, by which errors "
+                f"may go further beyond the naive seed's, not {value!r}",
+                tree.lines["error_budget"],
+            )
+        if "error_budget" in tree and "rtol" not in tree:
+            raise self.fail(
+                f"{name}: error_budget is for outputs with a tolerance", tree.lines["error_budget"]
+            )
+        return float(value)
 
     def _tolerance(self, tree: LinedDict, key: str, dtype: str, line: int) -> Expression:
         value, what = tree.get(key, 0), f"{tree['name']}: {key}"

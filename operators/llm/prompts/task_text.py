@@ -144,9 +144,15 @@ def exactness(task: Task, workloads: Sequence[Workload]) -> str:
     """What holds beyond the tolerance; empty where every output is compared bit for bit."""
     if not any(output.rounded(w.env) for w in workloads for output in task.on(w).outputs):
         return ""
+    wider = [
+        f"{one.name}'s {one.error_budget * RMS_TIMES:g} and {one.error_budget * LARGEST_TIMES:g}"
+        for one in task.outputs
+        if one.error_budget != 1
+    ]
+    apart = f" ({', '.join(wider)} times)" if wider else ""
     return (
         f"Within that, an output's root-mean-square error may be {RMS_TIMES:g} times, and its "
-        f"largest {LARGEST_TIMES:g} times, what the naive seed's, or rounding alone, is."
+        f"largest {LARGEST_TIMES:g} times, what the naive seed's, or rounding alone, is{apart}."
     )
 
 

@@ -106,6 +106,18 @@ def test_less_exact_than_the_seed_is_told_by_how_much(tmp_path: Path, device: De
     assert verdict(less, RIGHT, device).passed
 
 
+def test_a_task_may_allow_for_less_exact_algorithms(tmp_path: Path, device: Device) -> None:
+    task = write_task(tmp_path, values="values: []\n")
+    text = (task.folder / "task.yaml").read_text()
+    (task.folder / "task.yaml").write_text(text.replace("atol: ", "error_budget: 100, atol: "))
+    wide = load_task(tmp_path)
+    assert wide.hash != task.hash
+    assert verdict(wide, LESS_EXACT, device).passed
+    far = LESS_EXACT.replace("16384.0f", "1024.0f")
+    told = verdict(wide, far, device)
+    assert told.status is Status.WRONG and "(limit 600x)" in told.reason
+
+
 CANCELLING = """
 description: y = a b + c d, where the sum of both may be next to nothing
 dims: [N]

@@ -8,7 +8,7 @@ import numpy as np
 __version__ = "0 (a stand-in of numpy)"
 float32, int32 = np.float32, np.int32
 version = SimpleNamespace(hip=None, cuda=None)
-backends = SimpleNamespace(cudnn=SimpleNamespace())
+backends = SimpleNamespace(cudnn=SimpleNamespace(), cuda=SimpleNamespace(matmul=SimpleNamespace()))
 
 
 class Tensor:
