@@ -56,13 +56,13 @@ def task_of(file: Path) -> str:
     return file.name.partition(".")[0]
 
 
-@pytest.mark.parametrize("file", one_in(5, files("wrong")))
+@pytest.mark.parametrize("file", one_in(8, files("wrong")))
 def test_a_race_is_found(evaluator_of: EvaluatorOf, file: Path) -> None:
     with pytest.raises(Rejected) as caught:
         run(evaluator_of(task_of(file)), file)
     assert caught.value.status is Status.WRONG
 
 
-@pytest.mark.parametrize("file", one_in(5, files("right")))
+@pytest.mark.parametrize("file", one_in(8, files("right")))
 def test_what_any_order_gives_right_passes(evaluator_of: EvaluatorOf, file: Path) -> None:
     run(evaluator_of(task_of(file)), file)

@@ -91,7 +91,7 @@ def test_a_remainder_that_no_stated_size_has_is_met(what: str, judge: Judge) -> 
     assert "held-out shape, of which no more is told" in verdict.reason
 
 
-@pytest.mark.parametrize("name", one_in(2, ["sgemm", "transpose", "softmax", "sum_reduction"]))
+@pytest.mark.parametrize("name", one_in(4, ["transpose", "sgemm", "softmax", "sum_reduction"]))
 def test_the_honest_twin_is_right_on_all_of_them(name: str, judge: Judge) -> None:
     verdict = judge(name, kernel(name))
     assert verdict.passed, verdict.reason
@@ -193,7 +193,7 @@ def test_a_hole_between_the_sizes_is_met(what: str, sweep: Judge) -> None:
     assert verdict.reason == WITHHELD
 
 
-@pytest.mark.parametrize("name", one_in(2, ["sgemm", "transpose", "softmax", "sum_reduction"]))
+@pytest.mark.parametrize("name", one_in(4, ["transpose", "sgemm", "softmax", "sum_reduction"]))
 def test_the_honest_twin_has_none(name: str, sweep: Judge) -> None:
     verdict = sweep(name, kernel(name))
     assert verdict.passed, verdict.reason

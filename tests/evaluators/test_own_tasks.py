@@ -43,7 +43,7 @@ def verdict(own: Own, text: str, folder: Path, way: str) -> tuple[Status, str]:
     ("name", "way"),
     [
         *((name, "cpu") for name in OWN),
-        *one_in(3, ((name, "emulated") for name in OWN)),
+        *one_in(6, ((name, "emulated") for name in OWN)),
     ],
     indirect=["way"],
 )

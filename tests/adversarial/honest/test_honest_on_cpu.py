@@ -32,7 +32,7 @@ from tests.adversarial.honest.suite import (
 
 pytestmark = pytest.mark.long
 
-EVERY, WHOLE = 5, 10
+EVERY, WHOLE = 5, 20
 DRAWS = 8
 """Of a shape, for all kernels; no kernel of the suite could make use of having met them."""
 
@@ -101,7 +101,7 @@ def test_exceptions_name_kernels_of_the_suite() -> None:
     assert len(UNSUPPORTED_ON_CPU) <= len(KERNELS) // 12
 
 
-@pytest.mark.parametrize("name", kernels("cpu", every=8))
+@pytest.mark.parametrize("name", kernels("cpu", every=10))
 def test_a_right_kernel_passes(name: str, evaluator_of: EvaluatorOf) -> None:
     evaluator = evaluator_of(task_of(name))
     task, turn = evaluator.task, [*KERNELS].index(name)

@@ -57,7 +57,7 @@ def compute(device: CpuDevice, engine: str, wavefront: int, code: str) -> Array:
 
 
 @pytest.mark.parametrize(
-    "file, engine, wavefront", one_in(2, cases(HABITS, (ENGINE, 64), (ENGINE, 32)))
+    "file, engine, wavefront", one_in(4, cases(HABITS, (ENGINE, 64), (ENGINE, 32)))
 )
 def test_habits(device: CpuDevice, file: Path, engine: str, wavefront: int) -> None:
     code = file.read_text()
@@ -68,7 +68,7 @@ def test_habits(device: CpuDevice, file: Path, engine: str, wavefront: int) -> N
 
 @pytest.mark.parametrize(
     "seed, engine, wavefront",
-    cases(TUTORIAL, (ENGINE, 64), (ENGINE, 32), (fibers.ENGINE, 32)),
+    one_in(3, cases(TUTORIAL, (ENGINE, 64), (ENGINE, 32), (fibers.ENGINE, 32))),
 )
 def test_tutorial_kernels_give_the_reference(
     device: CpuDevice, seed: Path, engine: str, wavefront: int

@@ -231,7 +231,7 @@ def test_device_code_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None
 
 
 @pytest.mark.parametrize("side", ["host", "device"])
-@pytest.mark.parametrize("name", one_in(2, COMPILED))
+@pytest.mark.parametrize("name", one_in(4, COMPILED))
 def test_both_sides_are_right_hip_for_gfx942(
     rocm_headers: list[str], clang_folder: Path, tmp_path: Path, name: str, side: str
 ) -> None:
@@ -245,7 +245,7 @@ def test_both_sides_are_right_hip_for_gfx942(
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc here")
-@pytest.mark.parametrize("name", one_in(2, COMPILED))
+@pytest.mark.parametrize("name", one_in(4, COMPILED))
 def test_it_is_right_cuda(tmp_path: Path, name: str) -> None:
     (tmp_path / "it.cu").write_text(_implementation(name, "cuda"))
     command = [

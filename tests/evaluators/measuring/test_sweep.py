@@ -17,6 +17,7 @@ from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.small_task import FRONT, kernel, write_task
+from tests.soaked import one_in
 
 Verdicts = dict[str, Verdict]
 FIRST = ("sgemm", "softmax", "sum_reduction", "transpose")
@@ -43,7 +44,7 @@ def swept(text: str, task: Task, where: str = "cpu", seed: int = 0) -> tuple[Wor
     return swept_shapes(parse_kernel(text), task, where, np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("name", shipped_tasks())
+@pytest.mark.parametrize("name", one_in(3, shipped_tasks()))
 @pytest.mark.parametrize("where", ["cpu", "hip"])
 def test_dims_meet_most_remainders(name: str, where: str) -> None:
     task = load_task(name)

@@ -11,12 +11,13 @@ from evaluators.hip import device as hip
 from evaluators.hip.emulator.device import open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.prelude.listed import FOLDER, Made, make, names, wrong
+from tests.soaked import one_in
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
 @pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize("engine", ["cpu-fission", fibers.ENGINE])
+@pytest.mark.parametrize("engine", one_in(2, ["cpu-fission", fibers.ENGINE]))
 def test_names_on_cpu(file: str, engine: str) -> None:
     made = make(cpu.compiler(engine=engine), names(file))
     assert made.refused == {}

@@ -68,7 +68,7 @@ def evaluator_of() -> Iterator[Callable[[str], Evaluator]]:
     device.close()
 
 
-@pytest.mark.parametrize("name", one_in(2, NAMES))
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_points_are_right_on_cpu(name: str, evaluator_of: Callable[[str], Evaluator]) -> None:
     evaluator = evaluator_of(TASKS[KIND[name]])
     compiler = backend("cpu").compiler()

@@ -61,7 +61,7 @@ def evaluator_of() -> Iterator[Callable[[Path], Evaluator]]:
     device.close()
 
 
-@pytest.mark.parametrize(("name", "kind"), one_in(2, KNOWN))
+@pytest.mark.parametrize(("name", "kind"), one_in(4, KNOWN))
 def test_points_are_right_on_cpu(
     name: str, kind: str, evaluator_of: Callable[[Path], Evaluator]
 ) -> None:

@@ -10,6 +10,7 @@ from evaluators.evaluation import Status
 from evaluators.hip.emulator.device import EmulatedDevice, open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.hip.emulator.planted_kernels import FAULTS, TWINS, Fault, compiled, outcome
+from tests.soaked import one_in
 
 IN_ORDER = 0
 SEEDS = (1, 2, 3, 4, 5)
@@ -36,7 +37,7 @@ def skip_without_masks(child: HiprtcChild, name: str) -> None:
         pytest.skip("ROCm 6 has no __shfl_down_sync")
 
 
-@pytest.mark.parametrize("order", [IN_ORDER, *SEEDS[:3]])
+@pytest.mark.parametrize("order", one_in(2, [IN_ORDER, *SEEDS[:3]]))
 @pytest.mark.parametrize("name", TWINS)
 def test_the_right_twin_passes(device: Devices, gfx942: HiprtcChild, name: str, order: int) -> None:
     skip_without_masks(gfx942, name)
@@ -44,7 +45,7 @@ def test_the_right_twin_passes(device: Devices, gfx942: HiprtcChild, name: str, 
     assert outcome(device(order), made, TWINS[name]) == (Status.PASSED, "")
 
 
-@pytest.mark.parametrize("order", [IN_ORDER, *SEEDS])
+@pytest.mark.parametrize("order", one_in(2, [IN_ORDER, *SEEDS]))
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "_"))
 def test_the_fault_is_caught(
     device: Devices, gfx942: HiprtcChild, fault: Fault, order: int
