@@ -158,6 +158,7 @@ def test_points_that_no_rule_tells_from_the_rest_are_searched(tmp_path: Path) ->
     assert not source.feasible(beside) and source.feasible(source.params)
 
 
+@pytest.mark.soak
 def test_two_tables_of_one_space_keep_their_points_apart(table: Path, tmp_path: Path) -> None:
     other = tmp_path / "part.T4.json"
     # All values of all parameters, and fewer points.

@@ -78,6 +78,7 @@ def test_all_arms_on_two_devices(
     assert json.loads(capsys.readouterr().out)["gain on 2"] == 1.0
 
 
+@pytest.mark.soak
 def test_no_machine_is_too_slow_for_the_seconds_asked_for() -> None:
     """Of no time at all to measure in, both arms still get what a rate needs."""
     setting = Setting(

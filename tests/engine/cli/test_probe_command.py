@@ -34,7 +34,7 @@ def test_one_that_does_not_compile_says_why(
     assert "no_such_builtin" in said
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_the_shipped_set_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

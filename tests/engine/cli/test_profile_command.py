@@ -224,7 +224,7 @@ def test_a_prefix_of_two_names_both(tmp_path: Path) -> None:
         find_kernel(whole, "tilx", where=tmp_path)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 def test_mlflow_shows_it_with_the_campaign(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

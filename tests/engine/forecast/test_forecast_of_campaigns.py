@@ -61,6 +61,7 @@ def assert_holds(forecast: tuple[float, float, float], came: float) -> None:
     assert low <= came <= high
 
 
+@pytest.mark.soak
 def test_the_forecast_holds_what_came(tmp_path: Path, server: ScriptedServer) -> None:
     lines: list[str] = []
     seen: list[Snapshot] = []

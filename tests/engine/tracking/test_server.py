@@ -243,6 +243,7 @@ def test_a_resumption_that_does_nothing_leaves_the_figures(api: Api, tmp_path: P
     assert tags["ended"] == "every kernel there is was tried"
 
 
+@pytest.mark.soak
 def test_a_killed_campaign_is_marked_by_the_next(api: Api, tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     log.write(killed / "store.sqlite", [*opening(log.config(tmp_path)), *log.middle()])

@@ -62,6 +62,7 @@ def test_a_person_can_read_it(certificate: Certificate) -> None:
     assert "certify --verify" in text
 
 
+@pytest.mark.soak
 def test_the_command_line_repeats_an_honest_one(
     certificate: Certificate, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

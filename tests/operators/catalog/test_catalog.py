@@ -76,7 +76,7 @@ class TestTechniques:
         assert 0 <= technique.innovation <= 100
 
     @pytest.mark.parametrize(
-        "technique", one_in(2, TECHNIQUES), ids=lambda t: f"{t.name}: {t.target}"
+        "technique", one_in(4, TECHNIQUES), ids=lambda t: f"{t.name}: {t.target}"
     )
     def test_it_fits_somewhere_and_leads_to_a_feasible_other_point(
         self, technique: Technique, tmp_path: Path

@@ -117,6 +117,7 @@ def test_each_shape_is_searched_for_its_own_best() -> None:
         assert max((one.gains or {})[shape] for one in measured) == 0.0
 
 
+@pytest.mark.soak
 def test_what_a_relative_taught_counts() -> None:
     """After five points of its own it stands where others stand after many."""
     told = [

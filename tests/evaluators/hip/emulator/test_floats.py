@@ -12,6 +12,7 @@ from tests.evaluators.hip.emulator import (
 )
 from tests.evaluators.hip.emulator.bench import Bench
 from tests.evaluators.hip.emulator.case import Case, name_of
+from tests.soaked import one_in
 
 CASES = (
     *float_cases.CASES,
@@ -23,6 +24,6 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("one", CASES, ids=name_of)
+@pytest.mark.parametrize("one", one_in(2, CASES), ids=name_of)
 def test_an_instruction_gives_what_the_guide_says(bench: Bench, one: Case) -> None:
     bench.check(one)
