@@ -3,6 +3,7 @@ GPU torch and cuBLAS themselves."""
 
 import ctypes
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluators.baselines.batch import Plain
 from evaluators.checks.check import check_workload
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import HostJudge
@@ -123,6 +125,41 @@ def test_what_its_own_code_raises_is_told_with_its_line(task: Task, driver: Emul
         session.time(memory.plan, memory.bindings[:1], deadline_s=5.0)
     assert caught.value.status is Status.LAUNCH_ERROR
     assert caught.value.reason == ("it raised ValueError: no such size: 100 (calls.py, line 18)")
+
+
+def test_a_graph_that_a_library_keeps_is_replayed_as_a_kernels_is(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the driver, within what the library has set up: its own replay() is not asked."""
+    done: list[str] = []
+
+    class Kept(Plain):
+        def graph(self) -> Any:
+            return lambda: done.append("replayed")
+
+        @contextmanager
+        def current(self) -> Iterator[None]:
+            done.append("set up")
+            yield
+            done.append("put back")
+
+        def warm(self) -> None:
+            done.append("warm")
+
+        def enqueue(self) -> None:
+            raise AssertionError("the driver has the graph")
+
+        def finish(self) -> None:
+            done.append("finished")
+
+    monkeypatch.setattr("evaluators.gpu.baseline.make_batch", lambda *_, **__: Kept())
+    driver = Capturing(order=0, compute_units=4)
+    monkeypatch.setattr(driver, "capture", lambda enqueue: None)
+    session, memory = opened(task, 0, driver)
+    with session:
+        assert session.time(memory.plan, memory.bindings[:1], deadline_s=5.0) > 0
+    assert done == ["warm", "set up", "replayed", "put back", "finished"]
+    driver.close()
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed here")
