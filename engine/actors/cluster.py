@@ -3,12 +3,15 @@
 import logging
 import os
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import ray
+from ray._private import services
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from engine.actors.clear_up import cleared_up
@@ -23,8 +26,9 @@ from evaluators.device import backend, shown_alone
 from evaluators.device_info import BackendMissing
 from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
-STARTS = 4
-"""Ray gives its processes 30 s to start; on a busy machine they may need another try."""
+STARTS, START_S = 2, 75.0
+"""Ray gives its processes 30 s to start, and begins anew with all of them: on a busy machine they
+are given longer, and another try."""
 
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
@@ -125,19 +129,43 @@ def _started(plan: Layout) -> Iterator[None]:
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
     with cleared_up(tempfile.mkdtemp(prefix="ks-")) as folder:
         try:
-            ray.init(
-                address="local",
-                num_cpus=plan.compile_workers,
-                num_gpus=plan.gpus * len(plan.devices),
-                object_store_memory=OBJECT_STORE_BYTES,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                _temp_dir=folder,
-            )
+            with _patience():
+                ray.init(
+                    address="local",
+                    num_cpus=plan.compile_workers,
+                    num_gpus=plan.gpus * len(plan.devices),
+                    object_store_memory=OBJECT_STORE_BYTES,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    _temp_dir=folder,
+                )
             yield
         finally:
             ray.shutdown()
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """START_S for a node to tell of itself: Ray's 30 s are no setting (_private/node.py), so each
+    look of its loop takes as long as is needed."""
+    look: Callable[..., Any] = services.get_node
+    until = time.monotonic() + START_S
+
+    def get_node(*which: Any) -> Any:
+        while True:
+            try:
+                return look(*which)
+            except RuntimeError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    services.get_node = get_node
+    try:
+        yield
+    finally:
+        services.get_node = look
 
 
 def _not_started(why: str) -> CampaignFailed:

@@ -5,6 +5,7 @@ import ctypes
 import logging
 import os
 import signal
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
@@ -71,6 +72,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     elsewhere, and who waits for that could not be cancelled."""
     signal.signal(signal.SIGTERM, _let_pass)
     logging.getLogger("asyncio").disabled = True  # it would tell of tasks that were cut off
+    warnings.filterwarnings("ignore", ".* was never awaited")  # nor of what had not begun
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
