@@ -155,14 +155,13 @@ def check_order(
     return "" if blocks > 1 else ONE_BLOCK
 
 
-def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) -> str:
+def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator, judge: Judge) -> str:
     """Three runs of some blocks of each launch, in the orders of ks/random_order.h.
 
     Where all blocks of all launches were run, what they made is judged; else nothing but races.
     Returns why they told nothing, empty where they are through: a block may wait for one that is
     not run, or use what none has made. Raises Rejected(WRONG).
     """
-    judge = HostJudge()
     for turn in range(3):
         try:
             if not turn:
@@ -179,7 +178,7 @@ def run_sampled(memory: WorkloadMemory, draw: Draw, rng: np.random.Generator) ->
     return ""
 
 
-def _judge_orders(memory: WorkloadMemory, draw: Draw, judge: HostJudge) -> None:
+def _judge_orders(memory: WorkloadMemory, draw: Draw, judge: Judge) -> None:
     """Raises Rejected(WRONG)."""
     try:
         judge.judge(memory, {0: draw})

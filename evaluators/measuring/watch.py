@@ -1,6 +1,6 @@
 """Watch: a kernel as its backend's oracle sees it, in other orders and with every access told."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -9,6 +9,7 @@ import numpy as np
 from evaluators.checks.check import Check, check_order, run_sampled, unordered_read
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import InputPool
+from evaluators.checks.judge import Judge
 from evaluators.checks.memory import Arena
 from evaluators.device import Compiled, Device, backend
 from evaluators.evaluation import Rejected, Status
@@ -19,17 +20,25 @@ from evaluators.tasks.task import Task
 
 
 class Watch:
-    """check: an Evaluator's own. Where a backend has no oracle (see Backend.oracle), nothing is
-    looked at."""
+    """judge, check: an Evaluator's own; the first makes what judges one kernel. Where a backend has
+    no oracle (see Backend.oracle), nothing is looked at."""
 
     def __init__(
-        self, task: Task, device: Device, pool: InputPool, rng: np.random.Generator, check: Check
+        self,
+        task: Task,
+        device: Device,
+        pool: InputPool,
+        rng: np.random.Generator,
+        *,
+        judge: Callable[[], Judge],
+        check: Check,
     ) -> None:
         self._task = task
         self._device = device
         self._backend = device.info.backend
         self._pool = pool
         self._rng = rng
+        self._judge = judge
         self._check = check
         self._tried: dict[str, str] = {}
 
@@ -89,4 +98,4 @@ class Watch:
             self._device.open(own, memory_bytes=arena.nbytes, fenced=True) as session,
         ):
             (memory,) = arena.in_turn(session, [shape], [plan], self._rng)
-            return run_sampled(memory, draw, self._rng)
+            return run_sampled(memory, draw, self._rng, self._judge())

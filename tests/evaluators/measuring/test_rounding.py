@@ -178,6 +178,22 @@ def test_so_they_are_where_they_are_timed(tmp_path: Path, device: Device) -> Non
         assert draw.standard.limits["y"].rms > 1e-9
 
 
+def test_so_they_are_where_blocks_are_watched(tmp_path: Path, device: Device) -> None:
+    task = cancelling(tmp_path)
+    made = compile_kernel(CANCELS, task, backend("cpu").compiler(), "cpu")
+    evaluator = Evaluator(task=task, device=device, secret=3, naive=made)
+    (workload,) = evaluator.benchmarks
+    (draw,) = evaluator.pool.draws(workload, evaluator.rng, 1)
+    limits = draw.standard.limits
+    evaluator.correctness.races(made[0])  # in other orders as well, which it is once only
+    narrow = limits["y"] = Limit(rms=1e-9, largest=1e-9)
+    assert evaluator.correctness.races(made[0]) == ""
+    assert limits["y"] != narrow
+    worse = compile_kernel(CANCELS_WORSE, task, backend("cpu").compiler(), "cpu")
+    with pytest.raises(Rejected, match="with blocks and threads in another order: y is less exact"):
+        evaluator.correctness.races(worse[0])
+
+
 def test_a_seed_that_fails_on_values_that_its_task_states_is_told(tmp_path: Path) -> None:
     task = write_task(tmp_path / "a", naive=NOT_FAR, values="values: [large]\n")
     itself = evaluate_file(tmp_path / "a" / "seeds" / "naive.hip", task, "cpu")
