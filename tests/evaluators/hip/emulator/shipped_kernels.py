@@ -18,20 +18,24 @@ from evaluators.tasks.arguments import Workload
 from evaluators.tasks.ragged import ragged_shapes
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
-from operators.catalog.families import FAMILIES, families, random_params
+from operators.catalog.families import families, random_params
 from tests.adversarial.honest.suite import KERNELS as HONEST
 from tests.evaluators.shipped import SEEDS, name_of
 
 BACKEND = "hip"
 POINTS = 3
 DEADLINE_S = 120.0
-TASKS: Mapping[str, str] = {
-    "gemm": "sgemm",
-    "softmax": "softmax",
-    "sum": "sum_reduction",
-    "transpose": "transpose",
+WRITTEN: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cross_entropy", "layer_norm", "rms_norm"), ("rows",)),
+    **dict.fromkeys(("embedding", "gelu", "residual_add", "rope", "silu_and_mul"), ("elements",)),
+    **dict.fromkeys(("batched_gemm", "linear"), ("product_tile", "product_lds")),
+    "prefix_scan": ("scan",),
+    "sgemm": ("gemm_naive", "gemm_tile", "gemm_pack", "gemm_split", "gemm_lds"),
+    "softmax": ("softmax_rows", "softmax_block"),
+    "sum_reduction": ("sum_atomic", "sum_two_pass", "sum_block", "sum_block_two_pass"),
+    "transpose": ("transpose_tile", "transpose_lds"),
 }
-"""Whose families are looked at, by their kind."""
+"""The families that the catalogue writes, by the task."""
 
 Place = str | Path
 """Of a shipped task: its name or its folder."""
@@ -79,8 +83,9 @@ def _task(place: Place) -> Task:
 KERNELS: tuple[Shipped, ...] = (
     *(Shipped(name=name_of(seed), place=seed.parents[1], file=seed) for seed in SEEDS),
     *(
-        Shipped(name=f"catalogue/{one.name}", place=TASKS[one.kind], family=one.name)
-        for one in FAMILIES
+        Shipped(name=f"catalogue/{task}/{family}", place=task, family=family)
+        for task, names in WRITTEN.items()
+        for family in names
     ),
 )
 OTHERS = tuple(

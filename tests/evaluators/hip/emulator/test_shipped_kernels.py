@@ -1,7 +1,6 @@
 """Every shipped kernel is right in emulation, on a ragged shape and as hiprtc compiles it."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -10,25 +9,19 @@ from evaluators.hip import device as hip
 from evaluators.hip.emulator.device import open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.tasks.arguments import Workload
-from evaluators.tasks.task_file import shipped_tasks
+from evaluators.tasks.task_file import load_task, shipped_tasks
+from operators.catalog.families import families
 from tests.evaluators.hip.emulator.shipped_kernels import (
     KERNELS,
     OTHERS,
+    WRITTEN,
     Checker,
     Shipped,
     ragged_shape,
 )
-from tests.soaked import soaked
 
 IN_ORDER, *SEEDS = 0, 1, 2
 by_name = pytest.mark.parametrize("one", KERNELS, ids=lambda one: one.name)
-
-
-def one_a_task() -> list[Any]:
-    """Of each shipped task one kernel in every run, all others in the soak."""
-    first = {one.task.name: one for one in reversed(KERNELS)}
-    often = [first[name] for name in shipped_tasks()]
-    return [one if one in often else soaked(one) for one in KERNELS]
 
 
 def checker(gfx942: HiprtcChild, *orders: int) -> Checker:
@@ -60,8 +53,13 @@ def test_its_shape_is_ragged(one: Shipped) -> None:
     assert any(all(size % tile for tile in threads) for size in sizes), shape.label
 
 
+def test_no_family_is_left_out() -> None:
+    found = {name: tuple(families(load_task(name)).sources) for name in shipped_tasks()}
+    assert {name: written for name, written in found.items() if written} == WRITTEN
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("one", one_a_task(), ids=lambda one: one.name)
+@by_name
 def test_a_shipped_kernel_is_right(one_order: Checker, one: Shipped) -> None:
     assert isinstance(one_order.check(one.task, one.kernel), Workload)
 
