@@ -1,19 +1,18 @@
 """One compilation for cpu: of a kernel with one set of defines, to a checked shared library."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from evaluators.cpu import fibers
+from evaluators.cpu.compilation import Made, compile_file
 from evaluators.cpu.diagnosis.advice import Advice, advise
 from evaluators.cpu.emit import ENGINE, ENTRY, SIGNATURE, Emit, Entry, check_words
-from evaluators.cpu.failures import compile_failure, not_translated
+from evaluators.cpu.failures import not_translated
 from evaluators.cpu.fission.translate import Translation, emit, function_name, translate
 from evaluators.cpu.library import check_library
 from evaluators.cpu.static_lds import static_lds
-from evaluators.cpu.toolchain import INCLUDE, WATCH_SCRIPT, WATCH_SCRIPT_TEXT, Toolchain
+from evaluators.cpu.toolchain import INCLUDE, Toolchain
 from evaluators.device import Binary
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.compiler_input import compiler_input
@@ -24,15 +23,13 @@ from evaluators.kernel.porting.library_names import as_written
 from evaluators.kernel.source import KernelSource
 from evaluators.kernel.source_check import check_preprocessed, own_text
 from evaluators.kernel.tokens import KERNEL_FILE, Token
-from evaluators.sandbox.log_lines import shown
-from evaluators.sandbox.run import OUTPUT_LIMIT, Finished, run_confined
+from evaluators.sandbox.run import OUTPUT_LIMIT
 
 PREPROCESS_DEADLINE_S = 10.0
 """It takes a tenth of a second, but for macros that double and double."""
 ORACLES: Mapping[str, Emit] = {fibers.ENGINE: fibers.emit, fibers.SAMPLING: fibers.emit_sampling}
 EMITTERS: Mapping[str, Emit] = {**ORACLES, fibers.SWITCHING: fibers.emit_switching}
-REMARKS = "remarks"
-LOG_CHARACTERS = 8000
+UNIT, LIBRARY, REMARKS = "unit.cpp", "unit.so", "remarks"
 _LAUNCHED = "ks_launched"
 """Stands ahead of each launched kernel's name, behind the kernel's file, in the preprocessor's
 eyes: the name may hold macros of the file."""
@@ -86,23 +83,21 @@ class Build:
 
     def run(self, engine: str) -> Built:
         """Raises Rejected: UNSUPPORTED for what this engine can't run, though it compiles."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            own = self.own(folder)
-            words = check_preprocessed(own.text)
-            check_words(words)
-            try:
-                data, advice, named = self.library(folder, engine, own, words)
-            except RecursionError:  # emitters walk syntax trees, as deep as expressions are
-                raise Rejected(
-                    Status.UNSUPPORTED,
-                    "an expression or statement nests too deeply for cpu: split it into several",
-                ) from None
-            except Rejected as rejected:
-                if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
-                    raise
-                self.check_as_written(folder, own)
-                raise not_translated(rejected, count_lines(self.kernel.text) + 1) from None
+        own = self.own()
+        words = check_preprocessed(own.text)
+        check_words(words)
+        try:
+            data, advice, named = self.library(engine, own, words)
+        except RecursionError:  # emitters walk syntax trees, as deep as expressions are
+            raise Rejected(
+                Status.UNSUPPORTED,
+                "an expression or statement nests too deeply for cpu: split it into several",
+            ) from None
+        except Rejected as rejected:
+            if rejected.status not in (Status.UNSUPPORTED, Status.COMPILE_ERROR):
+                raise
+            self.check_as_written(own)
+            raise not_translated(rejected, count_lines(self.kernel.text) + 1) from None
         waits = fibers.waits(token.text for token in words)
         ours = own_static_bytes(engine, waits=waits)
         count = len(self.entries)
@@ -124,7 +119,7 @@ class Build:
         return Built(binary=binary, resources=resources, own_bytes=ours, waits=waits)
 
     def library(
-        self, folder: Path, engine: str, own: Preprocessed, words: Sequence[Token]
+        self, engine: str, own: Preprocessed, words: Sequence[Token]
     ) -> tuple[bytes, Mapping[str, Advice], Mapping[str, str]]:
         """The code, what is said of each kernel's loops, and kernels' names in the code."""
         cut: Translation | None = None
@@ -134,39 +129,36 @@ class Build:
             unit = emit(cut, own.entries, headers=headers, wavefront=wavefront)
         else:
             unit = EMITTERS[engine](own.text, own.entries, headers=headers, wavefront=wavefront)
-        (folder / "unit.cpp").write_text(unit)
-        (folder / WATCH_SCRIPT).write_text(WATCH_SCRIPT_TEXT)
         command = self.tools.build(
-            "unit.cpp",
-            "unit.so",
+            UNIT,
+            LIBRARY,
             self.kernel.options,
             waits=fibers.waits(token.text for token in words),
             watched=engine in ORACLES,
             remarks=REMARKS if cut is not None else "",
         )
-        self.child(command, folder, self.deadline_s)
-        data = (folder / "unit.so").read_bytes()
+        made = self.made(command, UNIT, unit, LIBRARY, REMARKS)
+        data = made.files[LIBRARY]
         if cut is None:
             return data, {}, {}
-        return data, advise(cut, folder / REMARKS, self.tools.family), cut.named
+        return data, advise(cut, made.files.get(REMARKS, b""), self.tools.family), cut.named
 
-    def check_as_written(self, folder: Path, own: Preprocessed) -> None:
+    def check_as_written(self, own: Preprocessed) -> None:
         """Raises Rejected(COMPILE_ERROR) when the compiler does not take the kernel's own text."""
         headers = self.includes()
         unit = fibers.as_written(own.text, own.entries, headers=headers, wavefront=self.wavefront)
-        (folder / "written.cpp").write_text(unit)
-        self.child(self.tools.check("written.cpp"), folder, self.deadline_s)
+        self.made(self.tools.check(UNIT), UNIT, unit)
 
-    def own(self, folder: Path) -> Preprocessed:
+    def own(self) -> Preprocessed:
         """The kernel file after the preprocessor."""
         text = compiler_input(self.kernel, self.headers, self.defines)
         text += "".join(f"\n{_LAUNCHED} {entry.kernel}\n" for entry in self.entries)
-        (folder / KERNEL_FILE).write_text(text)
         known = (f"WAVEFRONT={self.wavefront}", *self.macros)
         command = self.tools.preprocess(KERNEL_FILE, tuple(f"-D{macro}" for macro in known))
-        done = self.child(command, folder, min(self.deadline_s, PREPROCESS_DEADLINE_S))
-        own = own_text(done.stdout.decode(errors="replace"), str(INCLUDE))
-        if len(done.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
+        deadline_s = min(self.deadline_s, PREPROCESS_DEADLINE_S)
+        made = self.made(command, KERNEL_FILE, text, deadline_s=deadline_s)
+        own = own_text(made.stdout.decode(errors="replace"), str(INCLUDE))
+        if len(made.stdout) >= OUTPUT_LIMIT or len(own) > MAX_CHARACTERS:
             raise Rejected(
                 Status.INVALID,
                 f"the preprocessor makes more than {MAX_CHARACTERS:,} characters of the kernel: "
@@ -182,24 +174,19 @@ class Build:
     def includes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("hip/hip_runtime.h", *self.headers)))
 
-    def child(self, command: Sequence[str], folder: Path, deadline_s: float) -> Finished:
-        done = run_confined(
+    def made(
+        self, command: Sequence[str], source: str, text: str, *outputs: str, deadline_s: float = 0
+    ) -> Made:
+        """See compile_file()."""
+        return compile_file(
+            self.tools,
             command,
-            cwd=folder,
-            env=self.tools.environment(folder),
-            deadline_s=deadline_s,
-            memory_bytes=self.tools.memory_bytes,
-            reads=self.tools.reads,
-            writes=self.tools.writes,
+            source,
+            text,
+            outputs=outputs,
+            kernels=[as_written(one.kernel) for one in self.entries],
+            deadline_s=deadline_s or self.deadline_s,
         )
-        told = done.stderr.decode(errors="replace")
-        log = shown(told, [INCLUDE / "cpu", INCLUDE])[:LOG_CHARACTERS]
-        if done.timed_out:
-            raise Rejected(Status.TIMEOUT, f"compiling took more than {deadline_s:g} s", log=log)
-        if done.returncode != 0:
-            names = [as_written(one.kernel) for one in self.entries]
-            raise compile_failure(done, log, self.tools.name, names)
-        return done
 
 
 def _line(preprocessed: str) -> str:

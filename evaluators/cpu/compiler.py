@@ -2,11 +2,9 @@
 
 import platform
 import re
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from evaluators.cpu.build import Build, Built
 from evaluators.cpu.diagnosis.regions import Region, regions
@@ -129,8 +127,8 @@ class CpuCompiler:
         headers = check_source(kernel.code, first_line=kernel.code_line)
         entry = set_apart(kernel.normalised).entry
         entries = [Entry(kernel=entry(step.entry), block=step.block) for step in plan.launches]
-        with explaining(kernel, [plan]), tempfile.TemporaryDirectory() as name:
-            own = self._build(kernel, headers, plan.defines, entries).own(Path(name))
+        with explaining(kernel, [plan]):
+            own = self._build(kernel, headers, plan.defines, entries).own()
             check_words(check_preprocessed(own.text))
             cut = translate(own.text, sorted({one.kernel for one in own.entries}))
         written = {function_name(own): function_name(kernel) for kernel, own in cut.named.items()}

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from evaluators.cpu.diagnosis.causes import ORDERED, Cause, cause
 from evaluators.cpu.diagnosis.loops import SourceLoop
@@ -111,9 +110,9 @@ class _Finding:
         return f"{self.where} ({'threads, ' if self.threads else ''}{how})"
 
 
-def advise(translation: Translation, file: Path, family: str) -> dict[str, Advice]:
-    """By the names of kernels. file: where a compiler of that family may have left remarks."""
-    text = _beginning(file) if file.exists() else ""
+def advise(translation: Translation, said: bytes, family: str) -> dict[str, Advice]:
+    """By the names of kernels. said: the remarks that a compiler of that family may have left."""
+    text = said[:MOST_CHARACTERS].decode(errors="replace")
     remarks, unit = (read_gnu(text), "bytes") if family == "g++" else (read_clang(text), "lanes")
     heard = _Heard(unit)
     for remark in remarks:
@@ -122,11 +121,6 @@ def advise(translation: Translation, file: Path, family: str) -> dict[str, Advic
     for place in places(translation):
         by_kernel[place.region.kernel].append(place)
     return {kernel: _of_kernel(cut, heard) for kernel, cut in by_kernel.items()}
-
-
-def _beginning(file: Path) -> str:
-    with file.open(encoding="utf-8", errors="replace") as stream:
-        return stream.read(MOST_CHARACTERS)
 
 
 def _of_kernel(cut: Sequence[Place], heard: _Heard) -> Advice:
