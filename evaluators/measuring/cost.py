@@ -3,9 +3,9 @@
 Estimated issue cycles a SIMD: what a kernel executed, each kind of instruction at the cycles that
 CDNA3 needs to issue it (AMD's CDNA3 ISA guide and white paper: a SIMD of 16 lanes, a first-level
 cache of 64 bytes a clock and an LDS of 128 for the four SIMDs of a compute unit), spread over all
-SIMDs of the device as on a shape that fills it, and for accesses of memory some cycles more where
-few resident wavefronts hide them. Caches, coalescing, bank conflicts, clocks and dependences are
-not modelled.
+SIMDs of the device as on a shape that fills it, for accesses of memory some cycles more where
+few resident wavefronts hide them, and for each cache line that scattered lanes touch in vain.
+Caches, bank conflicts, clocks and dependences are not modelled.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +29,7 @@ CYCLES: Mapping[str, float] = {
     "memory.global": 16,
     "memory.global.atomic": 64,
     "memory.scratch": 32,
+    "memory.lines": 8,
 }
 """By kind, or by its first parts; what no row names takes a vector instruction's."""
 PER_UNIT: Mapping[str, float] = {

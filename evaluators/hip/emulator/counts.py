@@ -17,6 +17,12 @@ _MATRIX = re.compile(r"v_s?mfmac?_\w\d+_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_(\w+)")
 _FLOPS_A_CYCLE = {"f32": 64, "xf32": 256, "f64": 64, "f16": 512, "bf16": 512}
 """A SIMD's, by the type of an operand (facts of CDNA 3's white paper); of 8 bits: 1024."""
 WIDE_BYTES = 16
+LINE_BYTES = 128
+"""Of a cache line (native/memory.hpp)."""
+EXTRA_LINES = "memory.lines"
+"""Not instructions: lines that accesses touch beyond those that as many bytes side by side fill."""
+SCATTERED = 2.0
+"""Lines an access beyond those: fewer are no matter."""
 _CROSSING = ("ds_swizzle", "ds_bpermute", "ds_permute")
 
 
@@ -70,24 +76,29 @@ def _lds_bytes(name: str) -> int:
 
 @dataclass(slots=True)
 class Executed:
-    """How often each instruction of a program ran, by number."""
+    """How often each instruction of a program ran, and its extra lines, by number."""
 
     program: Program
     hits: Counter[int] = field(default_factory=Counter)
+    extra_lines: Counter[int] = field(default_factory=Counter)
 
-    def add(self, hits: np.ndarray[Any, Any]) -> None:
-        for number in np.flatnonzero(hits):
-            self.hits[int(number)] += int(hits[number])
+    def add(self, hits: np.ndarray[Any, Any], extra_lines: np.ndarray[Any, Any]) -> None:
+        for known, found in ((self.hits, hits), (self.extra_lines, extra_lines)):
+            for number in np.flatnonzero(found):
+                known[int(number)] += int(found[number])
 
     def by_kind(self) -> dict[str, float]:
-        """Wavefront-instructions."""
+        """Wavefront-instructions, and EXTRA_LINES."""
         found: Counter[str] = Counter()
         for number, count in self.hits.items():
             found[kind_of(self._name(number))] += count
+        if self.extra_lines:
+            found[EXTRA_LINES] = self.extra_lines.total()
         return {kind: float(count) for kind, count in sorted(found.items())}
 
     def advice(self) -> Iterator[str]:
-        """Sentences on the busiest loop, the most telling first."""
+        """Sentences on scattered accesses and on the busiest loop, the most telling first."""
+        yield from self._scattered()
         first, last = self._busiest_loop()
         inside = {n: count for n, count in self.hits.items() if first <= n <= last}
         total, whole = sum(inside.values()), sum(self.hits.values())
@@ -107,6 +118,17 @@ class Executed:
             f"executed: {parts}"
         )
         yield from self._narrow(inside)
+
+    def _scattered(self) -> Iterator[str]:
+        """The access that touches the most lines in vain."""
+        for number, lines in self.extra_lines.most_common(1):
+            count = self.hits[number]
+            if lines >= SCATTERED * count:
+                yield (
+                    f"{self._name(number)} touches {lines / count:.3g} cache lines of {LINE_BYTES} "
+                    f"bytes more than its lanes' bytes fill ({count:,} times): let neighbouring "
+                    "lanes access neighbouring addresses"
+                )
 
     def _narrow(self, inside: Mapping[int, int]) -> Iterator[str]:
         """Loads and stores of that loop that move few bytes a lane, each name once."""

@@ -235,7 +235,7 @@ class EmulatorDriver:
         assert pending.run is not None
         function = pending.function
         known = function.module.executed.setdefault(function.symbol, Executed(function.program))
-        known.add(pending.run.hits)
+        known.add(pending.run.hits, pending.run.extra_lines)
 
 
 @lru_cache(maxsize=64)

@@ -66,7 +66,7 @@ class Setup(ctypes.Structure):
         *((name, ctypes.c_uint64) for name in ("instructions", "code_start", "code_end")),
         *((name, ctypes.c_void_p) for name in ("at", "windows")),
         *((name, ctypes.c_uint64) for name in ("window_count", "seed")),
-        *((name, ctypes.c_void_p) for name in ("hits", "lanes")),
+        *((name, ctypes.c_void_p) for name in ("hits", "extra_lines")),
         *((name, ctypes.c_uint32) for name in ("entry", "lds_bytes", "scratch_bytes", "vectors")),
         *((name, ctypes.c_uint32) for name in ("accumulators", "user_scalars", "workgroup_ids")),
         ("mode", ctypes.c_uint32),
@@ -113,12 +113,12 @@ class Run:
         """code: program.code with the addresses at which it lies."""
         self._memory: tuple[object, ...] = ()
         self.hits = np.zeros(len(code), np.uint64)
-        self.lanes = np.zeros(len(code), np.uint64)
+        self.extra_lines = np.zeros(len(code), np.uint64)
         self._kept = (program, code, (Window * len(windows))(*windows), setup)
         setup.code, setup.instructions = code.ctypes.data, len(code)
         setup.at = program.at.ctypes.data
         setup.windows, setup.window_count = ctypes.addressof(self._kept[2]), len(windows)
-        setup.hits, setup.lanes = self.hits.ctypes.data, self.lanes.ctypes.data
+        setup.hits, setup.extra_lines = self.hits.ctypes.data, self.extra_lines.ctypes.data
         self._handle = _functions().ks_launch(ctypes.byref(setup))
 
     def go_on(self, instructions: int) -> int:

@@ -38,6 +38,20 @@ def test_a_kernel_that_executes_more_costs_more(folder: Path) -> None:
     assert found.over_seed is not None and found.over_seed < 0.5
 
 
+def test_lanes_far_apart_cost_the_cache_lines_that_they_touch(folder: Path) -> None:
+    beside = "blockIdx.x * blockDim.x + threadIdx.x"
+    apart = "threadIdx.x * gridDim.x + blockIdx.x"
+    scattered = folder / "scattered.hip"
+    scattered.write_text(kernel().replace(beside, apart))
+    found = evaluate_file(scattered, load_task(folder), "hip")
+    assert found.passed, found.reason
+    assert found.over_seed is not None and found.over_seed < 0.5
+    assert "let neighbouring lanes access neighbouring addresses" in found.advice[0]
+    seed = evaluate_file(folder / "seeds" / "naive.hip", load_task(folder), "hip")
+    assert seed.over_seed == pytest.approx(1.0)
+    assert not any("neighbouring" in line for line in seed.advice)
+
+
 def test_a_write_beyond_a_buffer_is_told_with_its_instruction(folder: Path) -> None:
     wrong = folder / "wrong.hip"
     wrong.write_text(kernel(after="if (i == N) y[i] = 1.0f;"))

@@ -122,6 +122,11 @@ def test_wider_accesses_cost_less_for_their_bytes() -> None:
     assert of("memory.scratch.store.4") > of("memory.global.store.4") > of("memory.lds.4")
 
 
+def test_scattered_lanes_cost_their_cache_lines() -> None:
+    """64 lanes of a line each, as the first-level cache takes 64 bytes a clock for four SIMDs."""
+    assert of("memory.lines", number=62 * 1216) == 62 * 128 / 64 * 4
+
+
 def test_few_resident_wavefronts_hide_little_of_memory() -> None:
     assert of("memory.global.load.4", waves=1) > of("memory.global.load.4", waves=8)
     assert of("valu", waves=1) == of("valu", waves=8)

@@ -79,6 +79,7 @@ inline void atomic_lanes(Wave& w, const Instruction& in, Space space, const Atom
         if (how.compares) fetch32(w, in, expected, x[2 + i], false, expected_first ? i : words + i);
     }
     w.synchronised = true;
+    count_lines(w, space, at, lanes, how.bytes);
     for (; lanes; lanes &= lanes - 1) {
         u32 l = __builtin_ctzll(lanes);
         Place place;

@@ -94,6 +94,7 @@ void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape,
     u32 words = (shape.bytes + 3) / 4;
     u32 x[4][LANES] = {};
     u64 some = w.exec & ~outside.word[0], whole = w.exec & ~outside.word[words - 1];
+    count_lines(w, space, at, whole, shape.bytes);
     if (space == Space::global && shape.bytes >= 4 && some == whole && w.launch->undefined_memory.empty() &&
         within_cached(w, at, some, shape.bytes, false)) {
         for (u64 left = some; left; left &= left - 1) {
@@ -147,6 +148,7 @@ void store_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape
     }
     u32 shift = shape.half == 2 ? 16 : 0;
     u64 some = w.exec & ~outside.word[0], whole = w.exec & ~outside.word[words - 1];
+    count_lines(w, space, at, whole, shape.bytes);
     if (space == Space::global && shape.bytes >= 4 && some == whole && !any && w.launch->undefined_memory.empty() &&
         within_cached(w, at, some, shape.bytes, true)) {
         for (u64 left = some; left; left &= left - 1) {
@@ -185,6 +187,7 @@ template <Space S, u32 I> void store(Wave& w, const Instruction& in) {
 // From memory straight to LDS: at M0 plus the instruction's offset, a word a lane.
 void to_lds(Wave& w, const Instruction& in, const Shape& shape, const u64* at, u64 outside, u32 lds_offset) {
     u32 base = (w.s[M0] & 0xffff) + lds_offset;
+    count_lines(w, Space::global, at, w.exec & ~outside, shape.bytes);
     for (u64 left = w.exec; left; left &= left - 1) {
         u32 l = __builtin_ctzll(left);
         Place from, to;

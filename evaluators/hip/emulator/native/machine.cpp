@@ -114,7 +114,6 @@ u64 turn(Wave& w, u64 most) {
         }
         const Instruction& in = launch.code[w.pc];
         launch.hits[w.pc] += 1;
-        launch.lanes[w.pc] += __builtin_popcountll(w.exec);
         Access access = Access(launch.classes[in.operation]);
         if (under_way(w.waits)) check_waits(w, in, access);
         if (failed(w)) break;
@@ -151,7 +150,7 @@ struct Setup {
     const Window* windows;
     u64 window_count, seed;
     u64* hits;
-    u64* lanes;
+    u64* extra_lines;
     u32 entry, lds_bytes, scratch_bytes, vectors, accumulators, user_scalars, workgroup_ids, mode;
     u32 grid[3], size[3];
     u32 user[32];
@@ -168,7 +167,7 @@ Launch* ks_launch(const Setup* s) {
     launch->windows.assign(s->windows, s->windows + s->window_count);
     launch->random.state = s->seed;
     launch->hits = s->hits;
-    launch->lanes = s->lanes;
+    launch->extra_lines = s->extra_lines;
     launch->entry = s->entry;
     launch->lds_bytes = s->lds_bytes;
     launch->scratch_bytes = s->scratch_bytes;

@@ -165,6 +165,31 @@ inline void write_place(Wave& w, const Place& at, u64 x, u32 bytes, u64 undefine
     else mark_memory(w, at.global, bytes, undefined);
 }
 
+// Counts the cache lines that these lanes touch beyond those that as many bytes side by side fill.
+inline void count_lines(Wave& w, Space space, const u64* at, u64 lanes, u32 bytes) {
+    constexpr u32 LINE = 128;
+    if (space == Space::scratch || space == Space::lds) return;
+    u64 lines[2 * LANES], last = ~u64(0);
+    u32 count = 0, active = 0;
+    bool sorted = true;
+    for (u64 left = lanes; left; left &= left - 1) {
+        u64 from = at[__builtin_ctzll(left)], high = from >> 32;
+        if (space == Space::flat && (high == SHARED_BASE >> 32 || high == PRIVATE_BASE >> 32)) continue;
+        ++active;
+        for (u64 line = from / LINE; line <= (from + bytes - 1) / LINE; ++line) {
+            if (line == last) continue;
+            sorted &= count == 0 || line > last;
+            lines[count++] = last = line;
+        }
+    }
+    if (!sorted) {
+        std::sort(lines, lines + count);
+        count = u32(std::unique(lines, lines + count) - lines);
+    }
+    u32 least = (active * bytes + LINE - 1) / LINE;
+    if (count > least) w.launch->extra_lines[w.pc] += count - least;
+}
+
 // Each lane's address in o[k] (none: 0), 64 or 32 bits; fails where an active lane's is undefined.
 inline bool vector_addresses(Wave& w, const Instruction& in, u32 k, bool wide, u64* out) {
     if (in.o[k].kind == Kind::none) {

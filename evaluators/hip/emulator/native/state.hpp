@@ -171,7 +171,7 @@ struct Launch {
     bool shuffled, undefined_checks;
     Random random;
     u64* hits;
-    u64* lanes;
+    u64* extra_lines;  // see count_lines()
     u64 next_block, blocks;
     u64 executed;
     u32 room;  // blocks at once
