@@ -37,8 +37,9 @@ LDS_BYTES = 64 << 10  # a block's limit on every CDNA before gfx950
 
 NOTE = (
     "This device is emulated, and nothing is timed: kernels are checked on small shapes, and "
-    "ordered by estimated costs (issue cycles a SIMD, by executed instructions, their widths and "
-    "occupancy). Write for the real device, whose memory and caches no cost tells of."
+    "ordered by estimated costs (issue cycles a SIMD, by executed instructions, their widths, the "
+    "cache lines that they touch, and occupancy). Write for the real device, whose caches and "
+    "banks of LDS no cost tells of."
 )
 private_process = True
 
