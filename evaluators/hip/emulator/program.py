@@ -11,7 +11,7 @@ from evaluators.hip.emulator import instruction
 from evaluators.hip.emulator.instruction import INSTRUCTION, KIND, MOST_OPERANDS
 from evaluators.hip.emulator.modifiers import hardware_register, read_modifiers, register_indexing
 from evaluators.hip.emulator.operand import Unknown, constant, read_operand
-from evaluators.hip.emulator.polling import mark_polls
+from evaluators.hip.emulator.polling import mark_loads
 
 Line = tuple[int, int, str]
 """Address, bytes, text."""
@@ -75,7 +75,7 @@ def read_program(lines: Sequence[Line], operations: Operations, accumulators: in
             place = (int(one["address"]) + 4 * _simm16(text) + 4 - start) // 4
             one["target"] = at[place] if 0 <= place < len(at) else -1
     texts = [text for *_, text in lines]
-    mark_polls(code, texts)
+    mark_loads(code, texts)
     return Program(code=code, texts=texts, at=at, start=start, end=end)
 
 

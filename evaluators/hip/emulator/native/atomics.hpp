@@ -78,7 +78,9 @@ inline void atomic_lanes(Wave& w, const Instruction& in, Space space, const Atom
         fetch32(w, in, data, x[i], false, i);
         if (how.compares) fetch32(w, in, expected, x[2 + i], false, expected_first ? i : words + i);
     }
-    w.synchronised = true;
+    w.touch = how.compares ? swap_touch : atomic_touch;
+    w.learns = returns;
+    bool global = false;
     for (; lanes; lanes &= lanes - 1) {
         u32 l = __builtin_ctzll(lanes);
         Place place;
@@ -88,6 +90,8 @@ inline void atomic_lanes(Wave& w, const Instruction& in, Space space, const Atom
         u64 mine = x[0][l] | u64(x[1][l]) << 32, wanted = x[2][l] | u64(x[3][l]) << 32;
         u64 hole = undefined_at(w, place, how.bytes);
         u64 made = how.change(here, mine, wanted);
+        global |= !place.undefined;
+        if (holes >> l & 1 && !place.undefined) return fail(w, Fault::undefined_store, l, at[l], how.bytes, 1);
         bool spoilt = (how.change == exchange ? 0 : hole) || (holes >> l & 1);
         write_place(w, place, made, how.bytes, spoilt ? ~u64(0) : 0);
         for (u32 i = 0; i < words; ++i) {
@@ -96,6 +100,9 @@ inline void atomic_lanes(Wave& w, const Instruction& in, Space space, const Atom
         }
     }
     (void)gone;
+    if (global) order_by_global(w);
+    else ++w.known.of[w.index];
+    w.touch = plain_touch;
     if (!returns) return;
     for (u32 i = 0; i < words; ++i) put32(w, register_of(w, in, 0, i), old[i], w.exec, was[i]);
 }
