@@ -80,11 +80,7 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
             f"the kernel uses {info.what.decode()}{info.address} before its load is through: "
             "an s_waitcnt is missing"
         ),
-        "unfinished_lds": (
-            f"the kernel reads {info.bytes} bytes at {info.address} of LDS before "
-            f"wavefront {info.other_wave}'s {'load to them' if info.writes else 'store'} is through: "
-            f"s_waitcnt {'vmcnt' if info.writes else 'lgkmcnt'} is missing"
-        ),
+        "unfinished_lds": _unfinished(info),
         "race": f"{does} at {info.address} of LDS that {_others(info)}",
     }
     if kind in plain:
@@ -96,6 +92,14 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
         "register_range": f"the kernel indexes register {info.address}, which it does not have",
     }
     return Status.CRASHED, broken[kind]
+
+
+def _unfinished(info: FaultInfo) -> str:
+    what, count = ("load", "vmcnt") if info.writes else ("store", "lgkmcnt")
+    return (
+        f"the kernel reads {info.bytes} bytes at {info.address} of LDS before wavefront "
+        f"{info.other_wave}'s {what} to them is through: s_waitcnt {count}(0) is missing behind it"
+    )
 
 
 def _others(info: FaultInfo) -> str:

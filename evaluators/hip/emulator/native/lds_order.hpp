@@ -4,10 +4,8 @@
 // same, or any may win), and what atomic operations are made to allow.
 #pragma once
 #include "state.hpp"
-#include "waits.hpp"
 
-enum Touch : u8 { plain_touch = 0, atomic_touch = 1, swap_touch = 2 };  // swap: compare and swap
-constexpr u32 TOLD = 256;  // addresses share these, and the last is that of global memory
+constexpr u32 TOLD = 251;  // addresses share these, and the last is that of global memory
 constexpr u32 SEVERAL = 0xffff;
 
 inline void join(Clocks& to, const Clocks& from, u32 waves) {
@@ -49,19 +47,22 @@ inline void learn_from_all(Wave& w) {
         if (i != w.index) learn_from(w, i);
 }
 
-// One of these of whose access then this one does not know, plus one; 0: none.
-inline u32 unknown_of(const Wave& w, u16 waves, u32 at) {
-    u32 found = 0;
-    for (u32 left = waves & ~(1u << w.index); left; left &= left - 1) {
+// One of these of whose access this one does not know, plus one; 0: none.
+inline u32 unknown_of(const Wave& w, const Users& users, u32 but = 0) {
+    u32 others = users.waves & ~(1u << w.index) & ~but, found = 0;
+    if (!others) return 0;
+    for (u32 left = others; left; left &= left - 1) {
         u32 i = u32(__builtin_ctz(left));
-        if (!knows(w, i, at)) found = found ? SEVERAL : i + 1;
+        if (!knows(w, i, i == users.last ? users.last_at : users.first_at)) found = found ? SEVERAL : i + 1;
     }
     return found;
 }
-inline void note(const Wave& w, u16& waves, u32& at) {
+inline void note(const Wave& w, Users& users) {
     u16 me = u16(1u << w.index);
-    if (!(waves & ~me) || now(w) < at) at = now(w);
-    waves |= me;
+    if (!(users.waves & ~me) || now(w) < users.first_at) users.first_at = now(w);
+    users.waves |= me;
+    users.last = u16(w.index);
+    users.last_at = now(w);
 }
 
 // Stores to LDS take time: a barrier before which nobody waited for them does not order them. Those
@@ -79,15 +80,15 @@ inline bool store_is_through(const Wave& w, const LdsUnit& one) {
 // Whether this access comes after those that it must not meet. Two plain writes may be of one value,
 // atomic operations don't disturb each other, and a look at what they change may be meant.
 inline bool in_order(Wave& w, const LdsUnit& one, bool writes, bool guards, u32 lane, u32 offset, u32 bytes) {
-    bool plain = w.touch == plain_touch, looks = guards || one.swapped;
+    bool plain = !w.atomic;
     u32 writer = one.writer && one.writer != w.index + 1 && !knows(w, one.writer - 1u, one.written_at) ? one.writer : 0;
     u32 other = 0;
     const char* does = "wrote";
     if (!writes || !plain) other = writer;
-    if (!other && plain && !looks && !(writes && one.guarded))
-        other = unknown_of(w, one.changers, one.changed_at), does = "changes by atomic operations";
-    if (!other && writes && (plain || !(w.learns || one.guarded || w.touch == swap_touch)))
-        other = unknown_of(w, one.readers, one.read_at), does = "reads";
+    if (!other && plain && !guards)
+        other = unknown_of(w, one.changers), does = "changes by atomic operations";
+    if (!other && writes && (plain || !w.learns))
+        other = unknown_of(w, one.readers, plain ? 0 : one.lookers), does = "reads";
     if (!other) return true;
     w.launch->fault.other_wave = other == SEVERAL ? SEVERAL : other - 1;
     fail(w, Fault::race, lane, offset, bytes, writes, does);
@@ -98,7 +99,7 @@ inline bool lds_order(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
     if (!tracks(w)) return true;
     Block& block = *w.block;
     const Instruction& in = w.launch->code[w.pc];
-    bool polls = !writes && in.flags & POLLS, guards = in.flags & GUARDS, atomic = w.touch != plain_touch;
+    bool polls = !writes && in.flags & POLLS, guards = in.flags & GUARDS;
     u32 shift = w.launch->unit_shift, unit = 1u << shift;
     for (u32 i = (offset + unit - 1) >> shift; i < (offset + bytes) >> shift; ++i) {
         LdsUnit& one = block.units[i];
@@ -109,32 +110,33 @@ inline bool lds_order(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
         }
         if (one.epoch != block.epoch) {
             one.epoch = block.epoch;
-            one.readers = one.changers = one.writer = 0;
-            one.guarded = one.swapped = false;
+            one.readers.waves = one.changers.waves = one.lookers = one.writer = 0;
         }
-        bool learns = polls || (atomic && w.learns);
+        bool learns = polls || (w.atomic && w.learns);
         if (learns && one.writer && !knows(w, one.writer - 1u, one.written_at)) learn_from(w, one.writer - 1u);
         if (polls) {
             if (!block.told.empty()) join(w.known, told_at(block, i % TOLD), block.waves);
             continue;
         }
-        if (atomic) exchange_clocks(w, i % TOLD);
+        if (w.atomic) exchange_clocks(w, i % TOLD);
         if (!in_order(w, one, writes, guards, lane, offset, bytes)) return false;
         if (!writes) {
-            note(w, one.readers, one.read_at);
-            one.guarded |= guards;
+            u16 me = u16(1u << w.index);
+            if (!guards) one.lookers &= ~me;
+            else if (!(one.readers.waves & me)) one.lookers |= me;
+            note(w, one.readers);
             continue;
         }
-        if (atomic) {
-            note(w, one.changers, one.changed_at);
-            one.swapped |= w.touch == swap_touch;
+        if (w.idle) continue;
+        if (w.atomic) {
+            note(w, one.changers);
         } else {
             one.writer = u8(w.index + 1);
             one.written_at = now(w);
-            one.changers = 0;
+            one.changers.waves = 0;
         }
         one.storer = u8(w.index + 1);
-        one.by_vector = Access(w.launch->classes[in.operation]) == Access::vector;
+        one.by_vector = in.flags & TO_LDS;
         one.stored = (one.by_vector ? w.waits.vector_issued : w.waits.local_issued) + 1;
     }
     return true;

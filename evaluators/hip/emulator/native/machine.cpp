@@ -14,7 +14,8 @@ const Table& table() {
     return all;
 }
 
-constexpr u64 MOST_NAPS = 20000;  // turns of a launch
+constexpr u64 MOST_NAPS = 20000;  // turns of a launch, and a quarter of all
+constexpr u32 OFTEN = 8;          // naps of a wavefront
 
 // Bytes that an instruction of LDS moves at least, as a power of two up to 4.
 u8 unit_shift_of(const char* name) {
@@ -55,7 +56,6 @@ Wave* new_wave(Launch& launch, Block& block, u32 index) {
     w->s[M0] = 0;
     w->mode = launch.mode;
     w->pc = launch.entry;
-    w->nap_gap = 2;
     w->until_nap = 1 + launch.random.below(2);
     for (u32 i = 0; i < launch.user_scalars; ++i) {
         w->s[i] = launch.user[i];
@@ -120,18 +120,18 @@ void release_barrier(Block& block) {
 }
 
 // Between what a wavefront reads of memory that others may write and what it makes of it, or between
-// what it writes and the flag that says so, others get a long turn now and then: rarer and rarer, as
-// loops would take for ever.
+// what it writes and the flag that says so, others get a long turn: often at first, then rarer and
+// rarer, as loops would take for ever.
 void may_nap(Wave& w) {
     Launch& launch = *w.launch;
-    if (--w.until_nap || !launch.naps_left) return;
-    u64 turns = launch.random.next() % (u64(4) << launch.random.below(8));
-    turns = turns < launch.naps_left ? turns : launch.naps_left;
-    launch.naps_left -= turns;
+    if (--w.until_nap) return;
+    ++w.naps;
+    w.until_nap = 1 + launch.random.below(2u << (w.naps < OFTEN ? 0 : std::min(w.naps - OFTEN, 20u)));
+    if (launch.napped > MOST_NAPS + launch.turns / 4) return;
+    u64 turns = launch.random.next() % (u64(16) << launch.random.below(6));
+    launch.napped += turns;
     w.asleep_until = launch.turns + turns;
     w.yields = true;
-    w.nap_gap *= 2;
-    w.until_nap = 1 + launch.random.below(w.nap_gap);
 }
 
 // Up to that many instructions of one wavefront.
@@ -155,8 +155,8 @@ u64 turn(Wave& w, u64 most) {
         if (failed(w)) break;
         if (access != Access::none) note_access(w, in, access);
         ++w.pc;
-        if (launch.shuffled && w.cached.writable && (access == Access::vector || access == Access::flat || access == Access::scalar))
-            may_nap(w);
+        bool remote = access == Access::vector || access == Access::flat || access == Access::scalar;
+        if (launch.shuffled && remote && w.cached.writable && !(in.flags & POLLS)) may_nap(w);
     }
     w.yields = false;
     if (w.ended) ++w.block->ended;
@@ -239,10 +239,9 @@ Launch* ks_launch(const Setup* s) {
     }();
     launch->unit_shift = 2;
     for (u64 i = 0; i < s->instructions; ++i) {
-        launch->loads_to_lds |= s->code[i].flags & TO_LDS || strstr(table()[s->code[i].operation].name, "_load_lds_");
+        launch->loads_to_lds |= bool(s->code[i].flags & TO_LDS);
         if (shifts[s->code[i].operation] < launch->unit_shift) launch->unit_shift = shifts[s->code[i].operation];
     }
-    launch->naps_left = MOST_NAPS;
     return launch;
 }
 

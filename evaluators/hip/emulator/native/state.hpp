@@ -99,14 +99,22 @@ struct Clocks {
     u32 of[MOST_WAVES];
 };
 
+// Wavefronts, a bit each, the earliest time of any, and the last of them with its time.
+struct Users {
+    u32 first_at, last_at;
+    u16 waves;
+    u16 last;
+};
+
 // Who used a part of LDS since the last barrier (see lds_order.hpp), and the store that is there.
 struct LdsUnit {
     u32 epoch;
-    u32 written_at, read_at, changed_at;  // times; of several wavefronts the first
-    u32 stored;                           // the number of that store among its wavefront's accesses
-    u16 readers, changers;                // a bit each; changers: by atomic operations
-    u8 writer, storer;                    // waves plus one; 0: none
-    bool guarded, swapped, by_vector;
+    u32 written_at;
+    u32 stored;          // the number of that store among its wavefront's accesses
+    u8 writer, storer;   // waves plus one; 0: none
+    bool by_vector;
+    u16 lookers;         // readers that did no more than look (see polling.py's guards)
+    Users readers, changers;  // changers: by atomic operations
 };
 
 struct Launch;
@@ -151,10 +159,9 @@ struct Wave {
     std::vector<u8> scratch, scratch_undefined;  // [LANES][bytes]
     bool ended, waiting, yields;
     Clocks known;
-    u8 touch;       // of the instruction under way: see lds_order.hpp
-    bool learns;    // and whether it returns what it changes
+    bool atomic, learns, idle;  // the operation under way: it returns what it finds, and changes nothing
     u32 stored_local, stored_vector;  // accesses that were through when it last came to a barrier
-    u32 until_nap, nap_gap;
+    u32 until_nap, naps;
     u64 asleep_until;
     Window cached;
     Unwritten unwritten;
@@ -188,7 +195,7 @@ struct Launch {
     u32 user[32];
     bool shuffled, undefined_checks, loads_to_lds;
     u32 unit_shift;  // of an LdsUnit's bytes
-    u64 turns, naps_left;
+    u64 turns, napped;
     Random random;
     u64* hits;
     u64* lanes;
