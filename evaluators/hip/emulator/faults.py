@@ -10,7 +10,7 @@ from evaluators.hip.emulator.program import Program
 NEAR_BYTES = 64 << 10
 """An access no farther from a buffer is taken for an overshoot: WRONG, not CRASHED."""
 SEVERAL = 0xFFFF
-"""FaultInfo.other_wave where it is not one (native/memory.hpp)."""
+"""FaultInfo.other_wave where it is not one (native/lds_order.hpp)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +80,7 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
             f"the kernel uses {info.what.decode()}{info.address} before its load is through: "
             "an s_waitcnt is missing"
         ),
+        "unfinished_lds": _unfinished(info),
         "race": f"{does} at {info.address} of LDS that {_others(info)}",
     }
     if kind in plain:
@@ -93,11 +94,20 @@ def _said(kind: str, info: FaultInfo, areas: Sequence[Area]) -> tuple[Status, st
     return Status.CRASHED, broken[kind]
 
 
+def _unfinished(info: FaultInfo) -> str:
+    what, count = ("load", "vmcnt") if info.writes else ("store", "lgkmcnt")
+    return (
+        f"the kernel reads {info.bytes} bytes at {info.address} of LDS before wavefront "
+        f"{info.other_wave}'s {what} to them is through: s_waitcnt {count}(0) is missing behind it"
+    )
+
+
 def _others(info: FaultInfo) -> str:
+    does = info.what.decode()
     if info.other_wave == SEVERAL:
-        return "several wavefronts read, with no barrier between them"
-    used = "reads or writes" if info.writes else "wrote"
-    return f"wavefront {info.other_wave} {used}, with no barrier between the two"
+        does = "read" if does == "reads" else "change by atomic operations"
+        return f"several wavefronts {does}, with no barrier between them"
+    return f"wavefront {info.other_wave} {does}, with no barrier between the two"
 
 
 def _outside(info: FaultInfo, areas: Sequence[Area], does: str) -> tuple[Status, str]:

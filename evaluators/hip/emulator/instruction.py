@@ -8,7 +8,7 @@ KINDS = (
 )
 KIND = {name: number for number, name in enumerate(KINDS)}
 RETURNS, TO_LDS, OFFEN, IDXEN, CLAMPED, DPP, SDWA, BOUND_ZERO = (1 << i for i in range(8))
-POLLS = 1 << 10
+POLLS, GUARDS = 1 << 10, 1 << 11
 MOST_OPERANDS = 6
 WHOLE = 6  # an SDWA selection of all 32 bits
 

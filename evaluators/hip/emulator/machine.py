@@ -22,6 +22,7 @@ FAULTS = (
         "undefined_scalar",
         "unwaited",
         "undefined_store",
+        "unfinished_lds",
     ),
 )
 RUNNING, DONE, FAILED = range(3)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from evaluators.hip.emulator import instruction
-from evaluators.hip.emulator.instruction import INSTRUCTION, KIND, MOST_OPERANDS
+from evaluators.hip.emulator.instruction import INSTRUCTION, KIND, MOST_OPERANDS, TO_LDS
 from evaluators.hip.emulator.modifiers import hardware_register, read_modifiers, register_indexing
 from evaluators.hip.emulator.operand import Unknown, constant, read_operand
-from evaluators.hip.emulator.polling import mark_polls
+from evaluators.hip.emulator.polling import mark_loads
 
 Line = tuple[int, int, str]
 """Address, bytes, text."""
@@ -71,11 +71,13 @@ def read_program(lines: Sequence[Line], operations: Operations, accumulators: in
         except Unknown:
             one["operation"] = operations.numbers["unknown"]
             continue
+        if "_load_lds_" in text:
+            one["flags"] |= TO_LDS
         if int(one["target"]) >= 0:
             place = (int(one["address"]) + 4 * _simm16(text) + 4 - start) // 4
             one["target"] = at[place] if 0 <= place < len(at) else -1
     texts = [text for *_, text in lines]
-    mark_polls(code, texts)
+    mark_loads(code, texts)
     return Program(code=code, texts=texts, at=at, start=start, end=end)
 
 

@@ -171,3 +171,53 @@ __global__ void ring(const int *x, int *y) {
         if (lane == 0) atomicAdd(t < 64 ? &filled : &emptied, 1);
     }
 }
+
+// A lock that is looked at before it is taken, and given back by a store.
+__global__ void lock_looked_at(int *y) {
+    __shared__ int lock, sum;
+    const int t = threadIdx.x;
+    if (t == 0) lock = sum = 0;
+    __syncthreads();
+    for (bool done = t % 64 != 0; !done;) {
+        if (seen(&lock) == 0 && atomicExch(&lock, 1) == 0) {
+            __threadfence_block();
+            sum += t + 1;
+            __hip_atomic_store(&lock, 0, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
+            done = true;
+        }
+    }
+    __syncthreads();
+    if (t == 0) y[0] = sum;
+}
+
+// What stands in LDS is told through global memory.
+__global__ void flag_in_memory(const int *x, int *y, int *flag) {
+    __shared__ int tile[64];
+    const int t = threadIdx.x;
+    if (t < 64) {
+        tile[t] = x[t];
+        __hip_atomic_store(flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+    } else {
+        while (!__hip_atomic_load(flag, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT)) {}
+        y[t - 64] = tile[127 - t];
+    }
+}
+
+// A set of numbers; whoever finds its place empty may be late.
+__global__ void hashed(const int *x, int *y) {
+    __shared__ int places[1024], count;
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) places[i] = -9999;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 512; i += blockDim.x) {
+        const int key = x[i];
+        for (int at = key * 37 & 1023;; at = (at + 1) & 1023) {
+            int found = places[at];
+            if (found == -9999) found = atomicCAS(&places[at], -9999, key);
+            if (found == -9999) atomicAdd(&count, 1);
+            if (found == -9999 || found == key) break;
+        }
+    }
+    __syncthreads();
+    y[threadIdx.x] = count;
+}

@@ -78,17 +78,28 @@ inline void atomic_lanes(Wave& w, const Instruction& in, Space space, const Atom
         fetch32(w, in, data, x[i], false, i);
         if (how.compares) fetch32(w, in, expected, x[2 + i], false, expected_first ? i : words + i);
     }
-    w.synchronised = true;
     count_lines(w, space, at, lanes, how.bytes);
+    w.atomic = true;
+    w.learns = returns;
+    bool global = false;
+    for (u32 i = 0; i < words && holes; ++i) fetch32(w, in, data, gone[i], true, i);
     for (; lanes; lanes &= lanes - 1) {
         u32 l = __builtin_ctzll(lanes);
         Place place;
         if (at[l] % how.bytes) return fail(w, Fault::misaligned, l, at[l], how.bytes, 1);
+        u64 offset = space == Space::flat ? at[l] - SHARED_BASE : at[l];
+        u64 mine = x[0][l] | u64(x[1][l]) << 32, wanted = x[2][l] | u64(x[3][l]) << 32;
+        if (returns && space != Space::global && offset + how.bytes <= w.block->lds.size()) {
+            u64 there = read_bytes(w.block->lds.data() + offset, how.bytes);
+            w.idle = how.change(there, mine, wanted) == there;  // as where a lock is taken
+        }
         if (!place_of(w, space, at[l], how.bytes, true, l, place)) return;
         u64 here = read_bytes(place.bytes, how.bytes);
-        u64 mine = x[0][l] | u64(x[1][l]) << 32, wanted = x[2][l] | u64(x[3][l]) << 32;
         u64 hole = undefined_at(w, place, how.bytes);
         u64 made = how.change(here, mine, wanted);
+        global |= !place.undefined;
+        bool known = ~gone[0][l] || (words == 2 && ~gone[1][l]);
+        if (!known && !place.undefined) return fail(w, Fault::undefined_store, l, at[l], how.bytes, 1);
         bool spoilt = (how.change == exchange ? 0 : hole) || (holes >> l & 1);
         write_place(w, place, made, how.bytes, spoilt ? ~u64(0) : 0);
         for (u32 i = 0; i < words; ++i) {
@@ -96,7 +107,9 @@ inline void atomic_lanes(Wave& w, const Instruction& in, Space space, const Atom
             was[i][l] = u32(hole >> 32 * i);
         }
     }
-    (void)gone;
+    if (global) order_by_global(w);
+    else ++w.known.of[w.index];
+    w.atomic = w.idle = false;
     if (!returns) return;
     for (u32 i = 0; i < words; ++i) put32(w, register_of(w, in, 0, i), old[i], w.exec, was[i]);
 }

@@ -93,6 +93,7 @@ bool buffer_addresses(Wave& w, const Instruction& in, u32 first, u32 bytes, u64*
 void load_lanes(Wave& w, const Instruction& in, Space space, const Shape& shape, const u64* at, const Cut& outside) {
     u32 words = (shape.bytes + 3) / 4;
     u32 x[4][LANES] = {};
+    if (in.flags & POLLS && space == Space::global) learn_from_all(w);
     u64 some = w.exec & ~outside.word[0], whole = w.exec & ~outside.word[words - 1];
     count_lines(w, space, at, whole, shape.bytes);
     if (space == Space::global && shape.bytes >= 4 && some == whole && w.launch->undefined_memory.empty() &&

@@ -162,7 +162,10 @@ template <int Sign> void append(Wave& w, const Instruction& in) {
     Place place;
     bool inside = address + 4 <= w.block->lds.size();
     if (inside && !lds_written(w, u32(address), 4)) return fail(w, Fault::unwritten_lds, 0, address, 4);
+    w.atomic = w.learns = true;
     if (!place_of(w, Space::lds, address, 4, true, 0, place)) return;
+    w.atomic = false;
+    ++w.known.of[w.index];
     u32 old, made[LANES];
     memcpy(&old, place.bytes, 4);
     u32 next = old + u32(Sign * __builtin_popcountll(w.exec));

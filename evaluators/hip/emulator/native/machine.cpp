@@ -14,6 +14,19 @@ const Table& table() {
     return all;
 }
 
+constexpr u64 MOST_NAPS = 20000;  // turns of a launch, and a quarter of all
+constexpr u32 OFTEN = 8;          // naps of a wavefront
+
+// Bytes that an instruction of LDS moves at least, as a power of two up to 4.
+u8 unit_shift_of(const char* name) {
+    if (!starts(name, "ds_") && !starts(name, "flat_")) return 2;
+    for (const char* part : {"b8", "u8", "i8", "byte"})
+        if (strstr(name, part)) return 0;
+    for (const char* part : {"b16", "u16", "i16", "short"})
+        if (strstr(name, part)) return 1;
+    return 2;
+}
+
 u32 threads_of(const Launch& launch) { return launch.size[0] * launch.size[1] * launch.size[2]; }
 
 Wave* new_wave(Launch& launch, Block& block, u32 index) {
@@ -43,6 +56,7 @@ Wave* new_wave(Launch& launch, Block& block, u32 index) {
     w->s[M0] = 0;
     w->mode = launch.mode;
     w->pc = launch.entry;
+    w->until_nap = 1 + launch.random.below(2);
     for (u32 i = 0; i < launch.user_scalars; ++i) {
         w->s[i] = launch.user[i];
         w->s_undefined[i] = 0;
@@ -86,8 +100,9 @@ Block* new_block(Launch& launch, u64 number) {
     for (size_t i = 0; i < block->lds.size(); ++i) block->lds[i] = u8(launch.random.next());
     block->lds_undefined.assign(launch.lds_bytes, launch.undefined_checks ? 0xff : 0);
     block->lds_written.assign(launch.lds_bytes, 0);
-    block->halves.assign(launch.lds_bytes / 2 + 2, LdsHalf{0, 0, 0});
+    block->units.assign((launch.lds_bytes >> launch.unit_shift) + 2, LdsUnit{});
     for (u32 i = 0; i < block->waves; ++i) block->members.push_back(new_wave(launch, *block, i));
+    forget_order(*block);
     return block;
 }
 
@@ -98,9 +113,25 @@ void free_block(Block* block) {
 
 void release_barrier(Block& block) {
     if (block.waiting + block.ended < block.waves || !block.waiting) return;
-    for (Wave* w : block.members) w->waiting = w->synchronised = false;
+    for (Wave* w : block.members) w->waiting = false;
     block.waiting = 0;
     ++block.epoch;
+    forget_order(block);
+}
+
+// Between what a wavefront reads of memory that others may write and what it makes of it, or between
+// what it writes and the flag that says so, others get a long turn: often at first, then rarer and
+// rarer, as loops would take for ever.
+void may_nap(Wave& w) {
+    Launch& launch = *w.launch;
+    if (--w.until_nap) return;
+    ++w.naps;
+    w.until_nap = 1 + launch.random.below(2u << (w.naps < OFTEN ? 0 : std::min(w.naps - OFTEN, 20u)));
+    if (launch.napped > MOST_NAPS + launch.turns / 4) return;
+    u64 turns = launch.random.next() % (u64(16) << launch.random.below(6));
+    launch.napped += turns;
+    w.asleep_until = launch.turns + turns;
+    w.yields = true;
 }
 
 // Up to that many instructions of one wavefront.
@@ -123,10 +154,16 @@ u64 turn(Wave& w, u64 most) {
         if (failed(w)) break;
         if (access != Access::none) note_access(w, in, access);
         ++w.pc;
+        bool remote = access == Access::vector || access == Access::flat || access == Access::scalar;
+        if (launch.shuffled && remote && w.cached.writable && !(in.flags & POLLS)) may_nap(w);
     }
     w.yields = false;
     if (w.ended) ++w.block->ended;
-    if (w.waiting) ++w.block->waiting;
+    if (w.waiting) {
+        ++w.block->waiting;
+        w.stored_local = w.waits.local_through;
+        w.stored_vector = w.waits.vector_through;
+    }
     if (w.ended || w.waiting) release_barrier(*w.block);
     return done;
 }
@@ -194,6 +231,16 @@ Launch* ks_launch(const Setup* s) {
         return all;
     }();
     launch->classes = classes.data();
+    static const std::vector<u8> shifts = [] {
+        std::vector<u8> all;
+        for (const Entry& one : table()) all.push_back(unit_shift_of(one.name));
+        return all;
+    }();
+    launch->unit_shift = 2;
+    for (u64 i = 0; i < s->instructions; ++i) {
+        launch->loads_to_lds |= bool(s->code[i].flags & TO_LDS);
+        if (shifts[s->code[i].operation] < launch->unit_shift) launch->unit_shift = shifts[s->code[i].operation];
+    }
     return launch;
 }
 
@@ -207,10 +254,12 @@ u32 ks_run(Launch* launch, u64 budget) {
         if (launch->shuffled) {
             Block& block = *launch->resident[launch->random.below(u32(launch->resident.size()))];
             u32 ready = 0;
-            for (Wave* w : block.members) ready += !w->ended && !w->waiting;
+            ++launch->turns;
+            auto awake = [&](const Wave& w) { return !w.ended && !w.waiting && w.asleep_until <= launch->turns; };
+            for (Wave* w : block.members) ready += awake(*w);
             u32 pick = ready ? launch->random.below(ready) : 0;
             for (Wave* w : block.members)
-                if (!w->ended && !w->waiting && pick-- == 0) {
+                if (awake(*w) && pick-- == 0) {
                     // Mostly short turns, at times long ones.
                     u64 most = u64(1) << launch->random.below(10);
                     turn(*w, 1 + launch->random.next() % most);

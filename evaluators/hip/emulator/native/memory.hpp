@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "lds_order.hpp"
 #include "operands.hpp"
 
 inline const Window* window_of(const Launch& launch, u64 address, u32 bytes) {
@@ -77,27 +78,6 @@ struct Place {
     u64 global;  // its address there
 };
 
-inline bool lds_halves(Wave& w, u32 offset, u32 bytes, bool writes, u32 lane) {
-    Block& block = *w.block;
-    if (w.launch->code[w.pc].flags & POLLS) w.synchronised = true;
-    if (!w.launch->undefined_checks || block.waves == 1 || w.synchronised) return true;
-    u16 me = u16(w.index + 1);
-    for (u32 i = offset / 2; i <= (offset + bytes - 1) / 2; ++i) {
-        LdsHalf& half = block.halves[i];
-        if (half.epoch != block.epoch) half = {block.epoch, 0, 0};
-        // Two writes may be of one value, and bytes of a half of neighbours.
-        u16 other = writes ? half.reader : half.writer;
-        if (other && other != me && bytes >= 2) {
-            w.launch->fault.other_wave = other == 0xffff ? 0xffff : u32(other - 1);
-            fail(w, Fault::race, lane, offset, bytes, writes);
-            return false;
-        }
-        if (writes) half.writer = me;
-        else half.reader = half.reader && half.reader != me ? 0xffff : me;
-    }
-    return true;
-}
-
 // Whether somebody wrote these bytes of the block's LDS.
 inline bool lds_written(const Wave& w, u32 offset, u32 bytes) {
     if (!w.launch->undefined_checks) return true;
@@ -141,7 +121,7 @@ inline bool place_of(Wave& w, Space space, u64 address, u32 bytes, bool writes, 
     // Compilers read more than counts, so do whole tiles: what matters is what becomes of it.
     if (!writes && !w.unwritten.bytes && !lds_written(w, u32(address), bytes))
         w.unwritten = {w.pc, lane, u32(address), bytes};
-    if (!lds_halves(w, u32(address), bytes, writes, lane)) return false;
+    if (!lds_order(w, u32(address), bytes, writes, lane)) return false;
     out = {block.lds.data() + address, block.lds_undefined.data() + address, 0};
     if (writes) memset(block.lds_written.data() + address, 1, bytes);
     return true;

@@ -18,6 +18,7 @@ using i64 = int64_t;
 
 constexpr int LANES = 64;
 constexpr int MOST_OPERANDS = 6;
+constexpr u32 MOST_WAVES = 16;  // of a block
 constexpr u64 ALL = ~u64(0);
 constexpr u64 SHARED_BASE = u64(1) << 48;   // flat addresses of LDS begin here
 constexpr u64 PRIVATE_BASE = u64(2) << 48;  // and those of scratch here
@@ -38,7 +39,7 @@ struct Operand {
 };
 
 enum Flag : u32 { RETURNS = 1, TO_LDS = 2, OFFEN = 4, IDXEN = 8, CLAMPED = 16, DPP = 32, SDWA = 64,
-                  BOUND_ZERO = 128, GDS = 256, LITERAL = 512, POLLS = 1024 };
+                  BOUND_ZERO = 128, GDS = 256, LITERAL = 512, POLLS = 1024, GUARDS = 2048 };
 
 struct Instruction {
     u32 operation;
@@ -60,7 +61,7 @@ struct Instruction {
 enum class Fault : u32 {
     none, outside, read_only, outside_lds, outside_scratch, unwritten_lds, undefined_address,
     undefined_branch, undefined_exec, trap, unsupported, bad_jump, misaligned, race, register_range,
-    undefined_scalar, unwaited, undefined_store
+    undefined_scalar, unwaited, undefined_store, unfinished_lds
 };
 
 struct FaultInfo {
@@ -93,9 +94,27 @@ struct Entry {
     u32 results;  // leading operands that are written
 };
 
-struct LdsHalf {
+// What a wavefront knows of each: that everything up to this time of it lies behind.
+struct Clocks {
+    u32 of[MOST_WAVES];
+};
+
+// Wavefronts, a bit each, the earliest time of any, and the last of them with its time.
+struct Users {
+    u32 first_at, last_at;
+    u16 waves;
+    u16 last;
+};
+
+// Who used a part of LDS since the last barrier (see lds_order.hpp), and the store that is there.
+struct LdsUnit {
     u32 epoch;
-    u16 writer, reader;  // waves plus one; 0: none, 0xffff: several
+    u32 written_at;
+    u32 stored;          // the number of that store among its wavefront's accesses
+    u8 writer, storer;   // waves plus one; 0: none
+    bool by_vector;
+    u16 lookers;         // readers that did no more than look (see polling.py's guards)
+    Users readers, changers;  // changers: by atomic operations
 };
 
 struct Launch;
@@ -107,7 +126,8 @@ struct Block {
     u32 waves, ended, waiting;
     u32 epoch;  // how many barriers all have passed
     std::vector<u8> lds, lds_undefined, lds_written;
-    std::vector<LdsHalf> halves;
+    std::vector<LdsUnit> units;
+    std::vector<Clocks> told;  // by what atomic operations change: what their wavefronts knew
     std::vector<Wave*> members;
 };
 
@@ -137,7 +157,12 @@ struct Wave {
     u32 gpr_index_mode;  // 1, 2, 4: sources, 8: result: M0[7:0] is added to their registers
     u64 flat_scratch;
     std::vector<u8> scratch, scratch_undefined;  // [LANES][bytes]
-    bool ended, waiting, yields, synchronised;
+    bool ended, waiting, yields;
+    Clocks known;
+    bool atomic, learns, idle;  // the operation under way: it returns what it finds, and changes nothing
+    u32 stored_local, stored_vector;  // accesses that were through when it last came to a barrier
+    u32 until_nap, naps;
+    u64 asleep_until;
     Window cached;
     Unwritten unwritten;
     Waits waits;
@@ -168,7 +193,9 @@ struct Launch {
     u32 lds_bytes, scratch_bytes, vectors, accumulators;  // accumulators: where a0 is
     u32 user_scalars, workgroup_ids, mode, private_at;
     u32 user[32];
-    bool shuffled, undefined_checks;
+    bool shuffled, undefined_checks, loads_to_lds;
+    u32 unit_shift;  // of an LdsUnit's bytes
+    u64 turns, napped;
     Random random;
     u64* hits;
     u64* extra_lines;  // see count_lines()

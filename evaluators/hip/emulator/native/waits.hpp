@@ -60,7 +60,8 @@ inline void note_access(Wave& w, const Instruction& in, Access access) {
     if (access == Access::wait) return wait_for(waits, in);
     bool vector = access == Access::vector || access == Access::flat;
     if (vector) ++waits.vector_issued;
-    if (access != Access::vector) ++waits.local_issued;
+    // Compilers count loads to LDS as both.
+    if (access != Access::vector || in.flags & TO_LDS) ++waits.local_issued;
     waits.scalar_under_way |= access == Access::scalar;
     if (!in.results) return;
     const Operand& o = in.o[0];

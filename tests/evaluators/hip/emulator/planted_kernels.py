@@ -205,7 +205,7 @@ def _twins() -> Mapping[str, Twin]:
 TWINS = _twins()
 
 _NO_BARRIER = (
-    r"LDS that (no thread wrote|wavefront \d (reads or writes|wrote), with no barrier between "
+    r"LDS that (no thread wrote|wavefront \d (reads|wrote), with no barrier between "
     r"the two|several wavefronts read, with no barrier between them), in lane "
 )
 

@@ -134,7 +134,22 @@ WAITING = (
         {"y": waves(INTS[:1024])[:, ::-1]},
         block=(128, 1, 1),
     ),
-    one("waiting", "lock_in_lds", {"y": zeros(1)}, {"y": 64 * 28 + 8}, block=(512, 1, 1)),
+    *(
+        one("waiting", entry, {"y": zeros(1)}, {"y": 64 * 28 + 8}, block=(512, 1, 1))
+        for entry in ("lock_in_lds", "lock_looked_at")
+    ),
+    one(
+        *("waiting", "flag_in_memory"),
+        {"x": INTS[:64], "y": zeros(64), "flag": zeros(1)},
+        {"y": INTS[:64][::-1]},
+        block=(128, 1, 1),
+    ),
+    one(
+        *("waiting", "hashed"),
+        {"x": INTS[:512], "y": zeros(256)},
+        {"y": np.full(256, np.unique(INTS[:512]).size)},
+        **FOUR,
+    ),
 )
 
 

@@ -10,11 +10,15 @@ from evaluators.evaluation import Status
 from evaluators.hip.emulator.device import EmulatedDevice, open_emulated
 from evaluators.hip.hiprtc import HiprtcChild
 from tests.evaluators.hip.emulator.planted_kernels import FAULTS, TWINS, Fault, compiled, outcome
+from tests.evaluators.hip.emulator.planted_orders import AT_TIMES, ORDER_FAULTS, ORDER_TWINS
 from tests.soaked import one_in
 
 IN_ORDER = 0
 SEEDS = (1, 2, 3, 4, 5)
 DEADLINE_S = 0.3
+
+EVERY_TWIN = {**TWINS, **ORDER_TWINS}
+EVERY_FAULT = (*FAULTS, *ORDER_FAULTS)
 
 Devices = Callable[[int], EmulatedDevice]
 
@@ -38,26 +42,33 @@ def skip_without_masks(child: HiprtcChild, name: str) -> None:
 
 
 @pytest.mark.parametrize("order", one_in(2, [IN_ORDER, *SEEDS[:3]]))
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", EVERY_TWIN)
 def test_the_right_twin_passes(device: Devices, gfx942: HiprtcChild, name: str, order: int) -> None:
     skip_without_masks(gfx942, name)
     made = compiled(gfx942, name, 0)
-    assert outcome(device(order), made, TWINS[name]) == (Status.PASSED, "")
+    assert outcome(device(order), made, EVERY_TWIN[name]) == (Status.PASSED, "")
 
 
 @pytest.mark.parametrize("order", one_in(2, [IN_ORDER, *SEEDS]))
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.replace(" ", "_"))
+@pytest.mark.parametrize("fault", EVERY_FAULT, ids=lambda fault: fault.name.replace(" ", "_"))
 def test_the_fault_is_caught(
     device: Devices, gfx942: HiprtcChild, fault: Fault, order: int
 ) -> None:
     skip_without_masks(gfx942, fault.of)
     made = compiled(gfx942, fault.of, fault.planted)
-    status, said = outcome(device(order), made, TWINS[fault.of])
+    status, said = outcome(device(order), made, EVERY_TWIN[fault.of])
     assert status is fault.status, said
     assert re.search(fault.said, said), said
     assert "\n" not in said
     if "by `" in said and order:
         assert said.endswith(f" (order {order})")
+
+
+@pytest.mark.parametrize(("name", "planted"), AT_TIMES)
+def test_what_orders_decide_shows_in_some(gfx942: HiprtcChild, name: str, planted: int) -> None:
+    made, twin = compiled(gfx942, name, planted), ORDER_TWINS[name]
+    found = [outcome(open_emulated(0, order=order), made, twin)[0] for order in range(1, 21)]
+    assert Status.WRONG in found
 
 
 @pytest.mark.parametrize("order", [IN_ORDER, SEEDS[0]])

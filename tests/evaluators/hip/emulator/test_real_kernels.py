@@ -23,7 +23,7 @@ ORDERS = (0, 7, 11)
 """In order, and two seeds."""
 
 FLOATS, DOUBLES = INTS[:256].astype(np.float32), INTS[:256].astype(np.float64)
-RACE = r"bytes at \d+ of LDS that wavefront \d (reads or writes|wrote), with no barrier between"
+RACE = r"bytes at \d+ of LDS that wavefront \d (reads|wrote), with no barrier between"
 UNWRITTEN = r"bytes at \d+ of LDS that no thread wrote"
 
 
