@@ -31,6 +31,20 @@ def mark_polls(code: np.ndarray[Any, Any], texts: Sequence[str]) -> None:
             for at in body:
                 if _LOAD.match(texts[at]) and written.isdisjoint(_registers(code[at]["o"][1])):
                     code[at]["flags"] |= POLLS
+                    _mark_first_look(code, texts, at, int(targets[branch]))
+
+
+def _mark_first_look(
+    code: np.ndarray[Any, Any], texts: Sequence[str], poll: int, loop: int
+) -> None:
+    """Compilers take a loop's first turn out of it: the same load, right before the loop."""
+    address = _registers(code[poll]["o"][1])
+    for at in range(loop - 1, max(-1, loop - 1 - LONGEST), -1):
+        if texts[at] == texts[poll]:
+            code[at]["flags"] |= POLLS
+            return
+        if _acts(texts[at]) or not address.isdisjoint(_results(code[at])):
+            return
 
 
 def _acts(text: str) -> bool:
