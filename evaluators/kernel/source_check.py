@@ -21,6 +21,9 @@ ATTRIBUTES = {"aligned", "always_inline", "amdgpu_flat_work_group_size", "amdgpu
 ATTRIBUTES |= {"clang", "const", "device", "ext_vector_type", "fallthrough", "flatten", "global"}
 ATTRIBUTES |= {"gnu", "hot", "launch_bounds", "likely", "may_alias", "maybe_unused", "nodiscard"}
 ATTRIBUTES |= {"noinline", "packed", "pure", "unlikely", "unroll", "unused", "vector_size"}
+ATTRIBUTES |= {"address_space", "amdgpu_num_sgpr", "amdgpu_num_vgpr"}
+ADDRESS_SPACES = {"1", "3", "4", "5"}
+"""Global, LDS, constant, private; others are segment registers on x86."""
 PRAGMAS = re.compile(r"pragma\s+(unroll\b.*|nounroll|once|clang loop unroll\(\w+\))")
 
 _FORBIDDEN_WORDS = {
@@ -200,7 +203,8 @@ def _enclosed(found: Sequence[Token], start: int, opening: str, closing: str) ->
 def _check_attributes(inside: Iterable[Token]) -> None:
     """Names at depth two are attributes; what is deeper are their arguments."""
     depth = 0
-    for token in inside:
+    listed = list(inside)
+    for i, token in enumerate(listed):
         depth += (token.text in "([") - (token.text in ")]") if token.kind == "sign" else 0
         if depth != 2:
             continue
@@ -208,6 +212,10 @@ def _check_attributes(inside: Iterable[Token]) -> None:
             raise _invalid("a literal among attributes is not allowed", token)
         if token.kind == "word" and token.text.strip("_") not in ATTRIBUTES:
             raise _invalid(f"the attribute {token.text} is not allowed", token)
+        if token.text.strip("_") == "address_space":
+            opened, number, closed = ([t.text for t in listed[i + 1 : i + 4]] + [""] * 3)[:3]
+            if (opened, closed) != ("(", ")") or number not in ADDRESS_SPACES:
+                raise _invalid("an address_space is 1, 3, 4 or 5, as a plain number", token)
 
 
 def _invalid(reason: str, token: Token) -> Rejected:

@@ -5,6 +5,7 @@ Segment" and code object metadata V5; HSA Runtime Programmer's Reference, the di
 """
 
 import ctypes
+import math
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +20,7 @@ from evaluators.kernel.plan import LaunchStep
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
+SYNC_BYTES = 64
 STACK_BYTES = 16 << 10
 """A lane's scratch where the compiler can't tell how much calls take."""
 PRIVATE_HIGH, SHARED_HIGH = 2 << 16, 1 << 16  # native/state.hpp: PRIVATE_BASE, SHARED_BASE
@@ -34,6 +36,19 @@ def arguments(kernel: Mapping[str, Any], step: LaunchStep, params: Params, nbyte
     for argument in kernel.get(".args", ()):
         if argument[".value_kind"].startswith("hidden_"):
             _put(made, argument[".offset"], _hidden(argument, step))
+    return made
+
+
+def grid_sync(kernel: Mapping[str, Any], step: LaunchStep, kernarg: Bytes) -> Bytes:
+    """What the blocks of a cooperative launch meet in, told to the kernel as the runtime does.
+
+    ROCm's device library: num_wg at byte 40, and two words at 32 that it counts in.
+    """
+    made = np.zeros(SYNC_BYTES, np.uint8)
+    made[40:44] = np.frombuffer(struct.pack("<I", math.prod(step.grid)), np.uint8)
+    for argument in kernel.get(".args", ()):
+        if argument[".value_kind"] == "hidden_multigrid_sync_arg":
+            _put(kernarg, argument[".offset"], struct.pack("<Q", int(made.ctypes.data)))
     return made
 
 

@@ -57,11 +57,13 @@ def _mark_polls(code: np.ndarray[Any, Any], texts: Sequence[str]) -> None:
 
 
 def _mark_first(code: np.ndarray[Any, Any], texts: Sequence[str], poll: int, loop: int) -> None:
-    """The same load before its loop."""
-    wanted = _address(texts[poll])
-    for at in range(max(0, loop - LONGEST), loop):
-        if _address(texts[at]) == wanted:
+    """The same load right before its loop."""
+    address = _sources(code[poll])
+    for at in range(loop - 1, max(-1, loop - 1 - LONGEST), -1):
+        if _address(texts[at]) == _address(texts[poll]):
             code[at]["flags"] |= POLLS
+        if _acts(texts[at]) or not address.isdisjoint(_results(code[at])):
+            return
 
 
 def _address(text: str) -> tuple[str, str]:

@@ -95,13 +95,15 @@ def start(pending: Pending, modules: Iterable[Module], resident: int) -> Run:
     setup.room = blocks if step.cooperative else min(RESIDENT, blocks, most)
     setup.most_room = max(setup.room, min(most, blocks))
     own = [(dispatch, False), (pending.kernarg, False)]
+    if step.cooperative:
+        own.append((abi.grid_sync(kernel, step, pending.kernarg), True))
     windows = [_window(Area(start=int(a.ctypes.data), nbytes=a.nbytes, writable=w)) for a, w in own]
     for module in modules:
         windows.append(_window(Area(start=module.object.base, nbytes=module.object.nbytes)))
     windows += [_window(area, number) for number, area in enumerate(pending.areas)]
     windows.sort(key=lambda window: int(window.start))
     run = Run(setup, program, function.instructions, windows)
-    run.keep(dispatch, pending.kernarg)
+    run.keep(*(array for array, _ in own))
     return run
 
 

@@ -39,6 +39,10 @@ BAD = [
     ("[[gnu::destructor]] void f() {}", "destructor", 1),
     ("[[using gnu: constructor]] void f() {}", "using", 1),
     ("__attribute__((weak)) int x;", "weak", 1),
+    ("int __attribute__((address_space(256))) *x;", "address_space", 1),
+    ("int __attribute__((address_space(2 + 1))) *x;", "address_space", 1),
+    ("int __attribute__((address_space(N))) *x;", "address_space", 1),
+    ("int __attribute__((__address_space__)) *x;", "address_space", 1),
     ("int x = __builtin_ia32_rdtsc();", "__builtin_ia32_rdtsc", 1),
     ("void *f() { return __builtin_return_address(0); }", "__builtin_return_address", 1),
     ('const char *s = R"(\n#include <omp.h>\n)";', "raw string", 1),
@@ -73,12 +77,13 @@ GOOD = [
     "#ifdef A\n#elif B\n#else\n#endif\n#if 0\n#error it's not so\n#endif",
     "#pragma unroll\n#pragma unroll 4\n#pragma once",
     "__attribute__((aligned(16), always_inline)) [[nodiscard]] int f();",
+    "#define AS __attribute__((address_space(3), may_alias))\nvoid f(int AS *x);",
     "int a[2][3]; int b = a[a[0][1]][2]; int assembly, __attribute, x = 0x1p-3 > 1'000;",
     "int x = 5 % 3; #",
 ]
 
 
-@pytest.mark.parametrize("code", GOOD[:8])
+@pytest.mark.parametrize("code", GOOD[:9])
 def test_is_valid(code: str) -> None:
     assert check_source(code, first_line=1) == ()
 

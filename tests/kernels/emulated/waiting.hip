@@ -221,3 +221,36 @@ __global__ void hashed(const int *x, int *y) {
     __syncthreads();
     y[threadIdx.x] = count;
 }
+
+// One that waits with s_sleep: the compiler looks once ahead of the loop.
+__global__ void producer_sleeps(const int *x, int *y) {
+    __shared__ int tile[2][64];
+    __shared__ int full[2], empty[2];
+    const int t = threadIdx.x, lane = t & 63;
+    if (t < 2) full[t] = empty[t] = 0;
+    __syncthreads();
+    for (int round = 0; round < 8; ++round) {
+        const int at = round & 1, before = round >> 1;
+        if (t < 64) {
+            while (seen(&empty[at]) < 3 * before) __builtin_amdgcn_s_sleep(1);
+            tile[at][lane] = x[round * 64 + lane];
+        } else {
+            while (seen(&full[at]) <= before) __builtin_amdgcn_s_sleep(1);
+            if (t / 64 == 1 + round % 3) y[round * 64 + lane] = tile[at][63 - lane];
+        }
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+        if (lane == 0) atomicAdd(t < 64 ? &full[at] : &empty[at], 1);
+    }
+}
+
+// Blocks that all meet, twice.
+__global__ void grid_meets(const int *x, int *y, int *sums) {
+    const auto grid = cooperative_groups::this_grid();
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    atomicAdd(sums, x[i]);
+    grid.sync();
+    const int sum = sums[0];
+    atomicMax(sums + 1, x[i] ^ sum);
+    grid.sync();
+    y[i] = sum + sums[1];
+}

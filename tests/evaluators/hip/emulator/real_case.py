@@ -1,7 +1,7 @@
 """A kernel as people write it: what it is launched with, and what it makes of that."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,12 @@ class Real:
     block: Dim3 = (64, 1, 1)
     grid: Dim3 = (1, 1, 1)
     more: Sequence[int] = ()
+    cooperative: bool = False
 
     @property
     def step(self) -> LaunchStep:
-        return launch(self.entry, [*self.arrays, *self.more], block=self.block, grid=self.grid)
+        step = launch(self.entry, [*self.arrays, *self.more], block=self.block, grid=self.grid)
+        return replace(step, cooperative=self.cooperative)
 
 
 def zeros(count: int, dtype: Any = np.int32) -> Array:

@@ -87,6 +87,8 @@ def _neighbours(x: Array) -> Array:
 
 FLOATS = SMALL.astype(np.float32)
 FIRST = np.cumsum(INTS[:40]) - INTS[:40]
+TOTAL = INTS[:1024].sum(dtype=np.int32)
+MET = TOTAL + max(0, int((INTS[:1024] ^ TOTAL).max()))
 SIXTEEN: dict[str, Any] = {"grid": (16, 1, 1)}
 
 WAITING = (
@@ -149,6 +151,19 @@ WAITING = (
         {"x": INTS[:512], "y": zeros(256)},
         {"y": np.full(256, np.unique(INTS[:512]).size)},
         **FOUR,
+    ),
+    one(
+        *("waiting", "producer_sleeps"),
+        {"x": INTS[:512], "y": zeros(512)},
+        {"y": waves(INTS[:512])[:, ::-1]},
+        **FOUR,
+    ),
+    one(
+        *("waiting", "grid_meets"),
+        {"x": INTS[:1024], "y": zeros(1024), "sums": zeros(2)},
+        {"y": np.full(1024, MET)},
+        cooperative=True,
+        **SIXTEEN,
     ),
 )
 
