@@ -98,9 +98,9 @@ class WorkloadMemory:
 
     def inspect_guards(self, region: Region, buffer: Buffer, noise: Image) -> None:
         """Raises Rejected(WRONG): writes beyond a binding's arguments, or its own scratch."""
-        for start, stop in region.guards():
+        for start, stop, window in region.noisy(noise):
             after = self._read(buffer.view(start, stop - start))
-            if not same(after, noise[: stop - start]):
+            if not same(after, window):
                 whole = self._read(buffer)
                 region.inspect_guards(region.guarded(whole, noise), whole)
 
@@ -164,8 +164,8 @@ class WorkloadMemory:
     def _guard(self, region: Region, buffer: Buffer, noise: Image) -> None:
         if buffer not in self._guarded:
             self._guarded.add(buffer)
-            for start, stop in region.guards():
-                self.session.write(buffer.view(start, stop - start), noise[: stop - start])
+            for start, stop, window in region.noisy(noise):
+                self.session.write(buffer.view(start, stop - start), window)
 
     def _read(self, buffer: Buffer) -> Image:
         return self.session.read(buffer, np.dtype(np.uint8), (buffer.nbytes,))

@@ -25,9 +25,15 @@ TAIL_BYTES = 65536
 before it could be told where it wrote."""
 
 
+_STEP = 8 * 1009
+_STEPS = 128
+"""Guards have windows of one noise that lie so many bytes apart, for so many guards."""
+
+
 def noise(rng: np.random.Generator) -> Image:
-    """Random bytes, as many as the longest guard has."""
-    return np.frombuffer(rng.bytes(GUARD_BYTES + ALIGNMENT + TAIL_BYTES), dtype=np.uint8)
+    """Random bytes for guards, of which each has its own window."""
+    longest = GUARD_BYTES + ALIGNMENT + TAIL_BYTES
+    return np.frombuffer(rng.bytes(_STEP * _STEPS + longest), dtype=np.uint8)
 
 
 def as_bytes(array: Array) -> Image:
@@ -59,19 +65,21 @@ def same(a: Image, b: Image) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """Spans in order; everything between them is guard."""
+    """Spans in order; everything between them is guard. own: 0, or 1 for what lies beside another
+    region whose guards hold the same noise."""
 
     spans: tuple[Span, ...]
     nbytes: int
+    own: int = 0
 
     @classmethod
-    def of(cls, parts: Sequence[Part]) -> Self:
+    def of(cls, parts: Sequence[Part], *, own: int = 0) -> Self:
         spans = []
         at = GUARD_BYTES
         for part in parts:
             spans.append(Span(part=part, start=at))
             at = -(-(at + part.nbytes + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
-        return cls(spans=tuple(spans), nbytes=at + TAIL_BYTES)
+        return cls(spans=tuple(spans), nbytes=at + TAIL_BYTES, own=own)
 
     @classmethod
     def of_arguments(cls, task: Task, workload: Workload) -> Self:
@@ -89,7 +97,7 @@ class Region:
     @classmethod
     def of_scratch(cls, plan: Plan) -> Self:
         """Each binding's own scratch."""
-        return cls.of(_scratch(plan, prepared=False))
+        return cls.of(_scratch(plan, prepared=False), own=1)
 
     def image(self, inputs: Mapping[str, Array], rng: np.random.Generator) -> Image:
         """The region's bytes before a run: random guards, inputs in place, the rest poisoned."""
@@ -104,25 +112,34 @@ class Region:
         return image
 
     def expected(self, inputs: Mapping[str, Array], noise: Image) -> Image:
-        """As image(), with the same noise in every guard."""
+        """As image(), with that noise in the guards."""
         return self.guarded(self.image(inputs, np.random.default_rng(0)), noise)
 
     def guarded(self, image: Image, noise: Image) -> Image:
-        """A copy with that noise in every guard."""
+        """A copy with that noise in the guards."""
         image = image.copy()
-        for start, stop in self.guards():
-            image[start:stop] = noise[: stop - start]
+        for start, stop, window in self.noisy(noise):
+            image[start:stop] = window
         return image
 
     def untouched(self, after: Image, inputs: Mapping[str, Array], noise: Image) -> bool:
         """Whether guards and what is only read are as expected(); quicker than inspect()."""
-        guards = (same(after[a:b], noise[: b - a]) for a, b in self.guards())
+        guards = (same(after[a:b], window) for a, b, window in self.noisy(noise))
         only_read = (span for span in self.spans if not span.written)
         read = (
             same(after[span.start : span.stop], span.laid(inputs[span.name])) for span in only_read
         )
         strays = (span.strays(after[span.start : span.stop]).size for span in self.spans)
         return all(guards) and all(read) and not any(strays)
+
+    def noisy(self, noise: Image) -> list[tuple[int, int, Image]]:
+        """Each guard with its bytes, which are no other's: one that is copied beyond the end of one
+        buffer from beyond the end of another is found out."""
+        found = []
+        for i, (start, stop) in enumerate(self.guards()):
+            at = (2 * i + self.own) % _STEPS * _STEP
+            found.append((start, stop, noise[at : at + stop - start]))
+        return found
 
     def guards(self) -> list[tuple[int, int]]:
         starts = [0, *(span.stop for span in self.spans)]

@@ -1,13 +1,16 @@
 """Guards, poison and inputs of a region: every trespass is named."""
 
 import re
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from evaluators.checks.region import ALIGNMENT, GUARD_BYTES, Image, Region, poison_byte
+from evaluators.checks.region import ALIGNMENT, GUARD_BYTES, Image, Region, noise, poison_byte
+from evaluators.checks.span import Part
 from evaluators.device import Buffer
+from evaluators.evaluate import evaluate_file
 from evaluators.evaluation import Rejected, Status
 from evaluators.tasks.task_file import load_task
 
@@ -101,3 +104,46 @@ def test_outputs_are_views_by_name(region: Region, before: Image) -> None:
 def test_buffers_are_views_of_the_base(region: Region) -> None:
     buffers = region.buffers(Buffer(4096, region.nbytes))
     assert buffers["a"] == Buffer(4096 + region.spans[0].start, 33 * 17 * 4, read_only=True)
+
+
+def test_no_guard_holds_what_another_one_does(region: Region) -> None:
+    """Or a kernel that copies what lies beyond its input to beyond its output changed nothing."""
+    bytes_ = noise(np.random.default_rng(1))
+    scratch = Region.of([Part.of_scratch("s", 4096), Part.of_scratch("t", 512)], own=1)
+    guards = [window[-GUARD_BYTES:] for r in (region, scratch) for *_, window in r.noisy(bytes_)]
+    heads = [window[:16].tobytes() for r in (region, scratch) for *_, window in r.noisy(bytes_)]
+    assert len({guard.tobytes() for guard in guards}) == len(guards) == 7
+    assert len(set(heads)) == 7
+    for start, stop, window in region.noisy(bytes_):
+        assert window.size == stop - start
+
+
+COPIES = """
+description: y = x
+dims: [N]
+arguments:
+  - {name: x, dtype: float32, shape: [N], role: in}
+  - {name: y, dtype: float32, shape: [N], role: out, rtol: 0, atol: 0}
+tests: [{N: 100}]
+benchmarks: [{N: 300}]
+"""
+COPY = """/*---
+launches: [{kernel: copy, grid: ["ceil_div(N, 64)"], block: [64], args: [x, y, N]}]
+---*/
+__global__ void copy(const float* x, float* y, int N) {
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < N) y[i] = x[i];
+}
+"""
+
+
+def test_what_is_copied_past_an_end_is_found(tmp_path: Path) -> None:
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "task.yaml").write_text(COPIES)
+    (tmp_path / "reference.py").write_text("def reference(x, N):\n    return {'y': x}\n")
+    (tmp_path / "seeds" / "naive.hip").write_text(COPY)
+    wrong = tmp_path / "wrong.hip"
+    wrong.write_text(COPY.replace("i < N", "i <= N"))
+    found = evaluate_file(wrong, load_task(tmp_path), "cpu")
+    assert found.status is Status.WRONG
+    assert "wrote past the end of y (index 100 of 100, flat)" in found.reason
