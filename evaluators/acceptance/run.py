@@ -22,8 +22,9 @@ CHILD = (sys.executable, "-m", "evaluators.acceptance.child")
 ROOT = Path(__file__).parents[2]
 PREFERRED: tuple[str, ...] = ("hip", "cuda", "cpu")
 _POLL_S = 0.1
-EMULATED_PATIENCE = 4.0
-"""How much longer sections may take where the processor does a GPU's work, and may be busy."""
+PROCESSOR_PATIENCE = 4.0
+"""How much longer sections may take where the processor does the work, emulated or as cpu: others
+may keep it busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ def accept(
     if unknown := set(only) - {one.name for one in chosen}:
         raise ValueError(f"no section {', '.join(sorted(unknown))}")
     timed = times(backend_name)
-    patience = 1.0 if timed else EMULATED_PATIENCE
+    patience = 1.0 if timed and backend_name != "cpu" else PROCESSOR_PATIENCE
     started = time.monotonic()
     results: list[Result] = []
     for one in chosen:
