@@ -49,6 +49,9 @@ class CampaignConfig(Section):
     start_from: Path | None = None
     """The folder of a campaign for the same task. Up to 8 of its best kernels are evaluated anew at
     the beginning, within `budgets.evaluations`, and join the populations. null: none."""
+    search_shapes: int | None = Field(default=None, ge=1)
+    """Benchmark shapes that the search checks and times kernels on, where a task has many: so many
+    of them that are far from each other. Contests and the final measurement use all. null: all."""
     budgets: Budgets = Budgets()
     stop: Stop = Stop()
     islands: Islands = Islands()

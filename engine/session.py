@@ -56,7 +56,10 @@ class Session:
         with of another one."""
         self._config, self._task, self._before = config, task, before
         self._workbench = workbench or BackendWorkbench(
-            task=config.task, backend=config.backend, secret=secrets.randbits(64)
+            task=config.task,
+            backend=config.backend,
+            secret=secrets.randbits(64),
+            shapes=config.search_shapes,
         )
         self.run_dir = config.runs_dir / config.name
         self._carried = carried

@@ -143,6 +143,8 @@ def _found(summary: Summary, best: BestFound, replay: Replay) -> Iterator[str]:
         light = best.speed_of_light.get(label)
         of_light = f"  {100 * light:.0f}% of the speed of light" if light is not None else ""
         yield (f"  {label:{width}}  {seed_us:11.1f} µs -> {time_us:10.1f} µs{of_light}")
+    for label, speedup in best.beyond.items():
+        yield f"  {label}  {speedup:.2f}x the naive seed, not timed in the search"
     if best.arithmetic:
         yield f"  {whose_light(best.arithmetic)}"
     profiled = replay.scores.profiles.get(best.id)

@@ -14,7 +14,7 @@ from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict
 from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import KernelSource, kernel_id
-from evaluators.measuring.policy import Anchor, TimingPolicy
+from evaluators.measuring.policy import Anchor, TimingPolicy, policy_of
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.sittings import brief, elsewhere
 from evaluators.probes.probe import Answer, BuiltProbe, compile_probe
@@ -151,13 +151,15 @@ class Workbench(Protocol):
 class BackendWorkbench:
     """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
 
-    policy: how to time, by default the backend's own way.
+    policy: how to time, by default the backend's own way. shapes: see TimingPolicy; sittings time
+    all of them.
     """
 
     task: str
     backend: str
     secret: int
     policy: TimingPolicy | None = None
+    shapes: int | None = None
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         task = _task(self.task, self.backend)
@@ -176,12 +178,15 @@ class BackendWorkbench:
 
     def open(self, device: int) -> AbstractContextManager[OpenEvaluator]:
         """On a GPU in a child process, which faults end."""
+        policy = self.policy
+        if self.shapes is not None:
+            policy = replace(policy or policy_of(self.backend), shapes=self.shapes)
         return evaluate.opened(
             _task(self.task, self.backend),
             self.backend,
             index=device,
             secret=self.secret,
-            policy=self.policy,
+            policy=policy,
             stand_by=_stand_by(self.backend, device),
             stand_in=False,
         )
@@ -198,6 +203,7 @@ class BackendWorkbench:
             self,
             secret=secrets.randbits(128),
             policy=brief(self.backend, self.policy),
+            shapes=None,
         )
         return afresh.open((device + turn) % seen if seen else device)
 

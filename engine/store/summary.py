@@ -1,6 +1,7 @@
 """A campaign's result from its store: the summary, and the best kernel's file."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,8 +30,9 @@ class BestFound:
     what over shapes speedup is, "" for one shape; weights: of the shapes, {} where none are stated;
     whole: how many times as fast all calls together are (see of_whole()), None without weights.
     fastest: beside the fastest of the task's baselines, where others than the naive seed were
-    measured at the end; baselines: beside each. launching_us: see Evaluation. engines: a sentence
-    where the naive seed was timed by another.
+    measured at the end; baselines: beside each. launching_us: see Evaluation. beyond: speedups on
+    shapes that the search did not time (search_shapes). engines: a sentence where the naive seed
+    was timed by another.
     """
 
     id: str
@@ -54,6 +56,7 @@ class BestFound:
     fastest: Headline | None = None
     baselines: Mapping[str, Beside] = field(default_factory=dict)
     launching_us: Mapping[str, float] = field(default_factory=dict)
+    beyond: Mapping[str, float] = field(default_factory=dict)
     engines: str = ""
 
     @property
@@ -180,12 +183,19 @@ def _best(replay: Replay) -> BestFound | None:
         lineage_length=max(0, len(lineage) - 1),
         technique=experiment.technique if experiment else (drafted.origin if drafted else ""),
         costs=evaluation.costs,
-        mean=mean_text(len(evaluation.times_us or evaluation.costs), evaluation.weights),
+        mean=mean_text(
+            max(len(gains), len(evaluation.times_us or evaluation.costs)), evaluation.weights
+        ),
         weights=evaluation.weights,
         whole=of_whole(evaluation.times_us, gains, evaluation.weights),
         fastest=headline((best.speedup, *(best.ci95 or (0.0, 0.0))), baselines),
         baselines=baselines,
         launching_us=evaluation.launching_us,
+        beyond={
+            label: math.exp(gain)
+            for label, gain in gains.items()
+            if evaluation.timed and label not in evaluation.times_us
+        },
         engines=engines_text(
             evaluation, replay.scores.evaluations.get(replay.campaign.baseline_id)
         ),

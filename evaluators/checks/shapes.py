@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -238,7 +239,8 @@ def _costed(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     found: dict[str, Workload] = {}
     if derived_shapes(task, backend):
         shown = [w for suite in SUITES for w in task.workloads(suite, backend)]
-        for one in (_halved(task, benchmark) for benchmark in benchmarks):
+        steps = {name: math.gcd(*(w.dims[name] for w in shown)) for name in task.dims}
+        for one in (_halved(task, benchmark, steps) for benchmark in benchmarks):
             if one and _takes(task, one, EMULATED_BYTES, backend) and related(one, shown):
                 # Weights add up where two benchmarks become one shape, if any are stated.
                 known = found.get(one.label) if weights_of(benchmarks) else None
@@ -250,10 +252,10 @@ def _costed(content: TaskContent, backend: str) -> tuple[Workload, ...]:
     return tuple(found.values())
 
 
-def _halved(task: Task, workload: Workload) -> Workload | None:
-    """None: it does not become small."""
+def _halved(task: Task, workload: Workload, steps: Mapping[str, int]) -> Workload | None:
+    """steps: of which its dims stay multiples. None: it does not become small."""
     while not _is_small(task, workload):
-        dims = _halves(workload.dims)
+        dims = _halves(workload.dims, steps)
         if dims == workload.dims:
             return None
         workload = replace(workload, dims=dims)
@@ -262,5 +264,10 @@ def _halved(task: Task, workload: Workload) -> Workload | None:
     return workload
 
 
-def _halves(dims: Mapping[str, int]) -> dict[str, int]:
-    return {name: size // 2 if size >= 2 * LEAST_SIZE else size for name, size in dims.items()}
+def _halves(dims: Mapping[str, int], steps: Mapping[str, int]) -> dict[str, int]:
+    return {
+        name: size // 2 // steps[name] * steps[name]
+        if size >= 2 * max(LEAST_SIZE, steps[name])
+        else size
+        for name, size in dims.items()
+    }

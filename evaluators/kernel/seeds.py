@@ -30,11 +30,10 @@ def naive_of(task: Task, backend: str) -> str:
 
 
 def on_backend(task: Task, backend: str) -> Task:
-    """The task with the seeds that are for the backend, so that its naive seed is the baseline.
-
-    Raises TaskError where there is none.
+    """The task with the seeds that are for the backend, so that its naive seed is the baseline, and
+    no kernel for others is made for it. Raises TaskError where there is none.
     """
-    return replace(task, seeds=dict(seeds_for(task, backend)))
+    return replace(task, seeds=dict(seeds_for(task, backend)), backend=backend)
 
 
 def _takes(text: str, backend: str) -> bool:

@@ -19,7 +19,7 @@ from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.arithmetic import arithmetics
-from evaluators.measuring.correctness import Correctness, workloads_of
+from evaluators.measuring.correctness import Correctness
 from evaluators.measuring.intervals import gains, speedup
 from evaluators.measuring.kills import despite_kills
 from evaluators.measuring.launch_cost import LaunchCost
@@ -29,6 +29,7 @@ from evaluators.measuring.policy import (
     Rival,
     TimingPolicy,
     policy_of,
+    timed_shapes,
 )
 from evaluators.measuring.race import Race, StoppedEarly, blaming_anchor
 from evaluators.measuring.racing import Racing
@@ -69,7 +70,9 @@ class Evaluator:
         self.backend = device.info.backend
         self.policy = policy or policy_of(self.backend)
         self.pool = pool or InputPool(task, secret=secret)
-        self.benchmarks = task.workloads("benchmarks", self.backend)
+        stated = task.workloads("benchmarks", self.backend)
+        self.benchmarks = timed_shapes(stated, self.policy.shapes)
+        self._weights = weights_of(stated)
         self.rng = np.random.default_rng(secrets.randbits(128))
         given = (task, device, self.pool, self.policy, self.rng)
         self._launch_cost = LaunchCost(
@@ -110,7 +113,7 @@ class Evaluator:
             return self._failed(kernel, rejected, seconds)
         blocks = {label: tuple(values) for label, values in race.blocks.items() if values}
         links = anchor.links if anchor is not None else ()
-        weights = weights_of(self.benchmarks)
+        weights = self._weights
         estimate, *ci95 = speedup(blocks, links, 0.95, weights=weights)
         _, *ci99 = speedup(blocks, links, 0.99, weights=weights)
         info = self.device.info
@@ -152,7 +155,7 @@ class Evaluator:
         itself = anchor is not None and anchor.kernel_id == kernel.id
         expected_us = {} if itself else self._expected_us(anchor)
         with _clock(seconds, "check"), self.correctness.telling_races(kernel):
-            shapes = workloads_of(self.task, ("tests", "benchmarks"), self.backend)
+            shapes = (*self.task.workloads("tests", self.backend), *self.benchmarks)
             errors, taken_us = self.correctness.check(kernel, compiled, shapes, expected_us)
         if anchor is not None and itself:  # it was just checked, as the candidate it is
             self._racing.anchor_us.setdefault(anchor.kernel_id, taken_us)

@@ -8,6 +8,7 @@ from evaluators.device import Compiled, backend, times
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
+from evaluators.tasks.arguments import Workload
 
 SIMILAR = 2.0
 """Kernels within this factor get equal calls, so that what a call costs cancels."""
@@ -34,6 +35,7 @@ class TimingPolicy:
     verify_bytes: how much of a call's memory is judged in full, chosen at random; of the rest
         each output is judged by elements picked at random.
     fresh_bytes: shapes up to this size are checked on inputs that never come again.
+    shapes: how many benchmark shapes are checked and timed, see timed_shapes(); None: all.
     thorough: benchmark and held-out shapes are tried with every class of unusual values, random
         shapes are held-out ones too, and what only kernels that are ahead must bear is asked of
         others.
@@ -56,6 +58,7 @@ class TimingPolicy:
     copies_bytes: int = 1 << 26
     verify_bytes: int = 1 << 23
     fresh_bytes: int = 1 << 26
+    shapes: int | None = None
     thorough: bool = False
     deadline_factor: float = 10.0
     deadline_slack_s: float = 2.0
@@ -77,6 +80,25 @@ class TimingPolicy:
         if info.judges_on_device:
             wanted = max(wanted, 2 * info.cache_bytes // nbytes + 1)
         return max(1, min(wanted, self.max_copies, self.copies_bytes // nbytes))
+
+
+def timed_shapes(benchmarks: Sequence[Workload], count: int | None) -> tuple[Workload, ...]:
+    """So many of the benchmark shapes, far from each other in the logarithms of their sizes, in
+    the task's order; all where count is None or none is left out."""
+    if count is None or count >= len(benchmarks):
+        return tuple(benchmarks)
+
+    def apart(one: Workload, two: Workload) -> tuple[float, bool]:
+        sizes = zip(one.dims.values(), two.dims.values(), strict=True)
+        return sum(abs(math.log2(a / b)) for a, b in sizes), one.setting != two.setting
+
+    chosen = [0]
+    while len(chosen) < count:
+        left = [place for place in range(len(benchmarks)) if place not in chosen]
+        chosen.append(
+            max(left, key=lambda at: min(apart(benchmarks[at], benchmarks[c]) for c in chosen))
+        )
+    return tuple(benchmarks[place] for place in sorted(chosen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from evaluators.checks.judge import Judge
 from evaluators.device import Compiled, Device
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import Rival, TimingPolicy, applications_wanted
+from evaluators.measuring.policy import Rival, TimingPolicy, applications_wanted, timed_shapes
 from evaluators.measuring.race import Race, blaming_anchor
 from evaluators.tasks.task import Task
 
@@ -33,7 +33,8 @@ class Racing:
     ) -> None:
         self._task, self._device, self._pool = task, device, pool
         self._policy, self._rng, self._judge = policy, rng, judge
-        self._benchmarks = task.workloads("benchmarks", device.info.backend)
+        stated = task.workloads("benchmarks", device.info.backend)
+        self._benchmarks = timed_shapes(stated, policy.shapes)
         self.anchor_us: dict[str, dict[str, float]] = {}
 
     @contextmanager

@@ -141,13 +141,13 @@ def watched(evaluator: Judges, kernel: KernelSource, compiled: Compiled) -> Verd
 
 
 def brief(backend_name: str, policy: TimingPolicy | None) -> TimingPolicy:
-    """How a sitting times and checks, where a campaign's policy is as given.
+    """How a sitting times and checks, on all shapes, where a campaign's policy is as given.
 
     Raises BackendMissing.
     """
     usual = policy or policy_of(backend_name)
     seconds = min(SECONDS, usual.link_budget_s)
-    return replace(usual, link_blocks=BLOCKS, link_budget_s=seconds, thorough=True)
+    return replace(usual, link_blocks=BLOCKS, link_budget_s=seconds, shapes=None, thorough=True)
 
 
 def spread_of(backend_name: str) -> Spread:

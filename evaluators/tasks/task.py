@@ -50,6 +50,7 @@ class Task:
     cost more than one flop (OPERATION_FLOPS), which flops don't count.
     values: the classes of values that it states; None where it says nothing.
     derives_held_out: its held-out shapes are made from its benchmarks, it states none itself.
+    backend: that its seeds are for; "" where they are for several.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Task:
     values: tuple[str, ...] | None = None
     derives_held_out: bool = False
     reference_text: str = ""  # of reference.py
+    backend: str = ""
     baselines: tuple[Baseline, ...] = ()  # beside the naive seed; no part of the hash
     whole: "Task | None" = field(default=None, compare=False, repr=False)  # where on() made it
 

@@ -1,5 +1,6 @@
 """Families: parameterised kernel files for a known problem, rendered in a task's own names."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -12,6 +13,7 @@ from evaluators.evaluation import Rejected
 from evaluators.kernel.front_matter import FrontMatter
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.task import Task
+from evaluators.tasks.task_file import SHIPPED
 from operators.catalog.generated import written_for
 from operators.catalog.structure import Kind, Techniques, structure
 
@@ -20,7 +22,11 @@ Params = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One template with its structural choices made; what is left is in its params."""
+    """One template with its structural choices made; what is left is in its params.
+
+    template: of the package's templates/; or a seed of the task that is the problem's own, as
+    "fp8_gemm/mfma", whose arguments and dims have the problem's names.
+    """
 
     kind: Kind
     name: str
@@ -68,6 +74,8 @@ FAMILIES = (
     ),
     Family(kind="transpose", name="transpose_tile", template="transpose_tile"),
     Family(kind="transpose", name="transpose_lds", template="transpose_lds"),
+    Family(kind="block_scaled_gemm", name="fp8_tile", template="fp8_gemm/tiled"),
+    Family(kind="block_scaled_gemm", name="fp8_mfma", template="fp8_gemm/mfma"),
 )
 
 
@@ -115,30 +123,43 @@ def _environment() -> Environment:
     )
 
 
-_CACHE: dict[str, Families] = {}  # by the task's hash
+_CACHE: dict[tuple[str, str], Families] = {}  # by the task's hash and backend
 
 
 def families(task: Task, techniques: Techniques = "all") -> Families:
-    """The families of the problem that the task is; none when it is no known problem, or where
-    generic techniques alone are used."""
+    """The families of the problem that the task is, for its backend; none when it is no known
+    problem, or where generic techniques alone are used."""
     if techniques == "generic":
         return Families(kind=None, sources={})
-    if task.hash not in _CACHE:
+    key = task.hash, task.backend
+    if key not in _CACHE:
         found = structure(task)
         sources = {}
         for family in FAMILIES if found else ():
             if found is None or family.kind != found.kind:
                 continue
-            template = _environment().get_template(f"{family.template}.hip.j2")
-            source = parse_kernel(template.render(**found.names, **family.choices))
+            source = parse_kernel(_written(family, found.names))
+            if source.backends and task.backend not in ("", *source.backends):
+                continue
             if _fits(source, task):
                 # Written as with_params writes, so that every point has the same lines.
                 sources[family.name] = source.with_params(source.params)
         kind: str | None = found.kind if found else None
         if not sources:
             kind, sources = _generated(task)
-        _CACHE[task.hash] = Families(kind=kind, sources=sources)
-    return _CACHE[task.hash]
+        _CACHE[key] = Families(kind=kind, sources=sources)
+    return _CACHE[key]
+
+
+def _written(family: Family, names: Mapping[str, str]) -> str:
+    """The kernel file in the task's names."""
+    task, _, seed = family.template.partition("/")
+    if not seed:
+        template = _environment().get_template(f"{family.template}.hip.j2")
+        return str(template.render(**names, **family.choices))
+    text = (SHIPPED / task / "seeds" / f"{seed}.hip").read_text()
+    front, end, code = text.partition("---*/")
+    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), front) + end + code
 
 
 def _generated(task: Task) -> tuple[str | None, dict[str, KernelSource]]:
@@ -155,15 +176,16 @@ def _generated(task: Task) -> tuple[str | None, dict[str, KernelSource]]:
 
 def remember(task: Task, known: Families) -> None:
     """From now on these are the task's, as for searches in what was recorded of some of them."""
-    _CACHE[task.hash] = known
+    _CACHE[task.hash, task.backend] = known
 
 
 def _fits(source: KernelSource, task: Task) -> bool:
     """Whether the file's own names leave the task's alone."""
     try:
         for backend, workloads in task.suites["tests"].items():
+            target = target_of(source.backends[0] if source.backends else backend)
             for workload in workloads:
-                source.plan(task, workload, target_of(backend))
+                source.plan(task, workload, target)
     except Rejected:
         return False
     return True

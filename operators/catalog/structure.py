@@ -1,7 +1,9 @@
 """Which known problem a task is, found from its arguments and confirmed by its reference."""
 
+import ast
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from evaluators.tasks.arguments import Argument, Array, Workload
 from evaluators.tasks.task import Task
 
-Kind = Literal["gemm", "softmax", "sum", "transpose"]
+Kind = Literal["gemm", "softmax", "sum", "transpose", "block_scaled_gemm"]
 
 Techniques = Literal["all", "families", "generic"]
 """Which the catalogue uses: families of known problems, edits of any kernel, or both."""
@@ -27,16 +29,26 @@ class Structure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
-    """arguments: the pattern's own names with their shapes, inputs first, the output last."""
+    """arguments: the pattern's own names with their shapes, inputs first, the output last; shapes
+    that are computed from dims come after those dims. dtypes: where they are not float32.
+    multiples: of what dims always are one.
+    """
 
     kind: Kind
     arguments: Mapping[str, tuple[str, ...]]
     formula: Callable[..., Array]
+    dtypes: Mapping[str, str] = field(default_factory=dict)
+    multiples: Mapping[str, int] = field(default_factory=dict)
 
 
 def _softmax(x: Array) -> Array:
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return np.asarray(e / e.sum(axis=-1, keepdims=True))
+
+
+def _block_scaled(a: Array, b: Array, a_scale: Array, b_scale: Array) -> Array:
+    across = np.repeat(np.repeat(b_scale, 128, axis=0), 128, axis=1)[:, : b.shape[1]]
+    return np.asarray((a * np.repeat(a_scale, 128, axis=0)).T @ (b * across))
 
 
 _PATTERNS = (
@@ -60,6 +72,19 @@ _PATTERNS = (
         arguments={"x": ("N",), "out": ("1",)},
         formula=lambda x: x.sum(keepdims=True),
     ),
+    _Pattern(
+        kind="block_scaled_gemm",
+        arguments={
+            "a": ("K", "M"),
+            "b": ("K", "N"),
+            "a_scale": ("K // 128", "M"),
+            "b_scale": ("K // 128", "ceil_div(N, 128)"),
+            "c": ("M", "N"),
+        },
+        formula=_block_scaled,
+        dtypes={"a": "float8_e4m3fnuz", "b": "float8_e4m3fnuz", "c": "bfloat16"},
+        multiples={"M": 16, "N": 16, "K": 128},
+    ),
 )
 
 _FOUND: dict[str, Structure | None] = {}
@@ -68,9 +93,9 @@ _FOUND: dict[str, Structure | None] = {}
 def structure(task: Task) -> Structure | None:
     """The known problem that a task is, or None. Costs the reference on small tests, once.
 
-    All arguments must be float32, with the shapes of a pattern under any names, and the
-    task's own reference must agree with the pattern's formula: shapes alone can't tell a
-    softmax from a layer normalisation.
+    Arguments must have the dtypes and shapes of a pattern under any names, and the task's own
+    reference must agree with the pattern's formula: shapes alone can't tell a softmax from a layer
+    normalisation.
     """
     if task.hash not in _FOUND:
         _FOUND[task.hash] = next(
@@ -102,16 +127,21 @@ def _names(task: Task, pattern: _Pattern) -> dict[str, str] | None:
         len(ordered) != len(task.arguments)
         or len(ordered) != len(pattern.arguments)
         or len(outputs) != 1
-        or any(argument.dtype != "float32" for argument in ordered)
     ):
         return None
     names: dict[str, str] = {}
     for argument, (name, shape) in zip(ordered, pattern.arguments.items(), strict=True):
-        if not _bind(names, argument, shape):
+        dtype = pattern.dtypes.get(name, "float32")
+        if argument.dtype != dtype or not _bind(names, argument, shape):
             return None
         names[name] = argument.name
     dims = {name for name in names.values() if name in task.dims}
-    return names if dims == set(task.dims) else None
+    stated = [one for suite in task.suites.values() for shapes in suite.values() for one in shapes]
+    fits = all(
+        math.gcd(*(one.dims[names[dim]] for one in stated)) % multiple == 0
+        for dim, multiple in pattern.multiples.items()
+    )
+    return names if fits and dims == set(task.dims) else None
 
 
 def _bind(names: dict[str, str], argument: Argument, shape: tuple[str, ...]) -> bool:
@@ -120,8 +150,8 @@ def _bind(names: dict[str, str], argument: Argument, shape: tuple[str, ...]) -> 
         return False
     for expression, dim in zip(argument.dimensions, shape, strict=True):
         text = expression.text.strip()
-        if dim.isdigit():
-            if text != dim:
+        if not dim.isidentifier():
+            if not _is_same(dim, text, names):
                 return False
         elif dim in names:
             if names[dim] != text:
@@ -131,6 +161,15 @@ def _bind(names: dict[str, str], argument: Argument, shape: tuple[str, ...]) -> 
         else:
             names[dim] = text
     return True
+
+
+def _is_same(wanted: str, text: str, names: Mapping[str, str]) -> bool:
+    """Whether a number, or an expression of dims, is the pattern's in the task's names."""
+    tree = ast.parse(wanted, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return ast.dump(tree) == ast.dump(ast.parse(text, mode="eval"))
 
 
 def _agrees(task: Task, pattern: _Pattern, names: Mapping[str, str]) -> bool:
