@@ -16,6 +16,7 @@ from operators.catalog.generic.proposals import GenericEdits, Proposal, known_id
 from operators.catalog.landscape import Gains, Key, Landscape, key_of, known_points, parsed
 from operators.catalog.structure import Techniques
 from operators.catalog.technique import Range, Technique, changes, step
+from operators.catalog.techniques.block_scaled import BLOCK_SCALED
 from operators.catalog.techniques.formula import FORMULA
 from operators.catalog.techniques.gemm import GEMM
 from operators.catalog.techniques.gemm_starts import GEMM_STARTS
@@ -33,6 +34,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     *SUM,
     *TRANSPOSE,
     *LDS,
+    *BLOCK_SCALED,
     *FORMULA,
 )
 

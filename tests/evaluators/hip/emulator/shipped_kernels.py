@@ -29,6 +29,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("cross_entropy", "layer_norm", "rms_norm"), ("rows",)),
     **dict.fromkeys(("embedding", "gelu", "residual_add", "rope", "silu_and_mul"), ("elements",)),
     **dict.fromkeys(("batched_gemm", "linear"), ("product_tile", "product_lds")),
+    "fp8_gemm": ("fp8_tile", "fp8_mfma"),
     "prefix_scan": ("scan",),
     "sgemm": ("gemm_naive", "gemm_tile", "gemm_pack", "gemm_split", "gemm_lds"),
     "softmax": ("softmax_rows", "softmax_block"),
