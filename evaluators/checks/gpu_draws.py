@@ -9,7 +9,12 @@ import numpy as np
 
 from evaluators.checks.compare import compare
 from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted
-from evaluators.checks.gpu_outputs import compared_on_device, inputs_in, reference_bytes
+from evaluators.checks.gpu_outputs import (
+    compared_on_device,
+    inputs_in,
+    reference_bytes,
+    small_tests,
+)
 from evaluators.checks.gpu_placing import Secret, key_of, new_secret
 from evaluators.checks.inputs import Array, InputPool
 from evaluators.checks.memory import WorkloadMemory
@@ -240,8 +245,8 @@ class GpuDraws:
             raise DeviceFault(f"{where}: {rejected}") from rejected
 
     def _check_reference(self) -> None:
-        """reference.hip against reference.py on the tests' shapes. Raises TaskError."""
-        for workload in self._task.workloads("tests", self._device.info.backend):
+        """reference.hip against reference.py on small tests' shapes. Raises TaskError."""
+        for workload in small_tests(self._task, self._device.info.backend):
             draw = self._pool.get(workload, 0)
             found = self._computed(workload, draw.inputs)
             for output in compared_on_device(self._task, workload):

@@ -7,7 +7,7 @@ import numpy as np
 from evaluators.checks.memory import WorkloadMemory
 from evaluators.checks.region import Image
 from evaluators.device import Buffer, Session
-from evaluators.tasks.arguments import Argument, Array, Workload
+from evaluators.tasks.arguments import SUITES, Argument, Array, Workload
 from evaluators.tasks.task import Task
 
 SMALL_BYTES = 4 << 20
@@ -16,13 +16,19 @@ them; of it all nothing stays in the device's memory."""
 
 
 def drawn_on_device(task: Task, backend: str) -> set[str]:
-    """Labels of all benchmark and held-out shapes but those that are small tests too, and those
-    with strides, which the harness's kernels know nothing of."""
-    tests = task.workloads("tests", backend)
-    others = (*task.workloads("benchmarks", backend), *task.workloads("held_out", backend))
-    small = {w.label for w in tests if task.nbytes(w) <= SMALL_BYTES}
-    dense = (w for w in others if all(a.strides is None for a in task.on(w).arguments))
+    """Labels of all shapes but small tests, and those with strides, which the harness's kernels
+    know nothing of."""
+    stated = [one for suite in SUITES for one in task.workloads(suite, backend)]
+    small = {one.label for one in small_tests(task, backend)}
+    dense = (w for w in stated if all(a.strides is None for a in task.on(w).arguments))
     return {workload.label for workload in dense} - small
+
+
+def small_tests(task: Task, backend: str) -> tuple[Workload, ...]:
+    """Those that the host draws and judges; the smallest where there is no other."""
+    tests = task.workloads("tests", backend)
+    small = tuple(one for one in tests if task.nbytes(one) <= SMALL_BYTES)
+    return small or tuple(sorted(tests, key=task.nbytes)[:1])
 
 
 def compared_on_device(task: Task, workload: Workload) -> list[Argument]:
