@@ -59,7 +59,8 @@ def test_a_reference_for_devices_tells_what_the_one_for_the_host_does(
     tests = task.workloads("tests", "hip")
     plans = [kernel.plan(task, workload, target_of("cpu")) for workload in tests]
     compiled = backend("cpu").compiler().compile(kernel, plans)
-    nbytes = 16 * max(map(task.nbytes, tests))
+    scratch = max(sum(plan.scratch.values()) for plan in plans)
+    nbytes = 16 * max(map(task.nbytes, tests)) + 2 * scratch + (1 << 16)
     for workload, plan in zip(tests, plans, strict=True):
         inputs = task.inputs(workload, 1)
         wanted = task.reference(workload, {n: a.copy() for n, a in inputs.items()})
@@ -85,6 +86,11 @@ def computed(
     outputs = task.on(workload).outputs
     for output in outputs:
         buffers[output.name] = session.alloc(8 * int(np.prod(output.shape(workload.env))))
+        if output.role == "inout":
+            given = inputs[output.name]
+            session.write(buffers[output.name], given.astype(wide(given.dtype)))
+    for name, nbytes in plan.scratch.items():
+        buffers[name] = session.alloc(nbytes)
     session.run(plan, buffers, deadline_s=20.0)
     return {
         output.name: session.read(
