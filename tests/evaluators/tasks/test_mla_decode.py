@@ -9,7 +9,7 @@ from evaluators.device import backend
 from evaluators.evaluate import compile_kernel
 from evaluators.evaluation import Status, Verdict
 from evaluators.measuring.evaluator import Evaluator
-from evaluators.tasks.arguments import SUITES, Array
+from evaluators.tasks.arguments import SUITES, Array, Workload
 from evaluators.tasks.task_file import load_task
 
 TASK = load_task("mla_decode")
@@ -38,10 +38,6 @@ WRONG: dict[str, Edits] = {
     },
     "angles in bfloat16": {"(float)(i / half) * turn": "bf16((float)(i / half) * turn)"},
     "cache read in fp8": {load: load.replace("__bfloat162float", "fp8") for load in LOADS},
-    "latent part read in fp8": {
-        "__bfloat162float(key[c])": "fp8(key[c])",
-        LOADS[1]: "fp8(cache[",
-    },
     "projections summed up in bfloat16": {SUM: f"sum = bf16(sum + {TERM})"},
     "scale without P": {"sqrtf((float)(N + P))": "sqrtf((float)N)"},
     "the new key left out": {"j <= L": "j < L"},
@@ -103,8 +99,14 @@ def test_intermediate_results_may_be_bfloat16(evaluator: Evaluator) -> None:
     assert found.passed, found.reason
 
 
-@pytest.mark.parametrize("workload", TASK.workloads("tests", "cpu"), ids=lambda w: w.label)
-def test_the_reference_is_plain_attention_on_expanded_keys_and_values(workload) -> None:
+@pytest.mark.parametrize(
+    "workload",
+    [w for w in TASK.workloads("tests", "cpu") if w.dims["B"] * w.dims["H"] * w.dims["L"] < 5000],
+    ids=lambda w: w.label,
+)
+def test_the_reference_is_plain_attention_on_expanded_keys_and_values(
+    workload: Workload,
+) -> None:
     """Every head's keys and values written out, turned pair by pair as complex numbers."""
     given = {k: v.astype(np.float64) for k, v in TASK.inputs(workload, 3).items()}
     found = TASK.reference(workload, {k: v.copy() for k, v in given.items()})
