@@ -143,7 +143,7 @@ __global__ void attention(const float* query, const __hip_bfloat16* cache, const
         }
         part[t] = mine;
         __syncthreads();
-        for (int width = 64; width > 0; width /= 2) {
+        for (int width = 128 / 2; width > 0; width /= 2) {
             if (t < width) {
                 part[t] = fmaxf(part[t], part[t + width]);
             }
@@ -156,7 +156,7 @@ __global__ void attention(const float* query, const __hip_bfloat16* cache, const
         score[t] = e;
         part[t] = e;
         __syncthreads();
-        for (int width = 64; width > 0; width /= 2) {
+        for (int width = 128 / 2; width > 0; width /= 2) {
             if (t < width) {
                 part[t] += part[t + width];
             }
