@@ -92,7 +92,8 @@ template <Step STEP> __device__ Shape shape_of(Dims d) {
     case UP_Q: return {d.B, d.H * head, d.R, 0, 0, d.R, 0, 0, d.R, 1, 0, d.H * head};
     case ABSORB: return {d.B, d.C, d.N, 0, head, d.H * head, 0, up, 1, d.C, row, d.H * row};
     case SCORES: return {d.H, keys, d.C, 0, d.H * row, row, 0, d.T * row, row, 1, d.H * keys, keys};
-    case MORE: return {d.H, keys, d.P, d.C, d.H * row, row, 0, keys * d.P, d.P, 1, d.H * keys, keys};
+    case MORE:
+        return {d.H, keys, d.P, d.C, d.H * row, row, 0, keys * d.P, d.P, 1, d.H * keys, keys};
     case MEAN: return {d.H, d.C, keys, 0, d.H * keys, keys, 0, d.T * row, 1, row, d.H * d.C, d.C};
     case UP_V: return {d.B, d.V, d.C, 0, d.C, d.H * d.C, d.N * d.C, up, d.C, 1, d.V, d.H * d.V};
     default: return {d.B, d.D, d.H * d.V, 0, 0, d.H * d.V, 0, 0, d.H * d.V, 1, 0, d.D};
@@ -145,8 +146,9 @@ __global__ void product(const A* a, const W* w, double* out, Dims dims) {
 // The new row into the cache, rounded or as it is.
 template <bool ROUND> __global__ void enter(const double* row, double* cache, Dims d) {
     int i = blockIdx.x * 64 + threadIdx.x, width = d.C + d.P;
-    double* to = cache + ((size_t)blockIdx.y * d.T + d.L) * width;
-    if (i < width) to[i] = ROUND ? rounded(row[blockIdx.y * width + i]) : row[blockIdx.y * width + i];
+    row += blockIdx.y * width;
+    cache += ((size_t)blockIdx.y * d.T + d.L) * width;
+    if (i < width) cache[i] = ROUND ? rounded(row[i]) : row[i];
 }
 
 // P elements of x turned by position t.
@@ -176,7 +178,8 @@ __device__ double over_block(double mine, bool largest, double* part) {
     part[t] = mine;
     for (int width = 128; width > 0; width /= 2) {
         __syncthreads();
-        if (t < width) part[t] = largest ? fmax(part[t], part[t + width]) : part[t] + part[t + width];
+        if (t >= width) continue;
+        part[t] = largest ? fmax(part[t], part[t + width]) : part[t] + part[t + width];
     }
     __syncthreads();
     return part[0];

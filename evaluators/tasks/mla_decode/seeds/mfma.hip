@@ -79,9 +79,9 @@ constraints: ["(128 + TN) * (TK + 4) * 2 <= 65536"]
 // A decode step on CDNA3's matrix cores, kv_up absorbed. Intermediates are bfloat16, sums float32.
 #include <hip/hip_bf16.h>
 
-typedef short Four __attribute__((ext_vector_type(4)));    // bfloat16 elements that a lane holds
-typedef float Sums __attribute__((ext_vector_type(4)));    // of a 16 x 16 tile
-typedef float Wide __attribute__((ext_vector_type(16)));   // of a 32 x 32 tile
+typedef short Four __attribute__((ext_vector_type(4)));   // bfloat16 elements that a lane holds
+typedef float Sums __attribute__((ext_vector_type(4)));   // of a 16 x 16 tile
+typedef float Wide __attribute__((ext_vector_type(16)));  // of a 32 x 32 tile
 struct alignas(16) Eight {
     Four low, high;
 };
@@ -93,27 +93,33 @@ __device__ short narrow(float x) {
 
 __device__ float widen(short x) { return __uint_as_float((unsigned)(unsigned short)x << 16); }
 
-// Elements k to k + 7 of a line, zeros from depth on.
-__device__ Eight eight(const short* line, int k, int depth) {
-    if (k + 8 <= depth && (size_t)(line + k) % 16 == 0) return *(const Eight*)(line + k);
+// Elements k to k + 7 of a line, which lie step apart; zeros from depth on.
+__device__ Eight eight(const short* line, int k, int depth, int step = 1) {
+    const short* from = line + (size_t)k * step;
+    if (step == 1 && k + 8 <= depth && (size_t)from % 16 == 0) return *(const Eight*)from;
     Eight some = {};
     for (int i = 0; i < 4; ++i) {
-        if (k + i < depth) some.low[i] = line[k + i];
-        if (k + 4 + i < depth) some.high[i] = line[k + 4 + i];
+        if (k + i < depth) some.low[i] = from[(size_t)i * step];
+        if (k + 4 + i < depth) some.high[i] = from[(size_t)(4 + i) * step];
     }
     return some;
+}
+
+__device__ void put(Four* to, const Eight& from) {  // LDS has room for vectors of 8 bytes only
+    to[0] = from.low;
+    to[1] = from.high;
 }
 
 struct Dims {
     int B, D, R, H, C, N, P, V;
 };
 
-// out[i, m, n] = sum of a[i, m, k] w[i, n, k]; of ABSORB's w[i, k, n]. Strides in elements. Of a
-// product in parts i is the part: K elements of the whole sum's depth.
+// out[i, m, n] = sum of a[i, m, k] w[i, n, k], with strides in elements; w's k lie w_step apart. Of
+// a product in parts i is the part: K elements of the whole sum's depth.
 struct Shape {
     int M, N, K, whole;
     int a_batch, a_row;
-    int w_start, w_batch, w_row;
+    int w_start, w_batch, w_row, w_step;
     int out_batch, out_row;
 };
 
@@ -122,105 +128,96 @@ enum Step { DOWN_Q, DOWN_KV, UP_Q, ABSORB, UP_V, OUT };
 constexpr int WIDTH = 576, LATENT = 512;  // a padded row: latent elements, then those that turn
 
 // A part of the depth, in whole tiles, so that parts begin where whole vectors do.
-__device__ int part_of(int depth, int parts) { return (depth + parts * TK - 1) / (parts * TK) * TK; }
+__device__ int part_of(int depth, int parts) {
+    return (depth + parts * TK - 1) / (parts * TK) * TK;
+}
 
 template <Step STEP> __device__ Shape shape_of(Dims d) {
-    int row = d.C + d.P, head = d.N + d.P, up = (d.N + d.V) * d.C, values = d.H * d.V;
-    int down = part_of(d.D, DOWN_PARTS), out = part_of(values, OUT_PARTS);
+    int row = d.C + d.P, head = d.N + d.P, heads = d.H * head, up = (d.N + d.V) * d.C;
+    int values = d.H * d.V, down = part_of(d.D, DOWN_PARTS), out = part_of(values, OUT_PARTS);
     switch (STEP) {
-    case DOWN_Q: return {d.B, d.R, down, d.D, down, d.D, 0, down, d.D, d.B * d.R, d.R};
-    case DOWN_KV: return {d.B, row, down, d.D, down, d.D, 0, down, d.D, d.B * row, row};
-    case UP_Q: return {d.B, d.H * head, d.R, d.R, 0, d.R, 0, 0, d.R, 0, d.H * head};
+    case DOWN_Q: return {d.B, d.R, down, d.D, down, d.D, 0, down, d.D, 1, d.B * d.R, d.R};
+    case DOWN_KV: return {d.B, row, down, d.D, down, d.D, 0, down, d.D, 1, d.B * row, row};
+    case UP_Q: return {d.B, heads, d.R, d.R, 0, d.R, 0, 0, d.R, 1, 0, heads};
     case ABSORB:
-        return {d.B, d.C, d.N, d.H * d.N, head, d.H * head, 0, up, d.C, WIDTH, d.H * WIDTH};
+        return {d.B, d.C, d.N, d.H * d.N, head, heads, 0, up, 1, d.C, WIDTH, d.H * WIDTH};
     case UP_V:
-        return {d.B, d.V, d.C, d.H * d.C, d.C, d.H * d.C, d.N * d.C, up, d.C, d.V, values};
-    default: return {d.B, d.D, out, values, out, values, 0, out, values, d.B * d.D, d.D};
+        return {d.B, d.V, d.C, d.H * d.C, d.C, d.H * d.C, d.N * d.C, up, d.C, 1, d.V, values};
+    default: return {d.B, d.D, out, values, out, values, 0, out, values, 1, d.B * d.D, d.D};
     }
 }
 
-constexpr int TM = 128;         // rows of a block: 32 for each of 4 wavefronts
-constexpr int PITCH = TK + 4;   // of LDS: 16 lanes' rows begin in different banks
-constexpr int LEFT = TM * TK / 8 / 256, RIGHT = TN * TK / 8 / 256;  // loads of 8 elements a thread
+constexpr int TM = 128;        // rows of a block: 32 for each of 4 wavefronts
+constexpr int PITCH = TK + 4;  // of LDS: 16 lanes' rows begin in different banks
 
-// A thread's loads of one depth's tiles, which wait in registers while the last ones are used.
-struct Tiles {
-    Eight left[LEFT], right[RIGHT];
+struct Place {
+    int row, k;
 };
 
-template <bool TURNED>
-__device__ void fetch(Tiles& tiles, const short* a, const short* w, const Shape& s, int k0,
-                      int depth) {
-    int top = blockIdx.y * TM, side = blockIdx.x * TN;
+// The i-th 8 elements of a thread. ACROSS: neighbouring threads have neighbouring rows.
+template <int ROWS, bool ACROSS> __device__ Place place_of(int i) {
+    int at = threadIdx.x + 256 * i;
+    if (ACROSS) return {at % ROWS, at / ROWS * 8};
+    return {at / (TK / 8), at % (TK / 8) * 8};
+}
+
+// A thread's part of a tile, which waits in registers while the last tile is used.
+template <int ROWS> struct Held {
+    static constexpr int COUNT = ROWS * TK / 8 / 256;
+    Eight eights[COUNT];
+};
+
+template <bool ACROSS, int ROWS>
+__device__ void fetch(Held<ROWS>& held, const short* from, int row0, int rows, int row_stride,
+                      int step, int k0, int depth) {
 #pragma unroll
-    for (int i = 0; i < LEFT; ++i) {
-        int at = threadIdx.x + 256 * i, row = top + at / (TK / 8), k = k0 + at % (TK / 8) * 8;
-        tiles.left[i] = eight(a + (size_t)row * s.a_row, k, row < s.M ? depth : 0);
-    }
-#pragma unroll
-    for (int i = 0; i < RIGHT; ++i) {
-        int at = threadIdx.x + 256 * i;
-        if (TURNED) {
-            int k = k0 + at / (TN / 8), n = side + at % (TN / 8) * 8;
-            tiles.right[i] = eight(w + (size_t)k * s.w_row, n, k < depth ? s.N : 0);
-        } else {
-            int n = side + at / (TK / 8), k = k0 + at % (TK / 8) * 8;
-            tiles.right[i] = eight(w + (size_t)n * s.w_row, k, n < s.N ? depth : 0);
-        }
+    for (int i = 0; i < Held<ROWS>::COUNT; ++i) {
+        Place p = place_of<ROWS, ACROSS>(i);
+        int row = row0 + p.row;
+        const short* line = from + (size_t)row * row_stride;
+        held.eights[i] = eight(line, k0 + p.k, row < rows ? depth : 0, ACROSS ? step : 1);
     }
 }
 
-template <bool TURNED>
-__device__ void store(const Tiles& tiles, short (*left)[PITCH], short (*right)[PITCH]) {
+template <bool ACROSS, int ROWS>
+__device__ void store(const Held<ROWS>& held, short (*tile)[PITCH]) {
 #pragma unroll
-    for (int i = 0; i < LEFT; ++i) {
-        int at = threadIdx.x + 256 * i;
-        Four* to = (Four*)&left[at / (TK / 8)][at % (TK / 8) * 8];
-        to[0] = tiles.left[i].low;
-        to[1] = tiles.left[i].high;
-    }
-#pragma unroll
-    for (int i = 0; i < RIGHT; ++i) {
-        int at = threadIdx.x + 256 * i;
-        if (TURNED) {
-            int k = at / (TN / 8), n = at % (TN / 8) * 8;
-#pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                right[n + j][k] = tiles.right[i].low[j];
-                right[n + 4 + j][k] = tiles.right[i].high[j];
-            }
-        } else {
-            Four* to = (Four*)&right[at / (TK / 8)][at % (TK / 8) * 8];
-            to[0] = tiles.right[i].low;
-            to[1] = tiles.right[i].high;
-        }
+    for (int i = 0; i < Held<ROWS>::COUNT; ++i) {
+        Place p = place_of<ROWS, ACROSS>(i);
+        put((Four*)&tile[p.row][p.k], held.eights[i]);
     }
 }
 
-__device__ void put(float* to, float x) { *to = x; }
-__device__ void put(short* to, float x) { *to = narrow(x); }
+__device__ void write(float* to, float x) { *to = x; }
+__device__ void write(short* to, float x) { *to = narrow(x); }
 
 // 32 x 32 x 8: a lane holds k = 4 (lane / 32) + 0 to 3 of row (or column) lane % 32, and sums of
 // column lane % 32 in rows 8 (e / 4) + 4 (lane / 32) + e % 4.
 template <Step STEP, typename Out>
-__global__ void __launch_bounds__(256) project(const short* a, const short* w, Out* out, Dims dims) {
+__global__ void __launch_bounds__(256)
+project(const short* a, const short* w, Out* out, Dims dims) {
     __shared__ short left[TM][PITCH] __attribute__((aligned(16)));
     __shared__ short right[TN][PITCH] __attribute__((aligned(16)));
-    constexpr bool TURNED = STEP == ABSORB;
+    constexpr bool ACROSS = STEP == ABSORB;
     const Shape s = shape_of<STEP>(dims);
     const size_t batch = blockIdx.z;
     const int lane = threadIdx.x % 64, wave = threadIdx.x / 64, deep = lane / 32 * 4;
+    const int top = blockIdx.y * TM, side = blockIdx.x * TN;
     const int depth = min((long long)s.K, s.whole - (long long)batch * s.K);
     a += batch * s.a_batch;
     w += batch * s.w_batch + s.w_start;
     out += batch * s.out_batch;
     Wide sums[TN / 32] = {};
-    Tiles tiles;
-    fetch<TURNED>(tiles, a, w, s, 0, depth);
+    Held<TM> of_a;
+    Held<TN> of_w;
+    fetch<false>(of_a, a, top, s.M, s.a_row, 1, 0, depth);
+    fetch<ACROSS>(of_w, w, side, s.N, s.w_row, s.w_step, 0, depth);
     for (int k0 = 0; k0 < depth; k0 += TK) {
-        store<TURNED>(tiles, left, right);
+        store<false>(of_a, left);
+        store<ACROSS>(of_w, right);
         __syncthreads();
-        fetch<TURNED>(tiles, a, w, s, k0 + TK, depth);
+        fetch<false>(of_a, a, top, s.M, s.a_row, 1, k0 + TK, depth);
+        fetch<ACROSS>(of_w, w, side, s.N, s.w_row, s.w_step, k0 + TK, depth);
 #pragma unroll
         for (int k = 0; k < TK; k += 8) {
             Four mine = *(const Four*)&left[wave * 32 + lane % 32][k + deep];
@@ -236,9 +233,8 @@ __global__ void __launch_bounds__(256) project(const short* a, const short* w, O
     for (int j = 0; j < TN / 32; ++j)
 #pragma unroll
         for (int e = 0; e < 16; ++e) {
-            int row = blockIdx.y * TM + wave * 32 + 8 * (e / 4) + deep + e % 4;
-            int col = blockIdx.x * TN + j * 32 + lane % 32;
-            if (row < s.M && col < s.N) put(out + (size_t)row * s.out_row + col, sums[j][e]);
+            int row = top + wave * 32 + 8 * (e / 4) + deep + e % 4, col = side + j * 32 + lane % 32;
+            if (row < s.M && col < s.N) write(out + (size_t)row * s.out_row + col, sums[j][e]);
         }
 }
 
@@ -264,12 +260,11 @@ __global__ void rotations(float* cosine, float* sine, int L, int P) {
 // What the absorbed part leaves of a padded query: the part that turns, and zeros.
 __global__ void finish_query(const short* q, const float* cosine, const float* sine, short* query,
                              int C, int N, int P, int L) {
-    int half = P / 2;
+    int half = P / 2, i = threadIdx.x;
     size_t head = (size_t)blockIdx.y * gridDim.x + blockIdx.x;
     q += head * (N + P) + N;
     query += head * WIDTH;
-    for (int c = C + threadIdx.x; c < LATENT; c += 64) query[c] = 0;
-    int i = threadIdx.x;
+    for (int c = C + i; c < LATENT; c += 64) query[c] = 0;
     float value = 0.0f;
     if (i < P) {
         float other = i < half ? -widen(q[i + half]) : widen(q[i - half]);
@@ -278,7 +273,7 @@ __global__ void finish_query(const short* q, const float* cosine, const float* s
     query[LATENT + i] = narrow(value);
 }
 
-constexpr int KEYS = 32, HEADS = 64;   // of a block's tile
+constexpr int KEYS = 32, HEADS = 64;  // of a block's tile
 constexpr int KEY_PITCH = WIDTH + 4, SCORE_PITCH = KEYS + 4;
 
 // A thread's part of a tile of keys: 4 x 8 latent elements, and 2 pairs that turn.
@@ -289,7 +284,7 @@ struct Keys {
 
 __device__ void fetch_keys(Keys& keys, const short* cache, const float* cosine, const float* sine,
                            int key0, int to, int C, int P) {
-    const int half = P / 2;
+    const int half = P / 2, pair = threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         int at = threadIdx.x + 512 * i, key = key0 + at / 64;
@@ -297,7 +292,7 @@ __device__ void fetch_keys(Keys& keys, const short* cache, const float* cosine, 
     }
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        int key = key0 + threadIdx.x / 32 + 16 * i, pair = threadIdx.x % 32;
+        int key = key0 + threadIdx.x / 32 + 16 * i;
         bool has = key < to && pair < half;
         const short* place = cache + (size_t)key * (C + P) + C + pair;
         keys.first[i] = has ? widen(place[0]) : 0.0f;
@@ -307,82 +302,41 @@ __device__ void fetch_keys(Keys& keys, const short* cache, const float* cosine, 
     }
 }
 
+// Turned. Beyond P elements a key has zeros: pairs beyond half are these.
 __device__ void store_keys(const Keys& keys, short (*tile)[KEY_PITCH], int P) {
-    const int half = P / 2;
+    const int half = P / 2, pair = threadIdx.x % 32;
+    const int place1 = LATENT + (pair < half ? pair : pair + half);
+    const int place2 = LATENT + (pair < half ? pair + half : pair + 32);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         int at = threadIdx.x + 512 * i;
-        Four* to = (Four*)&tile[at / 64][at % 64 * 8];
-        to[0] = keys.latent[i].low;
-        to[1] = keys.latent[i].high;
+        put((Four*)&tile[at / 64][at % 64 * 8], keys.latent[i]);
     }
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-        int key = threadIdx.x / 32 + 16 * i, pair = threadIdx.x % 32;
         float x1 = keys.first[i], x2 = keys.second[i], co = keys.cosine[i], si = keys.sine[i];
-        short* to = &tile[key][LATENT];  // its first P elements turn, the others are zeros
-        int second = pair < half ? pair + half : pair + 32;
-        to[pair < half ? pair : pair + half] = narrow(x1 * co - x2 * si);
-        to[second] = narrow(x2 * co + x1 * si);
+        short* key = tile[threadIdx.x / 32 + 16 * i];
+        key[place1] = narrow(x1 * co - x2 * si);
+        key[place2] = narrow(x2 * co + x1 * si);
     }
 }
 
-// A block: 64 heads of a sequence, and a part of its keys, 32 a tile. Scores: a wavefront has
-// 16 heads x 16 keys, by its query in registers. Values: a wavefront has 64 latent columns of all
-// heads. 16 x 16 x 16: a lane holds k = 4 (lane / 16) + 0 to 3 of row (or column) lane % 16, and
-// sums of column lane % 16 in rows 4 (lane / 16) + e.
-__global__ void __launch_bounds__(512)
-attention(const short* query, const short* cache, const float* cosine, const float* sine,
-          float* partial, float2* states, int H, int C, int N, int P, int T, int L) {
-    __shared__ short tile[KEYS][KEY_PITCH] __attribute__((aligned(16)));
-    __shared__ float scores[HEADS][SCORE_PITCH] __attribute__((aligned(16)));
-    __shared__ short weights[HEADS][SCORE_PITCH] __attribute__((aligned(16)));
-    __shared__ float shrink[HEADS] __attribute__((aligned(16)));
-    const int t = threadIdx.x, lane = t % 64, wave = t / 64, col = lane % 16, deep = lane / 16 * 4;
-    const int head0 = blockIdx.y * HEADS, my_heads = wave % 4 * 16, my_keys = wave / 4 * 16;
-    const size_t b = blockIdx.z;
-    const int each = (L + 1 + SPLITS * KEYS - 1) / (SPLITS * KEYS) * KEYS;
-    const int from = blockIdx.x * each, to = min(L + 1, from + each);
-    const float scale = 1.44269504f / sqrtf((float)(N + P));  // scores are powers of two
-    cache += b * T * (C + P);
+// Softmax so far: 8 threads a head, 4 of a tile's keys each. first: of the thread's keys; scale
+// makes scores powers of two.
+struct Softmax {
+    float largest = -INFINITY, total = 0.0f;
 
-    Four mine[WIDTH / 16];
-#pragma unroll
-    for (int k = 0; k < WIDTH / 16; ++k) {
-        int head = head0 + my_heads + col;
-        Four none = {};
-        mine[k] = head < H ? *(const Four*)(query + (b * H + head) * WIDTH + k * 16 + deep) : none;
-    }
-    Sums sums[4][4] = {};  // 16 heads each, and columns 4 col + i of the wavefront's
-    float largest = -INFINITY, total = 0.0f;  // of head t / 8
-    Keys keys;
-    fetch_keys(keys, cache, cosine, sine, from, to, C, P);
-    for (int key0 = from; key0 < to; key0 += KEYS) {
-        store_keys(keys, tile, P);
-        __syncthreads();
-        fetch_keys(keys, cache, cosine, sine, key0 + KEYS, to, C, P);
-
-        Sums score = {};
-#pragma unroll
-        for (int k = 0; k < WIDTH / 16; ++k) {
-            Four other = *(const Four*)&tile[my_keys + col][k * 16 + deep];
-            score = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(mine[k], other, score, 0, 0, 0);
-        }
-#pragma unroll
-        for (int e = 0; e < 4; ++e) scores[my_heads + deep + e][my_keys + col] = score[e];
-        __syncthreads();
-
-        // Softmax so far: 8 threads a head, 4 keys each.
-        const int head = t / 8, place = t % 8 * 4;
+    __device__ void add(const float (*scores)[SCORE_PITCH], short (*weights)[SCORE_PITCH],
+                        float* shrink, int first, int to, float scale) {
+        const int head = threadIdx.x / 8, place = threadIdx.x % 8 * 4;
         Sums s = *(const Sums*)&scores[head][place];
-        float top = largest;
+        float top = largest, sum = 0.0f;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            s[i] = key0 + place + i < to ? s[i] * scale : -INFINITY;
+            s[i] = first + i < to ? s[i] * scale : -INFINITY;
             top = fmaxf(top, s[i]);
         }
         for (int d = 1; d < 8; d *= 2) top = fmaxf(top, __shfl_xor(top, d));
-        float sum = 0.0f;
         Four p;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -396,34 +350,84 @@ attention(const short* query, const short* cache, const float* cosine, const flo
         largest = top;
         *(Four*)&weights[head][place] = p;
         if (place == 0) shrink[head] = less;
-        __syncthreads();
+    }
+};
 
+// Keys times weights for 64 columns from column0 on: sums[m][i] is of heads 16 m to 16 m + 15, and
+// of columns 4 (lane % 16) + i, so that 4 columns of a key are read at once.
+__device__ void add_values(Sums (*sums)[4], const short (*tile)[KEY_PITCH],
+                           const short (*weights)[SCORE_PITCH], const float* shrink, int column0) {
+    const int col = threadIdx.x % 16, deep = threadIdx.x % 64 / 16 * 4;
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+        Sums factor = *(const Sums*)&shrink[m * 16 + deep];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sums[m][i] *= factor;
+    }
+#pragma unroll
+    for (int k = 0; k < KEYS; k += 16) {
+        Four rows[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) rows[j] = *(const Four*)&tile[k + deep + j][column0 + 4 * col];
 #pragma unroll
         for (int m = 0; m < 4; ++m) {
-            Sums factor = *(const Sums*)&shrink[m * 16 + deep];
+            Four p = *(const Four*)&weights[m * 16 + col][k + deep];
 #pragma unroll
-            for (int i = 0; i < 4; ++i) sums[m][i] *= factor;
-        }
-#pragma unroll
-        for (int k = 0; k < KEYS; k += 16) {
-            Four rows[4];  // 4 keys' columns 4 col to 4 col + 3, which are then turned
-#pragma unroll
-            for (int j = 0; j < 4; ++j)
-                rows[j] = *(const Four*)&tile[k + deep + j][wave * 64 + 4 * col];
-#pragma unroll
-            for (int m = 0; m < 4; ++m) {
-                Four p_k = *(const Four*)&weights[m * 16 + col][k + deep];
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    Four v = {rows[0][i], rows[1][i], rows[2][i], rows[3][i]};
-                    sums[m][i] =
-                        __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(p_k, v, sums[m][i], 0, 0, 0);
-                }
+            for (int i = 0; i < 4; ++i) {
+                Four v = {rows[0][i], rows[1][i], rows[2][i], rows[3][i]};
+                sums[m][i] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(p, v, sums[m][i], 0, 0, 0);
             }
         }
+    }
+}
+
+// A block: 64 heads of a sequence, and a part of its keys, 32 a tile. Scores: a wavefront has
+// 16 heads x 16 keys, by its queries in registers. Values: it has 64 latent columns of all heads.
+// 16 x 16 x 16: a lane holds k = 4 (lane / 16) + 0 to 3 of row (or column) lane % 16, and sums of
+// column lane % 16 in rows 4 (lane / 16) + e.
+__global__ void __launch_bounds__(512)
+attention(const short* query, const short* cache, const float* cosine, const float* sine,
+          float* partial, float2* states, int H, int C, int N, int P, int T, int L) {
+    __shared__ short tile[KEYS][KEY_PITCH] __attribute__((aligned(16)));
+    __shared__ float scores[HEADS][SCORE_PITCH] __attribute__((aligned(16)));
+    __shared__ short weights[HEADS][SCORE_PITCH] __attribute__((aligned(16)));
+    __shared__ float shrink[HEADS] __attribute__((aligned(16)));
+    const int t = threadIdx.x, lane = t % 64, wave = t / 64, col = lane % 16, deep = lane / 16 * 4;
+    const int head0 = blockIdx.y * HEADS, my_heads = wave % 4 * 16, my_keys = wave / 4 * 16;
+    const size_t b = blockIdx.z, split = b * SPLITS + blockIdx.x;
+    const int each = (L + 1 + SPLITS * KEYS - 1) / (SPLITS * KEYS) * KEYS;
+    const int from = blockIdx.x * each, to = min(L + 1, from + each);
+    const float scale = 1.44269504f / sqrtf((float)(N + P));
+    cache += b * T * (C + P);
+
+    Four mine[WIDTH / 16], none = {};
+#pragma unroll
+    for (int k = 0; k < WIDTH / 16; ++k) {
+        int head = head0 + my_heads + col;
+        mine[k] = head < H ? *(const Four*)(query + (b * H + head) * WIDTH + k * 16 + deep) : none;
+    }
+    Sums sums[4][4] = {};
+    Softmax softmax;
+    Keys keys;
+    fetch_keys(keys, cache, cosine, sine, from, to, C, P);
+    for (int key0 = from; key0 < to; key0 += KEYS) {
+        store_keys(keys, tile, P);
+        __syncthreads();
+        fetch_keys(keys, cache, cosine, sine, key0 + KEYS, to, C, P);
+        Sums score = {};
+#pragma unroll
+        for (int k = 0; k < WIDTH / 16; ++k) {
+            Four other = *(const Four*)&tile[my_keys + col][k * 16 + deep];
+            score = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(mine[k], other, score, 0, 0, 0);
+        }
+#pragma unroll
+        for (int e = 0; e < 4; ++e) scores[my_heads + deep + e][my_keys + col] = score[e];
+        __syncthreads();
+        softmax.add(scores, weights, shrink, key0 + t % 8 * 4, to, scale);
+        __syncthreads();
+        add_values(sums, tile, weights, shrink, wave * 64);
         __syncthreads();
     }
-    const size_t split = b * SPLITS + blockIdx.x;
 #pragma unroll
     for (int m = 0; m < 4; ++m)
 #pragma unroll
@@ -433,7 +437,8 @@ attention(const short* query, const short* cache, const float* cosine, const flo
             float* place = partial + (split * H + head) * LATENT + wave * 64 + 4 * col;
             if (head < H) *(Sums*)place = four;
         }
-    if (t % 8 == 0 && head0 + t / 8 < H) states[split * H + head0 + t / 8] = {largest, total};
+    if (t % 8 == 0 && head0 + t / 8 < H)
+        states[split * H + head0 + t / 8] = {softmax.largest, softmax.total};
 }
 
 // The parts of the keys together, 4 latent elements a thread.
