@@ -178,8 +178,10 @@ __device__ double over_block(double mine, bool largest, double* part) {
     part[t] = mine;
     for (int width = 128; width > 0; width /= 2) {
         __syncthreads();
-        if (t >= width) continue;
-        part[t] = largest ? fmax(part[t], part[t + width]) : part[t] + part[t + width];
+        if (t < width) {
+            double a = part[t], b = part[t + width];
+            part[t] = largest ? fmax(a, b) : a + b;
+        }
     }
     __syncthreads();
     return part[0];
