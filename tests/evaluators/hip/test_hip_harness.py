@@ -79,8 +79,9 @@ def test_the_device_compares_as_numpy_does(double: pytest.MonkeyPatch, tmp_path:
     assert len({error for _, (error, _), _ in found}) > 15
 
 
-SOME = ("linear", "residual_add", "sum_reduction", "top_k")
-"""Of each kind one: dtypes and null, inout, rounded, summed up by atomics, with check(), exact."""
+SOME = ("linear", "mla_decode", "residual_add", "sum_reduction", "top_k")
+"""Of each kind one: dtypes and null, inout by a reference.hip with scratch and without one, summed
+up by atomics, with check(), exact."""
 
 
 @pytest.mark.parametrize("names", [SOME, pytest.param(shipped_tasks(), marks=pytest.mark.soak)])
