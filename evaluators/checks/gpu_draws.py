@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evaluators.checks.compare import compare
-from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted
+from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted, scratch_of
 from evaluators.checks.gpu_outputs import compared_on_device, inputs_in, reference_bytes
 from evaluators.checks.gpu_placing import Secret, key_of, new_secret
 from evaluators.checks.inputs import Array, InputPool
@@ -234,7 +234,8 @@ class GpuDraws:
             self._session = self._device.open(compiled, memory_bytes=0)
         try:
             plan = kernel.plan(self._task, workload, self._device.info.target)
-            self._session.run(plan, buffers, deadline_s=DEADLINE_S)
+            with scratch_of(plan, self._device, self._trusted) as scratch:
+                self._session.run(plan, {**buffers, **scratch}, deadline_s=DEADLINE_S)
         except Rejected as rejected:
             where = f"{self._task.folder / 'reference.hip'} on {workload.label}"
             raise DeviceFault(f"{where}: {rejected}") from rejected

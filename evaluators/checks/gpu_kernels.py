@@ -9,14 +9,15 @@ timed call, and waits for the device; wiping all jobs takes 4 us (H100). Masks a
 against what reads or writes the memory at any time, and both vendors have them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from evaluators.checks.gpu_work import FIELDS, JOB_BYTES, Work, entries_for, launch
-from evaluators.device import Compiled, Compiler, Device
+from evaluators.device import Buffer, Compiled, Compiler, Device
 from evaluators.device_info import BackendMissing, DeviceFault, target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan, Step
@@ -87,9 +88,26 @@ def compile_trusted(
         compiled = compiler.compile(kernel, plans)
     except Rejected as rejected:
         raise TaskError(f"{path}: {rejected}") from None
-    if any(plan.scratch or plan.prepare for plan in plans):
-        raise TaskError(f"{path}: a reference takes no scratch and no prepare launches")
+    if any(plan.prepare for plan in plans):
+        raise TaskError(f"{path}: a reference takes no prepare launches")
     return Trusted(harness=harness, reference=(kernel, compiled))
+
+
+@contextmanager
+def scratch_of(plan: Plan, device: Device, trusted: Trusted) -> Iterator[Mapping[str, Buffer]]:
+    """What a reference.hip keeps between its launches, by name. Nothing of it is left to kernels.
+
+    Raises Rejected: there is no room for it.
+    """
+    if not plan.scratch:
+        yield {}
+        return
+    nbytes = sum(plan.scratch.values())
+    with device.open(trusted.harness, memory_bytes=nbytes) as memory:
+        buffers = {name: memory.alloc(size) for name, size in plan.scratch.items()}
+        yield buffers
+        for buffer in buffers.values():
+            memory.fill(buffer, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,7 @@ def test_a_reference_for_devices_tells_what_the_one_for_the_host_does(
     plans = [kernel.plan(task, workload, target_of("cpu")) for workload in tests]
     compiled = backend("cpu").compiler().compile(kernel, plans)
     nbytes = 16 * max(map(task.nbytes, tests))
+    nbytes += max(sum(plan.scratch.values()) for plan in plans)
     for workload, plan in zip(tests, plans, strict=True):
         inputs = task.inputs(workload, 1)
         wanted = task.reference(workload, {n: a.copy() for n, a in inputs.items()})
@@ -85,6 +86,7 @@ def computed(
     outputs = task.on(workload).outputs
     for output in outputs:
         buffers[output.name] = session.alloc(8 * int(np.prod(output.shape(workload.env))))
+    buffers |= {name: session.alloc(nbytes) for name, nbytes in plan.scratch.items()}
     session.run(plan, buffers, deadline_s=20.0)
     return {
         output.name: session.read(
