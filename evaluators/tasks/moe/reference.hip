@@ -10,12 +10,14 @@ launches:
   - kernel: hidden
     grid: ["ceil_div(F, 64)", "ceil_div(B * S, 64)", "E + 1"]
     block: [16, 8]
-    args: [x, gate, up, shared_gate, shared_up, count, list, h, {value: "B * S", type: int32}, E, D, F]
+    args: [x, gate, up, shared_gate, shared_up, count, list, h, {value: "B * S", type: int32},
+           E, D, F]
   - kernel: output
     repeat: {expert: "E + 1"}
     grid: ["ceil_div(D, 64)", "ceil_div(B * S, 64)"]
     block: [16, 8]
-    args: [h, down, shared_down, score, count, list, y, {value: "B * S", type: int32}, {value: expert, type: int32}, E, D, F]
+    args: [h, down, shared_down, score, count, list, y, {value: "B * S", type: int32},
+           {value: expert, type: int32}, E, D, F]
 scratch:
   score: "40 * B * S"
   count: "4 * E + 4"
@@ -115,9 +117,10 @@ __global__ void output(const double* h, const __half* down, const __half* shared
     for (int k = 0; k < F; k += 16) {
         for (int i = thread; i < 16 * 64; i += 128) {
             int row = i / 16, at = k + i % 16, col = side + i % 64;
+            size_t weight = (size_t)(k + i / 64) * D + col;
             bool has_h = row < rows && at < F, has_w = k + i / 64 < F && col < D;
             left[i % 16][row] = has_h ? h[(size_t)list[row] * F + at] : 0.0;
-            right[i / 64][i % 64] = has_w ? __half2float(down[(size_t)(k + i / 64) * D + col]) : 0.0f;
+            right[i / 64][i % 64] = has_w ? __half2float(down[weight]) : 0.0f;
         }
         __syncthreads();
         for (int i = 0; i < 16; ++i)

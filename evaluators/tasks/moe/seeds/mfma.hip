@@ -10,7 +10,8 @@ launches:
   - kernel: hidden<BM, BN, BK>
     grid: ["ceil_div(F, BN)", "ceil_div(4 * B * S, BM) + E + ceil_div(B * S, BM)"]
     block: [256]
-    args: [x, gate, up, shared_gate, shared_up, count, list, h, {value: "B * S", type: int32}, E, D, F]
+    args: [x, gate, up, shared_gate, shared_up, count, list, h, {value: "B * S", type: int32},
+           E, D, F]
   - kernel: output<BM, 2 * BN, BK>
     grid: ["ceil_div(D, 2 * BN)", "ceil_div(4 * B * S, BM) + E + ceil_div(B * S, BM)"]
     block: [256]
@@ -52,7 +53,6 @@ route(const _Float16* x, const _Float16* router, float* score, int* count, int* 
         if (D % 8 == 0) {
             for (int k = lane * 8; k < D; k += 512) {
                 half8 a = *(const half8*)(token + k), b = *(const half8*)(weight + k);
-#pragma unroll
                 for (int j = 0; j < 8; ++j) sum += (float)a[j] * (float)b[j];
             }
         } else {
@@ -96,8 +96,8 @@ __device__ bool find(const int* count, const int* list, int T, int E, int& e, co
     return true;
 }
 
-// COLS rows or columns of TK elements along k, in LDS: fours of neighbouring k, as a lane of an MFMA
-// holds them, at [k / 4][column]. Two spare fours bring the lines into different banks.
+// COLS rows or columns of TK elements along k, in LDS: fours of neighbouring k, as a lane of an
+// MFMA holds them, at [k / 4][column]. Two spare fours bring the lines into different banks.
 template <int COLS, int TK> struct Tile {
     static constexpr int PITCH = COLS + 2;
     half4 fours[TK / 4 * PITCH];
@@ -108,28 +108,26 @@ template <int ROWS, int TK> struct Rows {
     static constexpr int EACH = ROWS * TK / 8 / 256;
     const _Float16* row[EACH];  // null beyond the last
     half8 held[EACH];
-
     static __device__ int row_of(int i) { return (threadIdx.x + i * 256) / (TK / 8); }
     static __device__ int k_of(int i) { return (threadIdx.x + i * 256) % (TK / 8) * 8; }
 
+    template <typename Place> __device__ explicit Rows(Place place) {
+        for (int i = 0; i < EACH; ++i) row[i] = place(row_of(i));
+    }
+
     __device__ void load(int k0, int K) {
-#pragma unroll
         for (int i = 0; i < EACH; ++i) {
             const int k = k0 + k_of(i);
             held[i] = half8{};
             if (!row[i] || k >= K) continue;
-            if (K % 8 == 0) {
-                held[i] = *(const half8*)(row[i] + k);
-            } else {
-#pragma unroll
+            if (K % 8 == 0) held[i] = *(const half8*)(row[i] + k);
+            else
                 for (int j = 0; j < 8; ++j)
                     if (k + j < K) held[i][j] = row[i][k + j];
-            }
         }
     }
 
     __device__ void store(Tile<ROWS, TK>& tile) const {
-#pragma unroll
         for (int i = 0; i < EACH; ++i) {
             half4* to = tile.fours + k_of(i) / 4 * tile.PITCH + row_of(i);
             to[0] = held[i].lo;
@@ -145,35 +143,36 @@ template <int COLS, int TK> struct Columns {
     const _Float16* column[EACH];  // the first of four
     int width[EACH];               // how many of the four there are
     half4 held[EACH][4];
-
     static __device__ int column_of(int i) { return (threadIdx.x + i * 256) % (COLS / 4) * 4; }
     static __device__ int k_of(int i) { return (threadIdx.x + i * 256) / (COLS / 4) * 4; }
 
+    // first: of the matrix that a column of the tile is of. side: where the tile begins in it.
+    template <typename First> __device__ Columns(First first, int side, int repeat, int N) {
+        for (int i = 0; i < EACH; ++i) {
+            const int n = side + column_of(i) % repeat;
+            column[i] = first(column_of(i)) + n;
+            width[i] = N - n;
+        }
+    }
+
     __device__ void load(int k0, int K, int N) {
-#pragma unroll
         for (int i = 0; i < EACH; ++i)
-#pragma unroll
             for (int line = 0; line < 4; ++line) {
                 const int k = k0 + k_of(i) + line;
                 const _Float16* from = column[i] + (size_t)k * N;
                 half4& four = held[i][line];
                 four = half4{};
                 if (width[i] <= 0 || k >= K) continue;
-                if (N % 4 == 0) {
-                    four = *(const half4*)from;
-                } else {
-#pragma unroll
+                if (N % 4 == 0) four = *(const half4*)from;
+                else
                     for (int j = 0; j < 4; ++j)
                         if (j < width[i]) four[j] = from[j];
-                }
             }
     }
 
     __device__ void store(Tile<COLS, TK>& tile) const {
-#pragma unroll
         for (int i = 0; i < EACH; ++i) {
             half4* to = tile.fours + k_of(i) / 4 * tile.PITCH + column_of(i);
-#pragma unroll
             for (int j = 0; j < 4; ++j)
                 to[j] = half4{held[i][0][j], held[i][1][j], held[i][2][j], held[i][3][j]};
         }
@@ -189,7 +188,18 @@ template <int TM, int TN> struct Product {
         return threadIdx.x / 128 * (TM / 2) + 32 * i + 8 * (element / 4) +
                threadIdx.x % 64 / 32 * 4 + element % 4;
     }
-    static __device__ int column_of(int j) { return 64 * j + threadIdx.x % 128 / 64 * 32 + threadIdx.x % 32; }
+    static __device__ int column_of(int j) {
+        return 64 * j + threadIdx.x % 128 / 64 * 32 + threadIdx.x % 32;
+    }
+
+    // what(row, i, element) for each row below rows that this lane has elements of.
+    template <typename What> __device__ void each(int rows, What what) const {
+#pragma unroll
+        for (int i = 0; i < TM / 64; ++i)
+#pragma unroll
+            for (int element = 0; element < 16; ++element)
+                if (row_of(i, element) < rows) what(row_of(i, element), i, element);
+    }
 
     // The sum over K; N: columns of the whole matrix of weights. What comes next is loaded to
     // registers while LDS is multiplied.
@@ -234,41 +244,24 @@ __global__ void __launch_bounds__(256)
 hidden(const _Float16* x, const _Float16* gate, const _Float16* up, const _Float16* shared_gate,
        const _Float16* shared_up, const int* count, const int* list, _Float16* h, int T, int E,
        int D, int F) {
-    int e, rows;
-    const int* slots;
+    int e, rows; const int* slots;
     if (!find<TM>(count, list, T, E, e, slots, rows)) return;
     gate = e == E ? shared_gate : gate + (size_t)e * D * F;
     up = e == E ? shared_up : up + (size_t)e * D * F;
     const int side = blockIdx.x * TN;
-    Rows<TM, TK> a;
-#pragma unroll
-    for (int i = 0; i < a.EACH; ++i) {
-        int row = a.row_of(i);
-        a.row[i] = row < rows ? x + (size_t)(slots[row] / 5) * D : nullptr;
-    }
-    Columns<2 * TN, TK> b;
-#pragma unroll
-    for (int i = 0; i < b.EACH; ++i) {
-        int column = side + b.column_of(i) % TN;
-        b.column[i] = (b.column_of(i) < TN ? gate : up) + column;
-        b.width[i] = F - column;
-    }
+    Rows<TM, TK> a(
+        [&](int row) { return row < rows ? x + (size_t)(slots[row] / 5) * D : nullptr; });
+    Columns<2 * TN, TK> b([&](int column) { return column < TN ? gate : up; }, side, TN, F);
     Product<TM, 2 * TN> product;
     product.add(a, b, D, F);
-#pragma unroll
-    for (int i = 0; i < TM / 64; ++i)
-#pragma unroll
-        for (int element = 0; element < 16; ++element) {
-            int row = product.row_of(i, element);
-            if (row >= rows) continue;
-            _Float16* to = h + (size_t)slots[row] * F + side;
-#pragma unroll
-            for (int j = 0; j < TN / 64; ++j) {
-                int column = product.column_of(j);
-                float g = product.sums[i][j][element], u = product.sums[i][j + TN / 64][element];
-                if (side + column < F) to[column] = (_Float16)(g / (1.0f + __expf(-g)) * u);
-            }
+    product.each(rows, [&](int row, int i, int element) {
+        _Float16* to = h + (size_t)slots[row] * F + side;
+        for (int j = 0; j < TN / 64; ++j) {
+            const int column = product.column_of(j);
+            float g = product.sums[i][j][element], u = product.sums[i][j + TN / 64][element];
+            if (side + column < F) to[column] = (_Float16)(g / (1.0f + __expf(-g)) * u);
         }
+    });
 }
 
 // part = h down, for each slot by itself, in float32.
@@ -276,39 +269,21 @@ template <int TM, int TN, int TK>
 __global__ void __launch_bounds__(256)
 output(const _Float16* h, const _Float16* down, const _Float16* shared_down, const int* count,
        const int* list, float* part, int T, int E, int D, int F) {
-    int e, rows;
-    const int* slots;
+    int e, rows; const int* slots;
     if (!find<TM>(count, list, T, E, e, slots, rows)) return;
     down = e == E ? shared_down : down + (size_t)e * F * D;
     const int side = blockIdx.x * TN;
-    Rows<TM, TK> a;
-#pragma unroll
-    for (int i = 0; i < a.EACH; ++i) {
-        int row = a.row_of(i);
-        a.row[i] = row < rows ? h + (size_t)slots[row] * F : nullptr;
-    }
-    Columns<TN, TK> b;
-#pragma unroll
-    for (int i = 0; i < b.EACH; ++i) {
-        int column = side + b.column_of(i);
-        b.column[i] = down + column;
-        b.width[i] = D - column;
-    }
+    Rows<TM, TK> a([&](int row) { return row < rows ? h + (size_t)slots[row] * F : nullptr; });
+    Columns<TN, TK> b([&](int) { return down; }, side, TN, D);
     Product<TM, TN> product;
     product.add(a, b, F, D);
-#pragma unroll
-    for (int i = 0; i < TM / 64; ++i)
-#pragma unroll
-        for (int element = 0; element < 16; ++element) {
-            int row = product.row_of(i, element);
-            if (row >= rows) continue;
-            float* to = part + (size_t)slots[row] * D + side;
-#pragma unroll
-            for (int j = 0; j < TN / 64; ++j) {
-                int column = product.column_of(j);
-                if (side + column < D) to[column] = product.sums[i][j][element];
-            }
+    product.each(rows, [&](int row, int i, int element) {
+        float* to = part + (size_t)slots[row] * D + side;
+        for (int j = 0; j < TN / 64; ++j) {
+            const int column = product.column_of(j);
+            if (side + column < D) to[column] = product.sums[i][j][element];
         }
+    });
 }
 
 // A block a token: its five slots by their scores, always in the same order.
@@ -317,7 +292,6 @@ combine(const float* part, const float* score, _Float16* y, int D) {
     const size_t t = blockIdx.x;
     for (int d = threadIdx.x; d < D; d += 256) {
         float sum = 0.0f;
-#pragma unroll
         for (int s = 0; s < 5; ++s) sum += score[5 * t + s] * part[(5 * t + s) * D + d];
         y[t * D + d] = (_Float16)sum;
     }
