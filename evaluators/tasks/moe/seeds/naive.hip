@@ -9,11 +9,11 @@ launches:
     block: [64]
     args: [logit, expert, score, {value: "B * S", type: int32}, E]
   - kernel: hidden
-    grid: ["ceil_div(5 * B * S, 4)", "ceil_div(F, 64)"]
+    grid: ["ceil_div(F, 64)", "ceil_div(5 * B * S, 4)"]
     block: [64, 4]
     args: [x, gate, up, shared_gate, shared_up, expert, h, {value: "B * S", type: int32}, E, D, F]
   - kernel: output
-    grid: ["ceil_div(B * S, 4)", "ceil_div(D, 64)"]
+    grid: ["ceil_div(D, 64)", "ceil_div(B * S, 4)"]
     block: [64, 4]
     args: [h, down, shared_down, expert, score, y, {value: "B * S", type: int32}, E, D, F]
 scratch:
@@ -78,8 +78,8 @@ __global__ void choose(const float* logit, int* expert, float* score, int T, int
 __global__ void hidden(const __half* x, const __half* gate, const __half* up,
                        const __half* shared_gate, const __half* shared_up, const int* expert,
                        float* h, int T, int E, int D, int F) {
-    int f = blockIdx.y * blockDim.x + threadIdx.x;
-    int slot = blockIdx.x * blockDim.y + threadIdx.y;
+    int f = blockIdx.x * blockDim.x + threadIdx.x;
+    int slot = blockIdx.y * blockDim.y + threadIdx.y;
     if (slot < 5 * T && f < F) {
         int e = expert[slot];
         const __half* token = x + (size_t)(slot / 5) * D;
@@ -99,8 +99,8 @@ __global__ void hidden(const __half* x, const __half* gate, const __half* up,
 __global__ void output(const float* h, const __half* down, const __half* shared_down,
                        const int* expert, const float* score, __half* y, int T, int E, int D,
                        int F) {
-    int d = blockIdx.y * blockDim.x + threadIdx.x;
-    int t = blockIdx.x * blockDim.y + threadIdx.y;
+    int d = blockIdx.x * blockDim.x + threadIdx.x;
+    int t = blockIdx.y * blockDim.y + threadIdx.y;
     if (t < T && d < D) {
         float total = 0.0f;
         for (int slot = 5 * t; slot < 5 * t + 5; ++slot) {
