@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evaluators.checks.compare import compare
-from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted, scratch_of
+from evaluators.checks.gpu_kernels import DEADLINE_S, Harness, Trusted
 from evaluators.checks.gpu_outputs import compared_on_device, inputs_in, reference_bytes
 from evaluators.checks.gpu_placing import Secret, key_of, new_secret
 from evaluators.checks.inputs import Array, InputPool
@@ -125,7 +125,7 @@ class GpuDraws:
         if held.checksums or not held.references:
             return
         if self._reference is not None:
-            self._compute(memory.workload, {**memory.bindings[copy], **held.references})
+            self._compute(memory.workload, memory.bindings[copy], held.references)
         else:
             references = self._task.reference(memory.workload, inputs_in(memory, copy))
             for name, buffer in held.references.items():
@@ -221,21 +221,37 @@ class GpuDraws:
     def _nbytes(self) -> int:
         return sum(held.nbytes for held in self._draws.values())
 
-    def _compute(self, workload: Workload, buffers: Mapping[str, Buffer]) -> None:
-        """The references by the task's own kernel, in double precision."""
+    def _compute(
+        self,
+        workload: Workload,
+        given: Mapping[str, Buffer],
+        references: Mapping[str, Buffer],
+    ) -> None:
+        """The references by the task's own kernel, in double precision: what a kernel finds in
+        an inout argument lies widened where its reference goes."""
         if self._session is None:
             self._check_reference()
-        self._run(workload, buffers)
+        work = self._harness.work()
+        for output in self._task.on(workload).outputs:
+            if output.role == "inout" and output.name in references:
+                work.widen(references[output.name], given[output.name], output.dtype)
+        self._harness.run(work)  # nothing, of most tasks
+        self._run(workload, {**given, **references})
 
     def _run(self, workload: Workload, buffers: Mapping[str, Buffer]) -> None:
+        """Nothing stays in the memory that was its scratch."""
         assert self._reference is not None
         kernel, compiled = self._reference
         if self._session is None:
             self._session = self._device.open(compiled, memory_bytes=0)
         try:
             plan = kernel.plan(self._task, workload, self._device.info.target)
-            with scratch_of(plan, self._device, self._trusted) as scratch:
+            nbytes = sum(plan.scratch.values())
+            with self._device.open(self._trusted.harness, memory_bytes=nbytes) as memory:
+                scratch = {name: memory.alloc(size) for name, size in plan.scratch.items()}
                 self._session.run(plan, {**buffers, **scratch}, deadline_s=DEADLINE_S)
+                for buffer in scratch.values():
+                    memory.fill(buffer, 0)
         except Rejected as rejected:
             where = f"{self._task.folder / 'reference.hip'} on {workload.label}"
             raise DeviceFault(f"{where}: {rejected}") from rejected
@@ -270,6 +286,8 @@ class GpuDraws:
             buffers = {name: memory.alloc(array.nbytes) for name, array in given.items()}
             for name, array in given.items():
                 memory.write(buffers[name], array)
+                if name in results:  # inout
+                    memory.write(results[name], array.astype(wide(array.dtype)))
             self._run(workload, {**buffers, **results})
             return {
                 output.name: memory.read(

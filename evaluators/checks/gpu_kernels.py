@@ -9,15 +9,14 @@ timed call, and waits for the device; wiping all jobs takes 4 us (H100). Masks a
 against what reads or writes the memory at any time, and both vendors have them.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from evaluators.checks.gpu_work import FIELDS, JOB_BYTES, Work, entries_for, launch
-from evaluators.device import Buffer, Compiled, Compiler, Device
+from evaluators.device import Compiled, Compiler, Device
 from evaluators.device_info import BackendMissing, DeviceFault, target_of
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.plan import Plan, Step
@@ -74,8 +73,6 @@ def compile_trusted(
     path = task.folder / "reference.hip"
     if not path.is_file():
         return Trusted(harness=harness)
-    if any(argument.role == "inout" for argument in task.arguments):
-        raise TaskError(f"{path}: a task with inout arguments takes reference.py only; remove it")
     if task.own.epilogue is not None:
         raise TaskError(f"{path}: a task with an epilogue() takes reference.py only; remove it")
     try:
@@ -91,23 +88,6 @@ def compile_trusted(
     if any(plan.prepare for plan in plans):
         raise TaskError(f"{path}: a reference takes no prepare launches")
     return Trusted(harness=harness, reference=(kernel, compiled))
-
-
-@contextmanager
-def scratch_of(plan: Plan, device: Device, trusted: Trusted) -> Iterator[Mapping[str, Buffer]]:
-    """What a reference.hip keeps between its launches, by name. Nothing of it is left to kernels.
-
-    Raises Rejected: there is no room for it.
-    """
-    if not plan.scratch:
-        yield {}
-        return
-    nbytes = sum(plan.scratch.values())
-    with device.open(trusted.harness, memory_bytes=nbytes) as memory:
-        buffers = {name: memory.alloc(size) for name, size in plan.scratch.items()}
-        yield buffers
-        for buffer in buffers.values():
-            memory.fill(buffer, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

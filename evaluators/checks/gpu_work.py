@@ -14,7 +14,7 @@ TYPES = tuple(DTYPES)
 _BYTE, _EXACT = len(TYPES), len(TYPES) + 1
 _NORMAL, _UNIFORM, _INTEGERS, _CONSTANT, _NOISE = range(5)
 COMPARISONS = tuple(f"compare_jobs<{i}>" for i in range(len(TYPES)))
-ENTRIES = ("fill_jobs", "draw_jobs", "mask_jobs", *COMPARISONS, "redraw_jobs")
+ENTRIES = ("fill_jobs", "draw_jobs", "widen_jobs", "mask_jobs", *COMPARISONS, "redraw_jobs")
 """In the order in which they do a work's jobs."""
 THREADS = 256
 FIELDS = 6
@@ -75,7 +75,7 @@ NOISE = Source(kind=_NOISE, type=_BYTE)
 
 
 class Work:
-    """Jobs by kernel: fills, then draws, masks, comparisons, draws once more.
+    """Jobs by kernel: fills, then draws, widened copies, masks, comparisons, draws once more.
 
     slots: where results go. Keys are numbers of 128 bits.
     """
@@ -95,6 +95,12 @@ class Work:
         """How many elements are no longer as draw() left them."""
         threads = count // _DRAWN
         self._add("redraw_jobs", after, count, threads=threads, source=source, key=key, slot=slot)
+
+    def widen(self, to: Buffer, given: Buffer, dtype: str) -> None:
+        """Elements of a dtype, as wide as references are: 8 bytes each."""
+        source = Source(kind=_NOISE, type=TYPES.index(dtype))
+        count = to.nbytes // 8
+        self._add("widen_jobs", to, count, threads=count, beside=given, source=source)
 
     def mask(self, reference: Buffer, key: int, *, slot: int) -> None:
         """Hide, or show again, 8-byte values; the checksum of what then lies there."""

@@ -19,7 +19,11 @@ SEEDS = sorted(
     # As people bring them, some with masks that an MI300 refuses: none of ours to ship.
     if not {KERNELS / "brought", KERNELS / "examples"} & {*seed.parents}
 )
-PORTABLE = [seed for seed in SEEDS if "fp8_mfma_gemm" not in seed.parts]
+PORTABLE = [
+    seed
+    for seed in SEEDS
+    if "fp8_mfma_gemm" not in seed.parts and not parse_kernel(seed.read_text()).backends
+]
 
 
 def name_of(seed: Path) -> str:

@@ -202,3 +202,14 @@ __global__ void redraw_jobs(const Job* jobs) {
     }
     if (differ) atomicAdd(job.slot + CHANGED, differ);
 }
+
+// What a buffer holds, as wide as a reference: doubles, of integers 64 bits.
+__global__ void widen_jobs(const Job* jobs) {
+    const Job job = jobs[blockIdx.y];
+    int size = size_of(job.type);
+    for (long long i = first(); i < job.count; i += stride()) {
+        Word bits = load(job.from, size, i);
+        ((Word*)job.to)[i] = is_whole(job.type) ? (Word)whole_number(job.type, bits)
+                                                : word_of(number(job.type, bits));
+    }
+}
