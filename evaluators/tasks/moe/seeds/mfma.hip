@@ -34,6 +34,7 @@ constraints: ["BM * BK >= 2048", "BN * BK >= 2048", "(BM + 2 * BN) * BK <= 12288
 // and the shared one, which is number E. Slot s of token t is 5 t + s. Expert e has count[e] slots,
 // list[e T] and those behind it. A block of 2 x 2 wavefronts multiplies BM of one expert's slots.
 #include <hip/hip_fp16.h>
+#define INLINE __device__ __forceinline__  // what a thread holds stays in registers then
 
 typedef _Float16 half4 __attribute__((ext_vector_type(4)));
 typedef _Float16 half8 __attribute__((ext_vector_type(8)));
@@ -115,7 +116,7 @@ template <int ROWS, int TK> struct Rows {
         for (int i = 0; i < EACH; ++i) row[i] = place(row_of(i));
     }
 
-    __device__ void load(int k0, int K) {
+    INLINE void load(int k0, int K) {
         for (int i = 0; i < EACH; ++i) {
             const int k = k0 + k_of(i);
             held[i] = half8{};
@@ -127,7 +128,7 @@ template <int ROWS, int TK> struct Rows {
         }
     }
 
-    __device__ void store(Tile<ROWS, TK>& tile) const {
+    INLINE void store(Tile<ROWS, TK>& tile) const {
         for (int i = 0; i < EACH; ++i) {
             half4* to = tile.fours + k_of(i) / 4 * tile.PITCH + row_of(i);
             to[0] = held[i].lo;
@@ -155,7 +156,7 @@ template <int COLS, int TK> struct Columns {
         }
     }
 
-    __device__ void load(int k0, int K, int N) {
+    INLINE void load(int k0, int K, int N) {
         for (int i = 0; i < EACH; ++i)
             for (int line = 0; line < 4; ++line) {
                 const int k = k0 + k_of(i) + line;
@@ -170,7 +171,7 @@ template <int COLS, int TK> struct Columns {
             }
     }
 
-    __device__ void store(Tile<COLS, TK>& tile) const {
+    INLINE void store(Tile<COLS, TK>& tile) const {
         for (int i = 0; i < EACH; ++i) {
             half4* to = tile.fours + k_of(i) / 4 * tile.PITCH + column_of(i);
             for (int j = 0; j < 4; ++j)
@@ -203,7 +204,7 @@ template <int TM, int TN> struct Product {
 
     // The sum over K; N: columns of the whole matrix of weights. What comes next is loaded to
     // registers while LDS is multiplied.
-    template <int TK> __device__ void add(Rows<TM, TK>& a, Columns<TN, TK>& b, int K, int N) {
+    template <int TK> INLINE void add(Rows<TM, TK>& a, Columns<TN, TK>& b, int K, int N) {
         __shared__ Tile<TM, TK> left;
         __shared__ Tile<TN, TK> right;
         const int lane = threadIdx.x % 64, top = threadIdx.x / 128 * (TM / 2);
