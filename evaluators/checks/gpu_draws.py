@@ -24,6 +24,7 @@ from evaluators.tasks.task import Task
 LIMIT_BYTES = 24 << 30
 HEAVY_FLOPS = 2e10
 """Work beyond which an evaluation computes one new reference of a shape, and no more."""
+_AT_ONCE = 1 << 22  # elements, in whole tiles of 512
 _NEAR = 1e-3  # of the tolerance: as far as reference.hip may be from reference.py
 
 
@@ -300,8 +301,13 @@ class GpuDraws:
 
 
 def unmasked(data: np.ndarray[Any, np.dtype[np.uint64]], key: int) -> Any:
-    """The host's twin of mask_jobs in compare.hip."""
-    tiles = -(-data.size // 512)
-    words = np.random.Philox(key=key).random_raw(tiles * 1024).reshape(tiles, 256, 4)
-    mask = words[:, :, :2].transpose(0, 2, 1).reshape(-1)[: data.size]
-    return data ^ mask.reshape(data.shape)
+    """The host's twin of mask_jobs in compare.hip, a part at a time: words take twice the room."""
+    stream, flat = np.random.Philox(key=key), data.reshape(-1)
+    found = np.empty_like(flat)
+    for start in range(0, flat.size, _AT_ONCE):
+        part = flat[start : start + _AT_ONCE]
+        tiles = -(-part.size // 512)
+        words = stream.random_raw(tiles * 1024).reshape(tiles, 256, 4)
+        mask = words[:, :, :2].transpose(0, 2, 1).reshape(-1)[: part.size]
+        found[start : start + _AT_ONCE] = part ^ mask
+    return found.reshape(data.shape)
