@@ -137,11 +137,17 @@ class UnusualDraws:
         """What references read and write until such draws are made; 0 where they are."""
         if (workload.label, values) in self._kept:
             return 0
+        arguments = self._task.on(workload).arguments
+        # Narrow types are widened wherever they are looked at: each element costs 4 bytes or more.
+        nbytes = sum(
+            one.nbytes(workload.env) // one.np_dtype.itemsize * max(4, one.np_dtype.itemsize)
+            for one in arguments
+        )
         if values in NOT_FINITE and self._few(workload):
-            return self._task.nbytes(workload)
+            return nbytes
         references = 2 + self._directions(workload) if self._rounded(workload) else 1
         references += values == "small" and self._task.values is None
-        return self._task.nbytes(workload) * self._count(workload) * references
+        return nbytes * self._count(workload) * references
 
     def _rounded(self, workload: Workload) -> bool:
         return any(output.rounded(workload.env) for output in self._task.on(workload).outputs)

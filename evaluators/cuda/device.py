@@ -14,7 +14,7 @@ from evaluators.cuda.telemetry import telemetry
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.gpu.compiler import GpuCompiler
-from evaluators.gpu.device import GpuDevice
+from evaluators.gpu.device import SCRATCH_BYTES, GpuDevice
 from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import peaks_of
 from evaluators.kernel.plan import LaunchStep
@@ -130,6 +130,7 @@ class CudaDevice(GpuDevice):
             lds_bytes=self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
             max_threads=self._attribute("MAX_THREADS_PER_BLOCK"),
             cache_bytes=peaks.cache_bytes,
+            scratch_bytes=SCRATCH_BYTES,
             peak_flops=peaks.flops,
             peak_bytes_per_s=peaks.bytes_per_s,
             special_per_s=peaks.special_per_s,

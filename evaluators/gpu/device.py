@@ -6,6 +6,9 @@ from evaluators.gpu.baseline import GpuBaselineSession
 from evaluators.gpu.driver import Driver
 from evaluators.gpu.session import GpuSession
 
+SCRATCH_BYTES = 4 << 30
+"""That a kernel may ask for on one workload: parts of large products, of every expert's rows."""
+
 
 class GpuDevice:
     """One GPU; see evaluators.device.Device.
