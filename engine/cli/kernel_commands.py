@@ -35,6 +35,16 @@ def _export(arguments: Namespace) -> int:
     return OK
 
 
+def _predict(arguments: Namespace) -> int:
+    """Predict, without a GPU, how fast kernels of a family can be on an MI300X, by a roofline of
+    their structure: the fastest by shape, what bounds them and what would help. With --kernel: one
+    of them. For the task fp8_gemm and others that are the same problem."""
+    from engine.cli.predict import predict_family
+
+    predict_family(arguments, sys.stdout)
+    return OK
+
+
 def _certify(arguments: Namespace) -> int:
     """Check a kernel on new inputs in several rounds, measure it against the task's naive seed in
     several sittings, and write certificate.json and a page to read. With --verify: repeat a
@@ -66,4 +76,5 @@ KERNEL_COMMANDS: Mapping[str, Command] = {
     "probe": _probe,
     "certify": _certify,
     "export": _export,
+    "predict": _predict,
 }

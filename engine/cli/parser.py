@@ -112,6 +112,8 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     _add_certify_options(add("certify", "check and measure a kernel so that others can repeat it"))
     _add_export_options(add("export", "write a kernel as a C++ header for HIP and CUDA"))
 
+    _add_predict_options(add("predict", "predict a family's times on an MI300X, and say why"))
+
     submit = add("submit", "run a campaign as a job on a Ray cluster")
     submit.add_argument(
         "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
@@ -257,6 +259,17 @@ def _add_export_options(command: ArgumentParser) -> None:
         help="on whose shapes of the task it was checked (hip)",
     )
     command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
+
+
+def _add_predict_options(command: ArgumentParser) -> None:
+    command.add_argument("task", metavar="TASK", help="a shipped task's name or a task's folder")
+    command.add_argument(
+        "--kernel", type=Path, metavar="FILE", help="one of the family's kernels (default: all)"
+    )
+    command.add_argument(
+        "--top", type=_count, default=5, metavar="N", help="so many over all shapes (5)"
+    )
+    command.add_argument("--json", action="store_true", help="JSON")
 
 
 def _order(text: str) -> int:

@@ -43,6 +43,7 @@ def island_operators(
             islands=islands,
             brought=brought,
             techniques=mix.techniques,
+            device=device,
         )
         if not designed and mix.techniques != "families":
             seed = naive_of(task, device.backend)

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from evaluators.device_info import DeviceInfo
 from evaluators.kernel.grid import Rows
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.task import Task
+from operators.catalog import mfma_roofline
 from operators.catalog.brought import starts, trapped_families, without_trapped
 from operators.catalog.families import Params
 from operators.catalog.search_space import search_space
@@ -46,8 +48,9 @@ class InitialDesign:
         islands: int,
         brought: Sequence[Finding] = (),
         techniques: Techniques = "all",
+        device: DeviceInfo | None = None,
     ) -> None:
-        """most: points over all islands; place: the island's among those that share the design;
+        """device: where a roofline of it says which points of a family come first. most: points over all islands; place: the island's among those that share the design;
         brought: rules of other campaigns, whose points come first, and whose trapped families do
         not come."""
         sources = search_space(task, techniques).sources
@@ -57,6 +60,7 @@ class InitialDesign:
         self._sources: Mapping[str, KernelSource] = {name: sources[name] for name in names}
         self._known = sources
         self._seed = seed
+        self._task, self._device = task, device
         spread = min(most - len(self._first), per_family * len(self._sources))
         self._numbers = range(place, len(self._first) + spread, islands)
         self._of_each = math.ceil(spread / max(1, len(self._sources)))
@@ -96,8 +100,20 @@ class InitialDesign:
         if name not in self._points:
             rng = np.random.default_rng((self._seed, self._all.index(name)))
             space = space_of(self._sources[name])
-            self._points[name] = [space.params(row) for row in spread(space, self._of_each, rng)]
-        return self._points[name]
+            foreseen = self._foreseen(name)
+            points = [space.params(row) for row in spread(space, self._of_each, rng)]
+            self._points[name] = [*foreseen, *(one for one in points if one not in foreseen)]
+        return self._points[name][: self._of_each]
+
+    def _foreseen(self, name: str) -> list[dict[str, int]]:
+        """Points of a family that a roofline finds fastest; none where there is none."""
+        if name != mfma_roofline.FAMILY or self._device is None:
+            return []
+        if not mfma_roofline.applies(self._device):
+            return []
+        shapes = self._task.workloads("benchmarks", self._device.backend)
+        found = mfma_roofline.starts(self._sources[name], shapes, self._device, self._of_each)
+        return [dict(one) for one in found]
 
 
 def spread(space: Space, count: int, rng: np.random.Generator) -> Rows:
