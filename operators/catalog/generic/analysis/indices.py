@@ -84,15 +84,17 @@ def _sides(node: Node) -> tuple[Node, Node]:
 
 def alone(reading: Reading, locals: Locals, index: Index) -> bool:
     """Whether nothing else in the function tells threads, or blocks, of its axis apart; and no
-    other function of the file asks for indices."""
+    function of the file that it may call, as it may no kernel, asks for indices."""
     axis = AXES[index.axis]
     value = index.local.value
     for name, its_axis, node in fields(locals.body):
         within = value is not None and value.start_byte <= node.start_byte < value.end_byte
         if its_axis == axis and name != "blockDim" and not within:
             return False
+    kernels = {kernel.name for kernel in reading.kernels}
     for function in reading.functions.values():
-        if function.body.id != locals.body.id and fields(function.node):
+        own = function.body.id == locals.body.id or function.name in kernels
+        if not own and fields(function.node):
             return False
     return True
 

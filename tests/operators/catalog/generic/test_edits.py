@@ -31,6 +31,7 @@ def kernel(code: str, *, block: str = "64", grid: str = "8", args: str = "a, b, 
 
 
 ELEMENTS = "float* a, int M) {\n int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+BOUND, GRID = "if (i < M) a[i] = 1;}", '"ceil_div(M, 64)"'
 
 
 def test_outputs_become_arrays_with_loops_over_them_innermost() -> None:
@@ -96,6 +97,18 @@ def test_one_edit_applies_on_top_of_another() -> None:
 )
 def test_where_an_edit_is_not_sure_to_be_right_there_is_none(technique: str, code: str) -> None:
     assert edits(BY_NAME[technique], kernel(code, args="a, M"), SGEMM) == ()
+
+
+def test_kernels_beside_one_may_ask_for_indices_and_functions_may_not() -> None:
+    """A kernel calls no other; a function of the device it may."""
+    beside = "(float* a) { a[blockIdx.x * 64 + threadIdx.x] = 0; }"
+    technique = BY_NAME["neighbouring outputs a thread"]
+    text = kernel(f"{ELEMENTS}{BOUND}", grid=GRID, args="a, M")
+    launch = '  - {kernel: clear, grid: ["ceil_div(M, 64)"], block: [64], args: [a]}'
+    text = text.replace("\n---*/", f"\n{launch}\n---*/", 1)
+    assert edits(technique, f"{text}__global__ void clear{beside}\n", SGEMM)
+    other = f"{text}__global__ void clear(float* a) {{ made(a); }}\n"
+    assert not edits(technique, f"{other}__device__ void made{beside}\n", SGEMM)
 
 
 def test_a_grid_that_is_the_bound_is_handed_in() -> None:
