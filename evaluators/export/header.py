@@ -63,11 +63,12 @@ class Step:
     byte: int = 0
 
 
-def cpp_header(kernel: KernelSource, task: Task, backend: str) -> str:
+def cpp_header(kernel: KernelSource, task: Task, backend: str, *, hip_only: bool = False) -> str:
     """The header's text; its first lines tell how to use it.
 
-    backend: on whose shapes of the task the kernel was checked. Raises Rejected: INVALID, and
-    UNSUPPORTED for what has no counterpart in host code.
+    backend: on whose shapes of the task the kernel was checked. hip_only: without CUDA, and on the
+    default stream alone, which it then never names. Raises Rejected: INVALID, and UNSUPPORTED for
+    what has no counterpart in host code.
     """
     check_backend(kernel.front, target_of(backend))
     builds = builds_of(kernel, task, backend)
@@ -76,11 +77,15 @@ def cpp_header(kernel: KernelSource, task: Task, backend: str) -> str:
         _environment()
         .get_template("header.hpp.j2")
         .render(
+            hip_only=hip_only,
+            stream_parameter="" if hip_only else ", Stream stream",
+            stream_given="" if hip_only else ", stream",
+            stream="nullptr" if hip_only else "stream",
             arithmetic=ARITHMETIC,
             task=task,
             kernel=kernel,
             name=header_name(kernel, task),
-            fields=list(_fields(task)),
+            fields=list(shape_fields(task)),
             dtypes=_dtypes(task),
             arguments=[(_pointer(a), a.name, _told(a)) for a in task.arguments],
             headers=included_headers(kernel),
@@ -219,7 +224,7 @@ def _constant(value: Value | str) -> str:
     return repr(value) if isinstance(value, float) else f"{int(value)}LL"
 
 
-def _fields(task: Task) -> Iterator[tuple[str, str, str]]:
+def shape_fields(task: Task) -> Iterator[tuple[str, str, str]]:
     """Of Shape: type, name, what is told of it."""
     for name in task.dims:
         yield "long long", name, ""
