@@ -74,7 +74,7 @@ def cpp_header(kernel: KernelSource, task: Task, backend: str, *, hip_only: bool
     builds = builds_of(kernel, task, backend)
     conditions = _Names(task, kernel.params)
     return (
-        _environment()
+        environment()
         .get_template("header.hpp.j2")
         .render(
             hip_only=hip_only,
@@ -257,7 +257,8 @@ def _told(argument: Argument) -> str:
     return f"{argument.role}, {argument.parameter or argument.dtype}, {shape}{beside}"
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Of this folder's templates."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
