@@ -52,7 +52,7 @@ class Step:
     when: str
     repeat: str  # the name of the loop's variable, or ""
     count: str
-    entry: str = ""
+    entry: int = -1  # its place in the build's ks_entries
     grid: tuple[str, ...] = ()
     block: tuple[str, ...] = ()
     lds_bytes: str = ""
@@ -124,12 +124,13 @@ class _Written:
         self.number = number
         self.variant = -1 if build.variant is None else build.variant
         self.pinned = [f"shape.{name} == {_constant(one)}" for name, one in build.pinned.items()]
-        self.code = code_for(kernel, build.defines)
         self._kernel, self._task, self._build = kernel, task, build
+        self._entries: dict[str, int] = {}
         self._cpp = _Names(task, build.defines).cpp
         self.scratch = [(name, self._cpp(size)) for name, size in kernel.scratch.items()]
         self.steps = tuple(self._steps(kernel.launches))
         self.prepare = tuple(self._steps(kernel.prepare))
+        self.code = code_for(kernel, build.defines, list(self._entries))
 
     def _steps(self, launches: Sequence[Launch | Memset]) -> Iterator[Step]:
         for launch in launches:
@@ -150,11 +151,12 @@ class _Written:
         more = {repeat: f"repeat_{repeat}"} if repeat else {}
         grid = [self._cpp(part, more) for part in launch.grid]
         block = [self._cpp(part, more) for part in launch.block]
+        entry = entry_of(launch.kernel, self._build.spelled)
         return Step(
             when=self._cpp(launch.when, more),
             repeat=more.get(repeat, ""),
             count=self._cpp(count) if count is not None else "1",
-            entry=entry_of(launch.kernel, self._build.spelled),
+            entry=self._entries.setdefault(entry, len(self._entries)),
             grid=(*grid, "1", "1")[:3],
             block=(*block, "1", "1")[:3],
             lds_bytes=self._cpp(launch.lds_bytes, more),
