@@ -22,6 +22,7 @@ from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task, TaskError
 from evaluators.tasks.task_file import load_task
 from tests.evaluators.export.planned import build_of, planned
+from tests.evaluators.export.settings_task import SETTINGS_SEED, settings_task
 from tests.evaluators.small_task import PREPARED, kernel, write_task
 from tests.soaked import one_in
 
@@ -113,7 +114,10 @@ def called(
 ) -> tuple[list[str], dict[str, int]]:
     """The launches of two calls, and where the arguments of the last one lay."""
     (folder / FILE).write_text(submission(source, task))
-    words = [str(JUDGE), form_of(task).leaderboard, json.dumps(dict(workload.dims))]
+    setting = workload.setting
+    sizes = {**workload.dims, **setting.attributes, **setting.dtypes}
+    sizes |= {name: not null for name, null in setting.nulls.items()}
+    words = [str(JUDGE), form_of(task).leaderboard, json.dumps(sizes)]
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder,
@@ -152,6 +156,25 @@ def test_each_call_on_a_cache_is_one_step_further(tmp_path: Path) -> None:
     assert lines[: -len(wanted)] != wanted
 
 
+OWN = """LEADERBOARD = "own"
+GPU = "MI300"
+
+
+def unpack(data):
+    return data
+"""
+
+
+@pytest.mark.parametrize("shape", [1, 2])
+def test_attributes_dtypes_and_nulls_arrive(tmp_path: Path, shape: int) -> None:
+    task = settings_task(tmp_path / "task", SETTINGS_SEED)
+    (task.folder / FILE).write_text(OWN)
+    source, workload = parse_kernel(task.naive), task.workloads("tests", "hip")[shape]
+    lines, places = called(tmp_path, task, source, workload)
+    wanted = expected(task, source, workload, places)
+    assert lines == 2 * wanted
+
+
 def test_sizes_that_nothing_was_compiled_for_are_refused(tmp_path: Path) -> None:
     task, _ = SEEDS["fp8_gemm/naive"]
     text = task.naive.replace("/*---", "/*---\nvariants: []\nspecialize: [K]", 1)
@@ -185,17 +208,23 @@ def test_a_kernel_for_another_backend_is_refused() -> None:
         submission(parse_kernel(text), task)
 
 
+def test_a_tasks_file_says_where_it_is_entered(tmp_path: Path) -> None:
+    task = load_task(write_task(tmp_path / "task"))
+    with pytest.raises(TaskError, match="has no submission.py"):
+        form_of(task)
+    for wrong, why in (("GPU = ''\n", "LEADERBOARD, GPU and unpack"), ("def (", "not Python")):
+        (task.folder / FILE).write_text(wrong)
+        with pytest.raises(TaskError, match=why):
+            form_of(task)
+    (task.folder / FILE).write_text(f'"""Told."""\n{OWN}')
+    form = form_of(task)
+    assert (form.leaderboard, form.gpu, form.changing) == ("own", "MI300", ())
+    assert "Told" not in form.code and "def unpack" in form.code
+
+
 def test_constants_are_repacked_in_each_call(tmp_path: Path) -> None:
     task = load_task(write_task(tmp_path / "task"))
-    (task.folder / FILE).write_text("LEADERBOARD, GPU = '', ''\n")
-    with pytest.raises(TaskError, match="LEADERBOARD, GPU and unpack"):
-        form_of(task)
-    (task.folder / FILE).write_text(
-        '"""Told."""\nLEADERBOARD = "mine"\nGPU = "MI300"\n\n\ndef unpack(data):\n    return data\n'
-    )
-    form = form_of(task)
-    assert (form.leaderboard, form.gpu, form.changing) == ("mine", "MI300", ())
-    assert "Told" not in form.code and "def unpack" in form.code
+    (task.folder / FILE).write_text(OWN)
     text = submission(parse_kernel(PREPARED + kernel().split("---*/")[1]), task)
     launch = str(parts(text)["HIP_SOURCE"]).split("ks_launch(")[1]
     assert launch.index("::prepare(") < launch.index("::launch(")
