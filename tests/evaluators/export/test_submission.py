@@ -210,7 +210,7 @@ def test_a_kernel_for_another_backend_is_refused() -> None:
 
 def test_a_tasks_file_says_where_it_is_entered(tmp_path: Path) -> None:
     task = load_task(write_task(tmp_path / "task"))
-    with pytest.raises(TaskError, match="has no submission.py"):
+    with pytest.raises(TaskError, match="has no submission"):
         form_of(task)
     for wrong, why in (("GPU = ''\n", "LEADERBOARD, GPU and unpack"), ("def (", "not Python")):
         (task.folder / FILE).write_text(wrong)

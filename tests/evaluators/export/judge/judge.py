@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import submission
+import submission  # type: ignore[import-not-found]
 import torch
 
 Sizes = Mapping[str, int]

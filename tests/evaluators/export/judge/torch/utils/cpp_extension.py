@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 EXPORT = Path(__file__).parents[3]
 INCLUDE = EXPORT.parents[2] / "evaluators" / "include"
@@ -40,12 +41,12 @@ def _undefined(name: str) -> list[str]:
     return [symbol for symbol in symbols if symbol.startswith(f"_ZN{len(name)}{name}")]
 
 
-def _called(function: Callable[..., int]) -> Callable[..., int]:
+def _called(function: Any) -> Callable[..., int]:
     def call(*given: float) -> int:
         function.argtypes = [
             ctypes.c_int64 if isinstance(one, int) else ctypes.c_double for one in given
         ]
         function.restype = ctypes.c_int64
-        return function(*given)
+        return int(function(*given))
 
     return call
