@@ -11,16 +11,20 @@ from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from evaluators.evaluation import Rejected, Status
 from evaluators.export.header import cpp_header, header_name
+from evaluators.export.submission import FILE as SUBMISSION_FILE
+from evaluators.export.submission import enter, form_of, submission
 from evaluators.kernel.seeds import naive_of
-from evaluators.kernel.source import kernel_id, parse_kernel
+from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
 
 BEST = "best.hip"
+SUBMISSION = "submission"
 
 
 def export_file(arguments: Namespace, stream: IO[str]) -> None:
-    """Write the header, and print where it is and how it is used.
+    """Write the file, and print where it is and how it is used.
 
     Raises NoSuchKernel (also for one that can't be planned, or a file that can't be written),
     TaskError, StoreError.
@@ -31,9 +35,11 @@ def export_file(arguments: Namespace, stream: IO[str]) -> None:
         )
     path: Path = arguments.file / BEST if arguments.file.is_dir() else arguments.file
     task = load_task(arguments.task or _task_of(path.parent))
+    is_submission = arguments.form == SUBMISSION
+    backend = "hip" if is_submission else arguments.backend
     try:
         kernel = parse_kernel(_read(path))
-        text = cpp_header(kernel, task, arguments.backend)
+        text = submission(kernel, task) if is_submission else cpp_header(kernel, task, backend)
     except Rejected as rejected:
         why = (
             ""
@@ -41,15 +47,21 @@ def export_file(arguments: Namespace, stream: IO[str]) -> None:
             else "; only a kernel that passes is exported"
         )
         raise NoSuchKernel(f"{path}: {rejected}{why}") from None
-    out: Path = arguments.out or Path(f"{header_name(kernel, task)}.hpp")
+    name = SUBMISSION_FILE if is_submission else f"{header_name(kernel, task)}.hpp"
+    out: Path = arguments.out or Path(name)
+    _write(out, text)
+    if arguments.file.is_dir() and kernel.id == kernel_id(naive_of(task, backend)):
+        print("note: this is the naive seed: nothing faster was found", file=sys.stderr)
+    told = _entered(out, task) if is_submission else _included(out, kernel, task)
+    for line in told:
+        print(line, file=stream)
+
+
+def _write(out: Path, text: str) -> None:
     try:
         out.write_text(text)
     except OSError as error:
         raise NoSuchKernel(f"{out} can't be written ({error.strerror}): name another") from None
-    if arguments.file.is_dir() and kernel.id == kernel_id(naive_of(task, arguments.backend)):
-        print("note: this is the naive seed: nothing faster was found", file=sys.stderr)
-    for line in _told(out, header_name(kernel, task), kernel.options):
-        print(line, file=stream)
 
 
 def _task_of(run_dir: Path) -> str:
@@ -75,7 +87,9 @@ def _read(path: Path) -> str:
     )
 
 
-def _told(out: Path, name: str, options: tuple[str, ...]) -> Iterator[str]:
+def _included(out: Path, kernel: KernelSource, task: Task) -> Iterator[str]:
+    """How a header is used."""
+    name, options = header_name(kernel, task), kernel.options
     more = "".join(f" {option}" for option in options)
     yield f"wrote {out}: launch() and scratch_bytes() in namespace {name}"
     yield f"in one source file: #define {name.upper()}_IMPLEMENTATION, then #include it; build with"
@@ -83,3 +97,12 @@ def _told(out: Path, name: str, options: tuple[str, ...]) -> Iterator[str]:
     yield "  nvcc -std=c++20 --expt-relaxed-constexpr -O3 -arch=sm_90" + (
         " --use_fast_math" * ("-ffast-math" in options)
     )
+
+
+def _entered(out: Path, task: Task) -> Iterator[str]:
+    """How a judge is given a submission."""
+    form = form_of(task)
+    yield f"wrote {out}: custom_kernel() for GPU MODE's judge; try it, then enter it, with"
+    yield f"  {enter(form, out, 'test')}"
+    yield f"  {enter(form, out, 'leaderboard')}"
+    yield "we have never entered one: what the judge says of it is not known"

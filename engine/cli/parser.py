@@ -110,7 +110,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     _add_probe_options(add("probe", "ask a device something by a probe file"))
 
     _add_certify_options(add("certify", "check and measure a kernel so that others can repeat it"))
-    _add_export_options(add("export", "write a kernel as a C++ header for HIP and CUDA"))
+    _add_export_options(add("export", "write a kernel as a C++ header, or as a judge's entry"))
 
     _add_predict_options(add("predict", "predict a family's times on an MI300X, and say why"))
 
@@ -250,15 +250,19 @@ def _add_export_options(command: ArgumentParser) -> None:
         "--task", help="a shipped task's name or a task's folder (default: the campaign's)"
     )
     command.add_argument(
-        "--format", choices=("cpp",), default="cpp", help="cpp: a C++ header (the only one)"
+        "--form",
+        choices=("header", "submission"),
+        default="header",
+        help="header: a C++ header for HIP and CUDA; submission: one Python file for a judge of "
+        "kernels, where the task has such a form (default: header)",
     )
     command.add_argument(
         "--backend",
         choices=known_backends(),
         default="hip",
-        help="on whose shapes of the task it was checked (hip)",
+        help="on whose shapes of the task it was checked (hip); a submission is for hip alone",
     )
-    command.add_argument("--out", type=Path, metavar="FILE", help="the header (default: its name)")
+    command.add_argument("--out", type=Path, metavar="FILE", help="the file (default: its name)")
 
 
 def _add_predict_options(command: ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """A kernel's code made fit to stand in a namespace of a header, once for every build."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from evaluators.kernel.porting.headers import cuda_names
@@ -32,10 +32,11 @@ def _needed(kernel: KernelSource) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("hip/hip_runtime.h", *own)))
 
 
-def code_for(kernel: KernelSource, defines: Mapping[str, int | str]) -> str:
+def code_for(kernel: KernelSource, defines: Mapping[str, int | str], entries: Sequence[str]) -> str:
     """The code between its defines and their end; without includes and C linkage.
 
-    Several builds stand beside each other, so names and macros must end with each.
+    Several builds stand beside each other, so names and macros must end with each. ks_entries[i]
+    is the kernel of entries[i], a name in which the code's own names may stand.
     """
     code = _INCLUDE.sub("", kernel.code)
     code = re.sub(r'\bextern\s+"C"\s*\{', "inline namespace c_linkage {", code)
@@ -48,7 +49,9 @@ def code_for(kernel: KernelSource, defines: Mapping[str, int | str]) -> str:
     aliases = dict(cuda_names(code))
     lines = [f"#undef {name}\n#define {name} {own}" for name, own in aliases.items()]
     lines += [f"#define {name} {value}" for name, value in defines.items()]
-    lines += [code.strip("\n")]
+    lines += [code.strip("\n"), "#ifndef __HIPCC_RTC__"]
+    lines += ["[[maybe_unused]] static const void* const ks_entries[] = {"]
+    lines += [*(f"    (const void*)&{entry}," for entry in entries), "};", "#endif"]
     lines += [f"#undef {name}" for name in (*own, *aliases, *defines)]
     return "\n".join(lines)
 

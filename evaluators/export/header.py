@@ -52,7 +52,7 @@ class Step:
     when: str
     repeat: str  # the name of the loop's variable, or ""
     count: str
-    entry: str = ""
+    entry: int = -1  # its place in the build's ks_entries
     grid: tuple[str, ...] = ()
     block: tuple[str, ...] = ()
     lds_bytes: str = ""
@@ -63,24 +63,29 @@ class Step:
     byte: int = 0
 
 
-def cpp_header(kernel: KernelSource, task: Task, backend: str) -> str:
+def cpp_header(kernel: KernelSource, task: Task, backend: str, *, hip_only: bool = False) -> str:
     """The header's text; its first lines tell how to use it.
 
-    backend: on whose shapes of the task the kernel was checked. Raises Rejected: INVALID, and
-    UNSUPPORTED for what has no counterpart in host code.
+    backend: on whose shapes of the task the kernel was checked. hip_only: without CUDA, and on the
+    default stream alone, which it then never names. Raises Rejected: INVALID, and UNSUPPORTED for
+    what has no counterpart in host code.
     """
     check_backend(kernel.front, target_of(backend))
     builds = builds_of(kernel, task, backend)
     conditions = _Names(task, kernel.params)
     return (
-        _environment()
+        environment()
         .get_template("header.hpp.j2")
         .render(
+            hip_only=hip_only,
+            stream_parameter="" if hip_only else ", Stream stream",
+            stream_given="" if hip_only else ", stream",
+            stream="nullptr" if hip_only else "stream",
             arithmetic=ARITHMETIC,
             task=task,
             kernel=kernel,
             name=header_name(kernel, task),
-            fields=list(_fields(task)),
+            fields=list(shape_fields(task)),
             dtypes=_dtypes(task),
             arguments=[(_pointer(a), a.name, _told(a)) for a in task.arguments],
             headers=included_headers(kernel),
@@ -119,12 +124,13 @@ class _Written:
         self.number = number
         self.variant = -1 if build.variant is None else build.variant
         self.pinned = [f"shape.{name} == {_constant(one)}" for name, one in build.pinned.items()]
-        self.code = code_for(kernel, build.defines)
         self._kernel, self._task, self._build = kernel, task, build
+        self._entries: dict[str, int] = {}
         self._cpp = _Names(task, build.defines).cpp
         self.scratch = [(name, self._cpp(size)) for name, size in kernel.scratch.items()]
         self.steps = tuple(self._steps(kernel.launches))
         self.prepare = tuple(self._steps(kernel.prepare))
+        self.code = code_for(kernel, build.defines, list(self._entries))
 
     def _steps(self, launches: Sequence[Launch | Memset]) -> Iterator[Step]:
         for launch in launches:
@@ -145,11 +151,12 @@ class _Written:
         more = {repeat: f"repeat_{repeat}"} if repeat else {}
         grid = [self._cpp(part, more) for part in launch.grid]
         block = [self._cpp(part, more) for part in launch.block]
+        entry = entry_of(launch.kernel, self._build.spelled)
         return Step(
             when=self._cpp(launch.when, more),
             repeat=more.get(repeat, ""),
             count=self._cpp(count) if count is not None else "1",
-            entry=entry_of(launch.kernel, self._build.spelled),
+            entry=self._entries.setdefault(entry, len(self._entries)),
             grid=(*grid, "1", "1")[:3],
             block=(*block, "1", "1")[:3],
             lds_bytes=self._cpp(launch.lds_bytes, more),
@@ -219,7 +226,7 @@ def _constant(value: Value | str) -> str:
     return repr(value) if isinstance(value, float) else f"{int(value)}LL"
 
 
-def _fields(task: Task) -> Iterator[tuple[str, str, str]]:
+def shape_fields(task: Task) -> Iterator[tuple[str, str, str]]:
     """Of Shape: type, name, what is told of it."""
     for name in task.dims:
         yield "long long", name, ""
@@ -252,7 +259,8 @@ def _told(argument: Argument) -> str:
     return f"{argument.role}, {argument.parameter or argument.dtype}, {shape}{beside}"
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Of this folder's templates."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,

@@ -32,6 +32,18 @@ def test_a_campaigns_folder_knows_its_task(tmp_path: Path, monkeypatch: pytest.M
     assert "namespace softmax_" in header.read_text()
 
 
+def test_a_file_becomes_a_submission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "my.hip").write_text(load_task("fp8_gemm").naive)
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", "my.hip", "--task", "fp8_gemm", "--form", "submission"]) == 0
+    printed = capsys.readouterr().out
+    assert "--gpu MI300 --leaderboard amd-fp8-mm --mode leaderboard submission.py" in printed
+    assert "we have never entered one" in printed
+    assert "def custom_kernel(data):" in (tmp_path / "submission.py").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
@@ -39,6 +51,10 @@ def test_a_campaigns_folder_knows_its_task(tmp_path: Path, monkeypatch: pytest.M
         (["missing.hip", "--task", "softmax"], "missing.hip: the kernel file can't be read"),
         (["bad.hip", "--task", "softmax"], "bad.hip: INVALID"),
         (["there.hip", "--task", "softmax", "--out", "no/where.hpp"], "no/where.hpp can't be"),
+        (
+            ["there.hip", "--task", "softmax", "--form", "submission"],
+            "the task softmax has no submission.py",
+        ),
         (["latin.hip", "--task", "softmax"], "it is not UTF-8"),
     ],
 )

@@ -1,9 +1,8 @@
 """An exported header launches what the evaluator would, and is HIP and CUDA that compiles."""
 
-import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,18 +14,24 @@ from evaluators.export.code import INCLUDE
 from evaluators.export.header import cpp_header, header_name
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
-from evaluators.kernel.by_value import packed
-from evaluators.kernel.plan import Given, LaunchStep, Plan, Step
 from evaluators.kernel.source import KernelSource, parse_kernel
 from evaluators.tasks.arguments import SUITES, Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families
+from tests.evaluators.export.planned import build_of, planned
+from tests.evaluators.export.settings_task import SETTINGS_SEED, settings_task
 from tests.evaluators.small_task import PREPARED, kernel, write_task
 from tests.soaked import one_in
 
 RECORDER = Path(__file__).parent / "recorder"
-KINDS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}
+KINDS = {
+    "gemm": "sgemm",
+    "softmax": "softmax",
+    "sum": "sum_reduction",
+    "transpose": "transpose",
+    "block_scaled_gemm": "fp8_gemm",
+}
 
 EVERYTHING = """/*---
 params: {TILE: 16, SPLIT: 2}
@@ -38,7 +43,7 @@ scratch: {partial: "4 * SPLIT * TILE", flags: "N % 7 + 1"}
 launches:
   - {memset: {buffer: partial, byte: 7}, when: "SPLIT > 1"}
   - {memset: {buffer: out, byte: 0}}
-  - kernel: "first<TILE, SPLIT>"
+  - kernel: "first<TILE, SPLIT, OWN>"  # a name of the code
     grid: ["ceil_div(N, TILE)", SPLIT]
     block: [TILE, 2]
     lds_bytes: "TILE * 4"
@@ -49,7 +54,8 @@ launches:
 ---*/
 #include <hip/hip_runtime.h>
 #define TWICE (2 * TILE)
-template <int T, int S>
+enum Kind { OWN };
+template <int T, int S, Kind K>
 __global__ void first(const float* x, float* partial, int N, long long half, float scale) {
     extern __shared__ float tile[];
     tile[threadIdx.x] = x[threadIdx.x] * scale;
@@ -88,7 +94,9 @@ def shipped() -> Iterator[tuple[str, Task, KernelSource]]:
         yield name, task, parse_kernel(task.naive)
     for family in FAMILIES:
         task = load_task(KINDS[family.kind])
-        yield family.name, task, parse_kernel(families(task).sources[family.name].text)
+        source = parse_kernel(families(task).sources[family.name].text)
+        if "cuda" in (source.front.backends or ["cuda"]):  # else g++ can't read it either
+            yield family.name, task, source
     task = load_task("sum_reduction")
     yield "everything", task, parse_kernel(EVERYTHING)
 
@@ -133,6 +141,7 @@ def recorded(
         "-D__HIP_PLATFORM_AMD__",
         f"-I{RECORDER}",
         f"-I{INCLUDE}",
+        f"-I{INCLUDE / 'cpu'}",
     ]
     # No kernel ever runs, so nothing need be where dynamic LDS would be.
     command += ["-no-pie", "-Wl,--unresolved-symbols=ignore-all"]
@@ -148,35 +157,6 @@ def fields(workload: Workload, name: str) -> Iterator[str]:
     yield from (str(value).lower() for value in setting.attributes.values())
     yield from (f"{name}::dtype_{dtype}" for dtype in setting.dtypes.values())
     yield from (str(null).lower() for null in setting.nulls.values())
-
-
-def planned(task: Task, source: KernelSource, workload: Workload) -> list[str]:
-    """The same by the evaluator's plan."""
-    plan = source.plan(task, workload, target_of("hip"))
-    places = {a.name: 4096 * (i + 1) for i, a in enumerate(task.arguments)}
-    at = 0x100000
-    for name, nbytes in plan.scratch.items():
-        places[name] = at
-        at += -(-nbytes // 256) * 256
-    arguments = task.on(workload).arguments
-    sizes = {a.name: a.nbytes(workload.env) for a in arguments} | dict(plan.scratch)
-    lines = [_line(step, places, sizes) for step in plan.steps]
-    if plan.prepare:
-        return [*(_line(step, places, sizes) for step in plan.prepare), "prepared", *lines]
-    return lines
-
-
-def _line(step: Step, places: Mapping[str, int], sizes: Mapping[str, int]) -> str:
-    if not isinstance(step, LaunchStep):
-        return f"memset {places[step.buffer]} {step.byte} {sizes[step.buffer]}"
-    words = ["cooperative" if step.cooperative else "launch", *step.grid, *step.block]
-    words += [step.lds_bytes, *(_word(argument, places) for argument in step.args)]
-    return " ".join(map(str, words))
-
-
-def _word(argument: Given, places: Mapping[str, int]) -> int:
-    """The low 32 bits."""
-    return int.from_bytes(packed(argument, lambda name: places[name])[:4], "little")
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -221,9 +201,10 @@ def test_device_code_compiles_for_gfx942(gfx942: HiprtcChild, name: str) -> None
     entries = dict.fromkeys(step.entry for step in plan.launches)
     code = gfx942.compile(
         # hiprtc has no headers of the C++ library, which hipcc would find
-        f"#include <ks/standard.h>\n#define {own.upper()}_IMPLEMENTATION\n{text}",
+        f"#include <ks/standard.h>\n#define {own.upper()}_IMPLEMENTATION\n{text}\n"
+        f"using namespace {own}::build{build_of(text, plan)};",
         arch="gfx942",
-        names=[f"{own}::build{_build_of(text, plan)}::{entry}" for entry in entries],
+        names=list(entries),
         options=["-std=c++20"],
     )
     assert code.code.startswith(b"\x7fELF")
@@ -277,62 +258,6 @@ def _implementation(name: str, backend: str) -> str:
     task, source = COMPILED[name]
     text = cpp_header(source, task, backend)
     return f"#define {header_name(source, task).upper()}_IMPLEMENTATION\n{text}"
-
-
-def _build_of(text: str, plan: Plan) -> int:
-    """The number of the build with the plan's defines."""
-    for number, code in re.findall(r"^namespace build(\d+) \{\n(.*?)^\}", text, re.M | re.S):
-        if re.findall(r"^#define (\w+) (-?\d+)$", code, re.M) == [
-            (name, str(value)) for name, value in plan.defines
-        ]:
-            return int(number)
-    raise AssertionError("the plan's build is missing")
-
-
-SETTINGS = """description: scales
-dims: [R, C]
-attributes: {eps: 1.0e-5, causal: true, k: 2}
-dtypes: {T: [float32, float64]}
-arguments:
-  - {name: x, dtype: T, shape: [R, C], role: in}
-  - {name: bias, dtype: float32, shape: [C], role: in, optional: true}
-  - {name: y, dtype: T, shape: [R, C], strides: ["C + 1", 1], role: out, rtol: 1e-2, atol: 1e-2}
-tests: [{R: 3, C: 5}, {R: 7, C: 9, k: 3, causal: false}, {R: 2, C: 2, T: float64, bias: null}]
-benchmarks: [{R: 64, C: 64, eps: 0.5}]
-"""
-SETTINGS_SEED = """/*---
-launches:
-  - {memset: {buffer: y, byte: 0}, when: "T == float64 or k > 2"}
-  - kernel: scale<T, causal>
-    grid: ["ceil_div(R, max(1, sizeof(T) - k))"]
-    block: ["WAVEFRONT"]
-    args:
-      - x
-      - bias
-      - y
-      - C
-      - k
-      - eps
-      - {value: "sqrt(R) / 4 + eps", type: float32}
-      - {value: "min(C, 2.5) // 2", type: float64}
-      - {struct: [{value: "R - 1", type: int32}, null, x, {struct: []}]}
-      - null
-      - {value: "is_null(bias) * 5", type: uint32}
-variants: [{when: "k > 2", params: {V: 4}}]
-params: {V: 2}
----*/
-template <typename T, bool CAUSAL>
-__global__ void scale(const void*, const void*, void*, int, int, float, float, double, long long,
-                      const void*, unsigned) {}
-"""
-
-
-def settings_task(folder: Path, seed: str) -> Task:
-    (folder / "seeds").mkdir(parents=True)
-    (folder / "task.yaml").write_text(SETTINGS)
-    (folder / "reference.py").write_text("def reference(x):\n    return {'y': x}\n")
-    (folder / "seeds" / "naive.hip").write_text(seed)
-    return load_task(folder)
 
 
 def test_attributes_dtypes_nulls_and_structs_are_passed_as_planned(tmp_path: Path) -> None:
