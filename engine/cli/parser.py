@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from engine.cli.author.options import add_author_commands
+from engine.cli.author.options import add_author_commands, count
 from engine.cli.look.options import add_look_commands, add_run_dir
 from engine.cli.steer.options import add_steer_commands
 from engine.cli.usage import Command
@@ -271,7 +271,7 @@ def _add_predict_options(command: ArgumentParser) -> None:
         "--kernel", type=Path, metavar="FILE", help="one of the family's kernels (default: all)"
     )
     command.add_argument(
-        "--top", type=_count, default=5, metavar="N", help="so many over all shapes (5)"
+        "--top", type=count, default=5, metavar="N", help="so many over all shapes (5)"
     )
     command.add_argument("--json", action="store_true", help="JSON")
 

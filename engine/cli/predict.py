@@ -115,10 +115,11 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     yield "by shape:"
     width = max(len(row["shape"]) for row in told["by_shape"])
     for row in told["by_shape"]:
-        light = row["speed_of_light_us"]
+        light_us = row["speed_of_light_us"]
+        part = 100 * light_us / row["time_us"]
         yield (
-            f"  {row['shape']:{width}}  {row['time_us']:7.1f} µs, {100 * light / row['time_us']:2.0f}% "
-            f"of the speed of light ({light:.1f} µs): {row['bound']}"
+            f"  {row['shape']:{width}}  {row['time_us']:7.1f} µs, {part:2.0f}% of the speed of light "
+            f"({light_us:.1f} µs): {row['bound']}"
         )
         if "params" in row:
             yield f"  {'':{width}}  {_values(row['params'])}"

@@ -213,7 +213,7 @@ def _unshared(p: Mapping[str, Array], across: Array, running: Array) -> Array:
     rows = np.minimum(np.ceil(reach / across), a_die)
     cols = np.ceil(a_die / rows)
     unique = rows * p["BM"] + cols * p["BN"]
-    return np.minimum(1.0, unique / (a_die * (p["BM"] + p["BN"])))
+    return np.asarray(np.minimum(1.0, unique / (a_die * (p["BM"] + p["BN"]))))
 
 
 def _adding_us(p: Mapping[str, Array], m: int, n: int, device: DeviceInfo) -> Array:

@@ -50,9 +50,9 @@ class InitialDesign:
         techniques: Techniques = "all",
         device: DeviceInfo | None = None,
     ) -> None:
-        """device: where a roofline of it says which points of a family come first. most: points over all islands; place: the island's among those that share the design;
-        brought: rules of other campaigns, whose points come first, and whose trapped families do
-        not come."""
+        """device: where a roofline of it says which points of a family come first. most: points
+        over all islands; place: the island's among those that share the design; brought: rules of
+        other campaigns, whose points come first, and whose trapped families do not come."""
         sources = search_space(task, techniques).sources
         self._first = starts(brought, sources)[:most]
         names = without_trapped(list(sources), trapped_families(brought))

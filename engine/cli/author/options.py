@@ -48,7 +48,7 @@ def _add_check_task(command: ArgumentParser) -> None:
     )
     command.add_argument(
         "--mutants",
-        type=_count,
+        type=count,
         default=16,
         metavar="N",
         help="how many broken seeds to try at most (16); 0: none",
@@ -65,7 +65,7 @@ def _name(text: str) -> str:
     return text
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError(f"{text} is no number of mutants: give a whole number, 0 or more")
+        raise ArgumentTypeError(f"{text} is no number: give a whole number, 0 or more")
     return int(text)

@@ -58,7 +58,7 @@ def test_a_draft_says_what_was_understood_and_what_is_left(
             "host.cu: no __global__ function was found",
         ),
         (["check-task", "no_such"], "no task 'no_such'"),
-        (["check-task", "softmax", "--mutants", "-1"], "-1 is no number of mutants"),
+        (["check-task", "softmax", "--mutants", "-1"], "-1 is no number"),
     ],
 )
 def test_what_can_not_be_done_is_told_in_one_sentence(
