@@ -33,6 +33,7 @@ from engine.store.store import StoreError, driving
 from engine.store.summary import Summary, write_results
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.launch_cost import launching_lines
+from evaluators.measuring.needs import memory_text
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
 
@@ -166,11 +167,16 @@ class Session:
                 devices=len(self._plan.devices),
             )
         )
-        self._start("bringing the population back" if self._before else "measuring the naive seed")
+        needs = memory_text(self._task, self._config.backend, info) if info.timed else ""
+        first = "bringing the population back" if self._before else "measuring the naive seed"
+        self._start("; ".join(filter(None, (first, needs))))
         naive = Candidate.from_source(self._task.naive)
         brought = self._brought(actors, info)
         seed = actors.begin(info, self._number, naive, self._before, brought)
-        self._view.too_small = tuple(launching_lines(seed.launching_us, seed.times_us))
+        self._view.too_small = (
+            *launching_lines(seed.launching_us, seed.times_us),
+            *_slow_seed(seed.seconds.get("device", 0.0)),
+        )
         if lack := self._targets.lack():
             raise CampaignFailed(lack)
 
@@ -291,3 +297,16 @@ class Session:
     @property
     def _models_asked(self) -> bool:
         return self._view.calls is not None and self._view.calls.spending.in_flight > 0
+
+
+SLOW_S = 10.0
+
+
+def _slow_seed(device_s: float) -> tuple[str, ...]:
+    """A word on how long evaluations take, where that is long."""
+    if device_s < SLOW_S:
+        return ()
+    return (
+        f"checking and timing the naive seed took {device_s:.0f} s; kernels as slow take as long, "
+        "and so does each sitting beside it",
+    )

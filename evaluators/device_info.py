@@ -126,6 +126,7 @@ class DeviceInfo:
     max_threads: int  # a block's limit
     cache_bytes: int  # last level; timing rotates over more than this
     scratch_bytes: int = 1 << 30  # that a kernel may ask for on one workload
+    memory_bytes: int = 0  # of the device; 0: not known
     peak_flops: Mapping[str, float] = field(default_factory=dict)
     special_per_s: float = 0.0
     peak_bytes_per_s: Mapping[str, float] = field(default_factory=dict)

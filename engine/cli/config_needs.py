@@ -7,7 +7,7 @@ from engine.cli.examined import Finding
 from engine.config import CampaignConfig
 from engine.preparation import emulation
 from evaluators.device import backend
-from evaluators.device_info import BackendMissing
+from evaluators.device_info import BackendMissing, DeviceInfo
 from operators.llm.question import ModelUnavailable
 
 
@@ -46,6 +46,37 @@ def find_models(config: CampaignConfig) -> Finding:
         return Finding(what="models", state="broken", found="missing", todo=str(unavailable))
     names = sorted({model.model for model in config.llm.models.values()})
     return Finding(what="models", state="ok", found=f"{', '.join(names)} answer")
+
+
+def find_memory(config: CampaignConfig) -> Finding:
+    """What the task's shapes need of the device."""
+    from evaluators.kernel.seeds import on_backend
+    from evaluators.measuring.needs import memory_need, require_memory
+    from evaluators.tasks.task import TaskError
+    from evaluators.tasks.task_file import load_task
+
+    try:
+        need = memory_need(on_backend(load_task(config.task), config.backend), config.backend)
+        if need is None or config.devices.emulated:
+            return Finding(what="memory", state="ok", found="small shapes alone are run")
+        info = _device_here(config)
+        if info is not None:
+            require_memory(load_task(config.task), info)
+        return Finding(what="memory", state="ok", found=need.told(info))
+    except (BackendMissing, TaskError) as missing:
+        return Finding(what="memory", state="broken", found="too little", todo=str(missing))
+
+
+def _device_here(config: CampaignConfig) -> DeviceInfo | None:
+    """None: there is none, which find_backend() tells."""
+    if config.ray.address:
+        return None
+    try:
+        device = backend(config.backend).open_device(0)
+    except BackendMissing:
+        return None
+    with closing(device):
+        return device.info
 
 
 def find_forecast(config: CampaignConfig) -> Finding:

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -19,6 +20,7 @@ from evaluators.kernel.source import parse_kernel
 from evaluators.measuring.arithmetic import whose_light
 from evaluators.measuring.headline import baseline_lines, headline, headline_text, interval_text
 from evaluators.measuring.launch_cost import launching_lines
+from evaluators.measuring.needs import memory_text
 from evaluators.measuring.sittings import meaning
 from evaluators.tasks.own_check import hosted
 from evaluators.tasks.ragged import DERIVED
@@ -42,6 +44,9 @@ def measure_file(arguments: Namespace, stream: IO[str]) -> bool:
     read_kernel(arguments.file)
     task = load_task(arguments.task)
     order = _order_of(arguments)
+    needs = "" if arguments.emulate else memory_text(task, arguments.backend)
+    if needs:
+        print(f"note: {needs}", file=sys.stderr)
     with emulating(arguments.emulate, arguments.backend, asked_by="--emulate", order=order):
         evaluation = evaluate_file(
             arguments.file, task, arguments.backend, seconds=arguments.seconds

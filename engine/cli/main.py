@@ -139,11 +139,17 @@ def _doctor(arguments: Namespace) -> int:
 
     findings = examine()
     if arguments.config is not None:
-        from engine.cli.config_needs import find_backend, find_forecast, find_models
+        from engine.cli.config_needs import (
+            find_backend,
+            find_forecast,
+            find_memory,
+            find_models,
+        )
         from engine.config_file import load_config
 
         config = load_config(arguments.config)
-        findings += [find_backend(config), find_models(config), find_forecast(config)]
+        findings += [find_backend(config), find_memory(config)]
+        findings += [find_models(config), find_forecast(config)]
     return print_findings(
         findings,
         sys.stdout,

@@ -117,8 +117,9 @@ def _lines(told: dict[str, Any]) -> Iterator[str]:
     for row in told["by_shape"]:
         light_us = row["speed_of_light_us"]
         part = 100 * light_us / row["time_us"]
+        shape, time_us = row["shape"], row["time_us"]
         yield (
-            f"  {row['shape']:{width}}  {row['time_us']:7.1f} µs, {part:2.0f}% of the speed of light "
+            f"  {shape:{width}}  {time_us:7.1f} µs, {part:2.0f}% of the speed of light "
             f"({light_us:.1f} µs): {row['bound']}"
         )
         if "params" in row:

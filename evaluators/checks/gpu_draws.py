@@ -73,14 +73,15 @@ class GpuDraws:
         limit_bytes: int = LIMIT_BYTES,
         heavy_flops: float = HEAVY_FLOPS,
     ) -> None:
-        """limit_bytes: for all of them, but those of the shape in use are never dropped."""
+        """limit_bytes: for all of them, or an eighth of the device where that is less; those of the
+        shape in use are never dropped."""
         self._device = device
         self._task = task
         self._pool = pool
         self._reference = trusted.reference
         self._trusted = trusted
         self._harness = harness
-        self._limit_bytes = limit_bytes
+        self._limit_bytes = min(limit_bytes, device.info.memory_bytes // 8 or limit_bytes)
         self._heavy_flops = heavy_flops
         self._smallest = smallest(task, device.info.backend, ("benchmarks",))
         self._session: Session | None = None  # of reference.hip, once it is trusted

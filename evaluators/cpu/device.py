@@ -101,6 +101,7 @@ class CpuDevice:
             max_threads=MAX_THREADS,
             cache_bytes=max(known.values()),
             scratch_bytes=SCRATCH_BYTES,
+            memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             # half types are computed in float32
             peak_flops=dict.fromkeys(
                 ("float32", "float16", "bfloat16", "float8_e4m3fnuz"), measured.flops

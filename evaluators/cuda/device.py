@@ -14,7 +14,7 @@ from evaluators.cuda.telemetry import telemetry
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo
 from evaluators.evaluation import Rejected
 from evaluators.gpu.compiler import GpuCompiler
-from evaluators.gpu.device import SCRATCH_BYTES, GpuDevice
+from evaluators.gpu.device import GpuDevice, scratch_of
 from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import peaks_of
 from evaluators.kernel.plan import LaunchStep
@@ -120,6 +120,7 @@ class CudaDevice(GpuDevice):
         name = found.split(b"\0")[0].decode()
         peaks = peaks_of(name, cache_bytes=self._attribute("L2_CACHE_SIZE"))
         major = self._attribute("COMPUTE_CAPABILITY_MAJOR")
+        memory_bytes = int(self._runtime.call("cuDeviceTotalMem", self._device))
         return DeviceInfo(
             backend="cuda",
             name=name,
@@ -130,7 +131,8 @@ class CudaDevice(GpuDevice):
             lds_bytes=self._attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
             max_threads=self._attribute("MAX_THREADS_PER_BLOCK"),
             cache_bytes=peaks.cache_bytes,
-            scratch_bytes=SCRATCH_BYTES,
+            scratch_bytes=scratch_of(memory_bytes),
+            memory_bytes=memory_bytes,
             peak_flops=peaks.flops,
             peak_bytes_per_s=peaks.bytes_per_s,
             special_per_s=peaks.special_per_s,

@@ -10,6 +10,11 @@ SCRATCH_BYTES = 4 << 30
 """That a kernel may ask for on one workload: parts of large products, of every expert's rows."""
 
 
+def scratch_of(memory_bytes: int) -> int:
+    """The same, of a smaller device a sixteenth of its memory, or 1 GiB."""
+    return min(SCRATCH_BYTES, max(1 << 30, memory_bytes // 16))
+
+
 class GpuDevice:
     """One GPU; see evaluators.device.Device.
 
@@ -44,6 +49,7 @@ class GpuDevice:
             lds_bytes=self.info.lds_bytes,
             threads=self.info.max_threads,
             beside=beside,
+            has_bytes=self.info.memory_bytes,
         )
 
     def check(self, compiled: Compiled) -> None:

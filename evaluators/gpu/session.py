@@ -61,14 +61,15 @@ class GpuSession:
         lds_bytes: int,
         threads: int,
         beside: "GpuSession | None" = None,
+        has_bytes: int = 0,
     ) -> None:
-        """beside: a session to be closed after this one, whose memory this one uses too.
+        """has_bytes: the device's memory, if it is known. beside: a session to be closed after this one, whose memory this one uses too.
 
         Placement biases times: a kernel of 4 us beside itself, elsewhere, differed by 3% (H200).
         """
         self._driver = driver
         self._compiled = compiled
-        self._left_bytes = memory_bytes
+        self._left_bytes, self._has_bytes = memory_bytes, has_bytes
         self._lds_bytes = lds_bytes
         self._threads = threads
         self._modules: dict[Defines, Module] = {}
@@ -93,9 +94,21 @@ class GpuSession:
             return self._places[-1]
         self._offered = []  # the sequences part here
         # Both vendors align to 256 bytes or more by themselves.
-        self._addresses.append(self._driver.malloc(max(nbytes, 1)))
+        self._addresses.append(self._allocated(max(nbytes, 1)))
         self._places.append(Buffer(self._addresses[-1], nbytes))
         return self._places[-1]
+
+    def _allocated(self, nbytes: int) -> int:
+        """What fits the device and is not there is lacking for others' sake, no kernel's fault."""
+        try:
+            return self._driver.malloc(nbytes)
+        except Rejected as rejected:
+            if nbytes > self._has_bytes:
+                raise
+            raise DeviceFault(
+                f"{rejected.reason}: {nbytes / 2**30:.2f} GiB were asked for, so other processes "
+                "hold what there is"
+            ) from None
 
     def write(self, buffer: Buffer, array: np.ndarray[Any, Any]) -> None:
         if array.nbytes != buffer.nbytes:

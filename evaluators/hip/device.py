@@ -10,7 +10,7 @@ import numpy as np
 from evaluators.device_info import BackendMissing, DeviceFault, DeviceInfo, emulated
 from evaluators.evaluation import Rejected
 from evaluators.gpu.compiler import GpuCompiler
-from evaluators.gpu.device import SCRATCH_BYTES, GpuDevice
+from evaluators.gpu.device import GpuDevice, scratch_of
 from evaluators.gpu.driver import Params
 from evaluators.gpu.peaks import Peaks
 from evaluators.hip.clang import AmdChild, amd_child, amd_compiler
@@ -140,7 +140,8 @@ def _info(properties: Any) -> DeviceInfo:
         lds_bytes=int(properties.sharedMemPerBlock),
         max_threads=int(properties.maxThreadsPerBlock),
         cache_bytes=peaks.cache_bytes,
-        scratch_bytes=SCRATCH_BYTES,
+        scratch_bytes=scratch_of(memory_bytes),
+        memory_bytes=memory_bytes,
         peak_flops=peaks.flops,
         peak_bytes_per_s=peaks.bytes_per_s,
         special_per_s=peaks.special_per_s,

@@ -60,12 +60,16 @@ class Lane:
         self._copies_bytes: list[int] = (
             beside._copies_bytes
             if beside is not None
-            else [_copies_bytes(task, w, policy, device.info, wanted or {}) for w in workloads]
+            else [
+                _copies_bytes(task, w, policy, device.info, wanted or {}, len(workloads))
+                for w in workloads
+            ]
         )
+        room = policy.room(device.info, len(workloads))
         self._own_bytes = [
             nbytes
             for w, copies in zip(workloads, self._copies_bytes, strict=True)
-            for nbytes in _own_bytes(task, w, plans[w.label], policy, copies)
+            for nbytes in _own_bytes(task, w, plans[w.label], room, copies)
         ]
         skipped = beside._own_bytes if beside is not None else []
         sizes = [*self._copies_bytes, *skipped, *self._own_bytes]
@@ -225,17 +229,19 @@ def _copies_bytes(
     policy: TimingPolicy,
     info: DeviceInfo,
     wanted: Mapping[str, int],
+    shapes: int,
 ) -> int:
     """The arguments of all bindings."""
     nbytes = Region.of_arguments(task, workload).nbytes
-    return nbytes * policy.copies_of(nbytes, info, wanted.get(workload.label, policy.max_copies))
+    applications = wanted.get(workload.label, policy.max_copies)
+    return nbytes * policy.copies_of(nbytes, info, applications, shapes)
 
 
 def _own_bytes(
-    task: Task, workload: Workload, plan: Plan, policy: TimingPolicy, copies_bytes: int
+    task: Task, workload: Workload, plan: Plan, room: int, copies_bytes: int
 ) -> tuple[int, int]:
-    """What the bindings share, and the scratch of all of them, or of as many as fit."""
+    """What the bindings share, and the scratch of all of them, or of as many as fit the room."""
     shared, scratch = Region.of_shared(task, workload, plan), Region.of_scratch(plan)
     copies = copies_bytes // Region.of_arguments(task, workload).nbytes
-    fitting = max(1, min(copies, policy.copies_bytes // scratch.nbytes))
+    fitting = max(1, min(copies, room // scratch.nbytes))
     return shared.nbytes, fitting * scratch.nbytes if scratch.spans else 0

@@ -71,7 +71,14 @@ class TimingPolicy:
         allowed = self.deadline_factor * expected_us / 1e6 + self.deadline_slack_s
         return min(allowed, self.deadline_cap_s)
 
-    def copies_of(self, nbytes: int, info: DeviceInfo, wanted: int) -> int:
+    def room(self, info: DeviceInfo, shapes: int) -> int:
+        """Bytes that each of so many shapes may take for bindings: all together an eighth of a GPU,
+        which a search and a sitting share, each with references and scratch beside."""
+        if not info.judges_on_device or not info.memory_bytes:
+            return self.copies_bytes
+        return min(self.copies_bytes, info.memory_bytes // (8 * shapes))
+
+    def copies_of(self, nbytes: int, info: DeviceInfo, wanted: int, shapes: int = 1) -> int:
         """How many bindings of so many bytes a shape gets, for wanted applications a call.
 
         A GPU gets as many, too, as exceed twice its cache, so that a short call finds its own
@@ -79,7 +86,7 @@ class TimingPolicy:
         """
         if info.judges_on_device:
             wanted = max(wanted, 2 * info.cache_bytes // nbytes + 1)
-        return max(1, min(wanted, self.max_copies, self.copies_bytes // nbytes))
+        return max(1, min(wanted, self.max_copies, self.room(info, shapes) // nbytes))
 
 
 def timed_shapes(benchmarks: Sequence[Workload], count: int | None) -> tuple[Workload, ...]:

@@ -13,6 +13,7 @@ from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
+from evaluators.measuring.needs import require_memory
 from evaluators.measuring.policy import Anchor, BaselineAnchor, Rival, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted
@@ -271,6 +272,7 @@ class ChildEvaluator:
         info = _value(child.ask(Hello(backend=self.backend, index=index)))
         assert isinstance(info, DeviceInfo)
         child.info = info
+        require_memory(self.task, info)
         if self._trusted is None and info.judges_on_device and info.timed:
             self._trusted = (
                 compile_all_trusted(self.task, self._compiler, self.backend)

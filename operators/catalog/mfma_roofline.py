@@ -203,7 +203,7 @@ def _resident(p: Mapping[str, Array], waves: Array) -> Array:
     )
     a_simd = np.clip(REGISTERS // np.minimum(registers, 256), 2, MOST_WAVES)
     by_lds, by_registers = LDS_BYTES // lds_bytes, SIMDS * a_simd // waves
-    return np.maximum(1.0, np.minimum(by_lds, by_registers))
+    return np.asarray(np.maximum(1.0, np.minimum(by_lds, by_registers)))
 
 
 def _unshared(p: Mapping[str, Array], across: Array, running: Array) -> Array:
@@ -221,4 +221,5 @@ def _adding_us(p: Mapping[str, Array], m: int, n: int, device: DeviceInfo) -> Ar
     nbytes = p["SPLIT"] * m * n * 4.0
     dram = device.peak_bytes_per_s["dram"]
     rate = np.where(nbytes <= CACHE_BYTES, CACHE_BYTES_PER_S, dram)
-    return np.where(p["SPLIT"] > 1, 2 * nbytes / rate * 1e6 + SECOND_LAUNCH_US, 0.0)
+    adding = 2 * nbytes / rate * 1e6 + SECOND_LAUNCH_US
+    return np.where(p["SPLIT"] > 1, adding, 0.0).astype(np.float64)

@@ -86,7 +86,7 @@ def examine(
     _on_device(task, backend_name, tests, most, made, watching)
     watching("memory and time")
     made.needs = needs(task, backend_name)
-    made.findings += look_at_needs(made.needs)
+    made.findings += look_at_needs(made.needs, task)
     made.findings += look_at_launches(task)
     return made
 

@@ -53,6 +53,16 @@ def test_measure_is_handed_on_four_times() -> None:
     assert measuring_classes("evaluators") == {"ChildEvaluator", "Evaluator"}
 
 
+def test_the_search_times_some_shapes_and_sittings_all(workbench: BackendWorkbench) -> None:
+    some = replace(workbench, shapes=1)
+    for opened, count in ((some.open(0), 1), (some.open_afresh(0, 1), 2), (workbench.open(0), 2)):
+        with opened as evaluator:
+            built = some.compile(kernel(), evaluator.device.info)
+            assert isinstance(built, Built)
+            made = evaluator.measure(built.kernel, built.compiled, None)
+            assert made.passed and len(made.times_us) == count
+
+
 @pytest.mark.parametrize("wrong_from", [100_000, 6000])
 def test_a_win_must_hold_on_held_out_shapes(workbench: BackendWorkbench, wrong_from: int) -> None:
     with workbench.open(0) as evaluator:

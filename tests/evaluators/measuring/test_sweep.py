@@ -1,5 +1,6 @@
 """Random held-out shapes: where they lie, and of whom nothing is asked there."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +51,9 @@ def test_dims_meet_most_remainders(name: str, where: str) -> None:
     task = load_task(name)
     shapes = swept(task.naive, task, where)
     stated = [w for suite in SUITES for w in task.workloads(suite, where)]
-    assert len(shapes) == SWEPT == len({w.label for w in shapes})
+    steps = {dim: math.gcd(*(w.dims[dim] for w in stated)) for dim in task.dims}
+    least = 40 if min(steps.values()) > 8 else SWEPT  # of coarse dims there are few small shapes
+    assert least <= len(shapes) == len({w.label for w in shapes}) <= SWEPT
     assert not {w.label for w in stated} & {w.label for w in shapes}
     assert shapes != swept(task.naive, task, where, seed=1)
     assert max(map(task.nbytes, shapes)) <= SWEPT_BYTES
@@ -58,7 +61,7 @@ def test_dims_meet_most_remainders(name: str, where: str) -> None:
         assert max(task.flops.evaluate(w.env) for w in shapes) <= SWEPT_FLOPS
     for dim in task.dims:
         values = [w.dims[dim] for w in shapes]
-        assert min(values) < 20
+        assert min(values) < 20 * steps[dim]
         # Beside three others, or others that may be of any size, a dim is seldom so large.
         if len(task.dims) <= 2 and max(w.dims[dim] for w in stated) >= 512:
             large = {value % 128 // 4 for value in values if value > 128}

@@ -18,8 +18,15 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.intervals import no_memory
 from evaluators.measuring.lane import Lane
-from evaluators.measuring.policy import Anchor, TimingPolicy, applications_wanted, balanced
+from evaluators.measuring.policy import (
+    Anchor,
+    TimingPolicy,
+    applications_wanted,
+    balanced,
+    timed_shapes,
+)
 from evaluators.measuring.race import Race
+from evaluators.measuring.sittings import brief
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
@@ -117,6 +124,33 @@ def test_a_gpu_has_bindings_for_more_than_twice_its_cache() -> None:
     assert policy.copies_of(10 << 20, gpu, 30) == 30
     assert policy.copies_of(512 << 20, gpu, 30) == 4
     assert policy.copies_of(1 << 10, gpu, 1) == 48
+
+
+def test_few_of_many_shapes_lie_far_apart() -> None:
+    stated = load_task("fp8_gemm").workloads("benchmarks", "cuda")
+    assert timed_shapes(stated, None) == timed_shapes(stated, 99) == stated
+    for count in (1, 2, 6):
+        chosen = timed_shapes(stated, count)
+        assert len({one.label for one in chosen}) == count
+        assert list(chosen) == [one for one in stated if one in chosen]  # in the task's order
+    six = timed_shapes(stated, 6)
+    assert {one.dims["M"] for one in six} == {1024, 6144}
+    assert {256, 7168} <= {one.dims["K"] for one in six}
+    alike = Workload(dims={"N": 8}, suite="benchmarks")
+    assert timed_shapes([alike, alike, replace(alike, dims={"N": 64})], 2)[1].dims["N"] == 64
+
+
+def test_an_evaluator_times_the_shapes_of_its_policy(task: Task, device: Device) -> None:
+    policy = replace(POLICY, shapes=1)
+    (shape,) = timed_shapes(task.workloads("benchmarks", "cpu"), 1)
+    evaluator = Evaluator(task=task, device=device, secret=1, policy=policy)
+    naive, compiled = compile_kernel(task.naive, task, backend("cpu").compiler(), "cpu")
+    seed = evaluator.measure(naive, compiled, None)
+    assert seed.passed and list(seed.times_us) == [shape.label]
+    anchor = Anchor(kernel_id=naive.id, kernel=naive, compiled=compiled)
+    again = evaluator.measure(naive, compiled, anchor)
+    assert list(again.blocks) == list(again.gains) == [shape.label]
+    assert brief("cpu", policy).shapes is None  # sittings time all
 
 
 def test_the_applications_wanted_follow_from_the_times_of_both() -> None:

@@ -9,7 +9,13 @@ from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import FAMILIES, families
 
-TASKS = {"gemm": "sgemm", "softmax": "softmax", "sum": "sum_reduction", "transpose": "transpose"}
+TASKS = {
+    "gemm": "sgemm",
+    "softmax": "softmax",
+    "sum": "sum_reduction",
+    "transpose": "transpose",
+    "block_scaled_gemm": "fp8_gemm",
+}
 
 
 NAMES = [family.name for family in FAMILIES]

@@ -5,12 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluators.hip.emulator.device import emulated_info
+from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import parse_kernel
+from evaluators.tasks.task_file import load_task
+from operators.catalog import mfma_roofline
 from operators.catalog.families import families
 from operators.operator import Declined
 from operators.tuning.initial import InitialDesign, spread
 from operators.tuning.space import space_of
-from tests.operators.examples import SGEMM
+from tests.operators.examples import FISSION, SGEMM
 
 SOURCE = """/*---
 params: {A: 1, B: 1}
@@ -74,6 +78,22 @@ def test_a_space_with_fewer_points_declines_the_rest() -> None:
     small = small.replace("B: [1, 2, 4, 8, 16, 32, 64, 128]", "B: [1]")
     rows = spread(space_of(parse_kernel(small)), 10, np.random.default_rng(0))
     assert len(rows) == 2
+
+
+@pytest.mark.parametrize("backend", ["hip", "cpu"])
+def test_it_begins_where_a_roofline_of_the_device_says(backend: str) -> None:
+    task = on_backend(load_task("fp8_gemm"), backend)
+    device = emulated_info() if backend == "hip" else FISSION
+    one = InitialDesign(task, 0, per_family=4, most=99, place=0, islands=1, device=device)
+    points = [parse_kernel(text) for text in texts(one)]
+    matrix = [dict(kernel.params) for kernel in points if families(task).of(kernel) == "fp8_mfma"]
+    if backend == "cpu":
+        assert not matrix  # the family is for hip alone
+        return
+    source, shapes = families(task).sources["fp8_mfma"], task.workloads("benchmarks", "hip")
+    foreseen = mfma_roofline.starts(source, shapes, device, 4)
+    assert matrix[: len(foreseen)] == foreseen and len(matrix) == 4
+    assert foreseen[0] == mfma_roofline.ranked(source, shapes, device)[0][0]
 
 
 def test_points_lie_further_apart_than_random_ones() -> None:
