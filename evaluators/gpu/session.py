@@ -63,7 +63,8 @@ class GpuSession:
         beside: "GpuSession | None" = None,
         has_bytes: int = 0,
     ) -> None:
-        """has_bytes: the device's memory, if it is known. beside: a session to be closed after this one, whose memory this one uses too.
+        """has_bytes: the device's memory, if it is known. beside: a session to be closed after this
+        one, whose memory this one uses too.
 
         Placement biases times: a kernel of 4 us beside itself, elsewhere, differed by 3% (H200).
         """

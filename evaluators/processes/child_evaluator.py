@@ -7,13 +7,13 @@ from typing import Any, Self
 
 from evaluators.checks.disclosure import withholding
 from evaluators.checks.gpu_kernels import Trusted
+from evaluators.checks.needs import require_memory
 from evaluators.device import Compiled, Compiler, shown_alone
 from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
 from evaluators.kernel.baseline import Planned
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.kills import PROCESSES, all_killed
-from evaluators.measuring.needs import require_memory
 from evaluators.measuring.policy import Anchor, BaselineAnchor, Rival, TimingPolicy
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from evaluators.checks.needs import memory_need, memory_text, require_memory
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.hip.emulator.device import emulated_info
-from evaluators.measuring.needs import memory_need, memory_text, require_memory
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.task_file import load_task
 
