@@ -31,9 +31,9 @@ from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.store import StoreError, driving
 from engine.store.summary import Summary, write_results
-from evaluators.checks.needs import memory_text
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.launch_cost import launching_lines
+from evaluators.processes.memory_needs import memory_text
 from evaluators.tasks.task import Task
 from operators.individual import Candidate
 

@@ -50,8 +50,8 @@ def find_models(config: CampaignConfig) -> Finding:
 
 def find_memory(config: CampaignConfig) -> Finding:
     """What the task's shapes need of the device."""
-    from evaluators.checks.needs import memory_need, require_memory
     from evaluators.kernel.seeds import on_backend
+    from evaluators.processes.memory_needs import memory_need, require_memory
     from evaluators.tasks.task import TaskError
     from evaluators.tasks.task_file import load_task
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from engine.cli.untimed import NOTHING_TIMED, turns_taken, untimed_json, untimed_lines
-from evaluators.checks.needs import memory_text
 from evaluators.cpu import device as cpu
 from evaluators.device import Compiled, backend, times
 from evaluators.device_info import emulating, target_of
@@ -22,6 +21,7 @@ from evaluators.measuring.arithmetic import whose_light
 from evaluators.measuring.headline import baseline_lines, headline, headline_text, interval_text
 from evaluators.measuring.launch_cost import launching_lines
 from evaluators.measuring.sittings import meaning
+from evaluators.processes.memory_needs import memory_text
 from evaluators.tasks.own_check import hosted
 from evaluators.tasks.ragged import DERIVED
 from evaluators.tasks.task_file import load_task

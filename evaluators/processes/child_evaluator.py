@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from evaluators.checks.disclosure import withholding
 from evaluators.checks.gpu_kernels import Trusted
-from evaluators.checks.needs import require_memory
 from evaluators.device import Compiled, Compiler, shown_alone
 from evaluators.device_info import DeviceFault, DeviceInfo, MemorySpoilt
 from evaluators.evaluation import Evaluation, Rejected, Status, Verdict, failed
@@ -18,6 +17,7 @@ from evaluators.measuring.policy import Anchor, BaselineAnchor, Rival, TimingPol
 from evaluators.measuring.race import AnchorFailed
 from evaluators.measuring.trusted_kernels import compile_all_trusted, compiled_trusted
 from evaluators.probes.probe import Answer, BuiltProbe
+from evaluators.processes.memory_needs import require_memory
 from evaluators.processes.messages import Call, Hello, Reply, Setting
 from evaluators.processes.process import Lost, MeasuringProcess
 from evaluators.processes.stand_by import StandBy

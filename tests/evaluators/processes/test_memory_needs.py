@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.checks.needs import memory_need, memory_text, require_memory
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.hip.emulator.device import emulated_info
 from evaluators.measuring.policy import TimingPolicy
+from evaluators.processes.memory_needs import memory_need, memory_text, require_memory
 from evaluators.tasks.task_file import load_task
 
 GIB = 1 << 30
