@@ -1,5 +1,6 @@
 """Every kernel that is shipped for gfx942, and the ragged shapes that the emulator runs it on."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -106,7 +107,7 @@ def ragged_shape(task: Task, kernel: KernelSource) -> Workload:
         found = [
             (1 in shape.dims.values(), not whole, task.nbytes(shape), place)
             for place, shape in enumerate(shapes)
-            for whole in _rests(kernel, kernel.plan(task, shape, target_of("hip")), shape)
+            for whole in _rests(task, kernel, kernel.plan(task, shape, target_of("hip")), shape)
         ]
         if found:
             # Not as one of the tests, the smallest of which is launched 40 times more.
@@ -114,13 +115,18 @@ def ragged_shape(task: Task, kernel: KernelSource) -> Workload:
     raise AssertionError(f"no ragged shape of {task.name} for {kernel.id}")
 
 
-def _rests(kernel: KernelSource, plan: Plan, shape: Workload) -> Iterator[bool]:
+def step_of(task: Task) -> int:
+    """What divides every size that the task can have: 1 of nearly all."""
+    return math.gcd(*(n for w in task.workloads("tests", BACKEND) for n in w.dims.values()))
+
+
+def _rests(task: Task, kernel: KernelSource, plan: Plan, shape: Workload) -> Iterator[bool]:
     """For each size that no tile divides, whether a whole tile is in it. A size of which each
-    element has a block of its own has no tiles."""
+    element has a block of its own has no tiles. Tiles that divide every size leave no rest."""
     steps = plan.launches
     tiles = {size for step in steps for size in (*step.block, int(np.prod(step.block)))}
     tiles |= set(kernel.params_for(shape, target_of("hip")).values())
-    tiles -= {0, 1}
+    tiles = {tile for tile in tiles - {0, 1} if step_of(task) % tile}
     untiled = {extent for step in steps for extent in step.grid}
     for size in set(shape.dims.values()) - untiled - {1}:
         if all(size % tile for tile in tiles):
