@@ -2,7 +2,7 @@
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from engine.cli.evaluate import NoSuchKernel
@@ -11,11 +11,10 @@ from evaluators.evaluation import Rejected
 from evaluators.hip.emulator.device import emulated_info
 from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import KernelSource, parse_kernel
-from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task_file import load_task
 from evaluators.text_file import read_text
 from operators.catalog.families import Params, families
-from operators.catalog.mfma_roofline import FAMILY, Prediction, predict, ranked
+from operators.catalog.mfma_roofline import FAMILY, Prediction, Sizes, predict, ranked, sizes_of
 
 BACKEND = "hip"
 UNPROVED = "a roofline of the structure alone, never held against a real MI300"
@@ -34,8 +33,9 @@ def predict_family(arguments: Namespace, stream: IO[str]) -> None:
             f"nothing predicts kernels of the task {task.name}: the catalogue has a roofline for "
             f"block-scaled fp8 products alone, such as fp8_gemm"
         )
-    device, shapes = emulated_info(), task.workloads("benchmarks", BACKEND)
-    order = ranked(source, shapes, device)
+    device = emulated_info()
+    shapes = {one.label: sizes_of(task, one) for one in task.workloads("benchmarks", BACKEND)}
+    order = ranked(source, list(shapes.values()), device)
     if arguments.kernel is None:
         told = _of_family(order, shapes, device, arguments.top)
     else:
@@ -69,14 +69,14 @@ def _params(arguments: Namespace, family_of: Any, source: KernelSource) -> Param
 
 def _of_family(
     order: Sequence[tuple[Params, float]],
-    shapes: Sequence[Workload],
+    shapes: Mapping[str, Sizes],
     device: DeviceInfo,
     top: int,
 ) -> dict[str, Any]:
     points = [params for params, _ in order]
     by_shape = []
-    for shape in shapes:
-        found = predict(points, shape, device)
+    for shape, sizes in shapes.items():
+        found = predict(points, sizes, device)
         place = min(range(len(found)), key=lambda i: found[i].time_us)
         by_shape.append({**_row(shape, found[place]), "params": dict(points[place])})
     fastest = [{"geometric_mean_us": mean, "params": dict(one)} for one, mean in order[:top]]
@@ -86,19 +86,19 @@ def _of_family(
 def _of_kernel(
     params: Params,
     order: Sequence[tuple[Params, float]],
-    shapes: Sequence[Workload],
+    shapes: Mapping[str, Sizes],
     device: DeviceInfo,
 ) -> dict[str, Any]:
     place, mean = next((i + 1, mean) for i, (one, mean) in enumerate(order) if one == params)
-    rows = [_row(shape, predict([params], shape, device)[0]) for shape in shapes]
+    rows = [_row(shape, predict([params], one, device)[0]) for shape, one in shapes.items()]
     here = {"geometric_mean_us": mean, "params": dict(params), "place": place}
     return {"fastest": [here], "by_shape": rows}
 
 
-def _row(shape: Workload, one: Prediction) -> dict[str, Any]:
+def _row(shape: str, one: Prediction) -> dict[str, Any]:
     parts = {name: round(us, 2) for name, us in one.parts.items()}
     return {
-        "shape": shape.label,
+        "shape": shape,
         "speed_of_light_us": one.light_us,
         "time_us": one.time_us,
         "bound": one.bound,

@@ -14,11 +14,15 @@ import numpy as np
 from evaluators.device_info import DeviceInfo
 from evaluators.kernel.source import KernelSource
 from evaluators.tasks.arguments import Workload
+from evaluators.tasks.task import Task
 from operators.catalog.families import Params
+from operators.catalog.structure import structure
 
-FAMILY = "fp8_mfma"
+FAMILY, KIND = "fp8_mfma", "block_scaled_gemm"
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Sizes = Mapping[str, int]
+"""M, N and K."""
 
 # Of one compute unit of CDNA3, a clock: the white paper's table 1, and the instruction set's guide.
 CLOCK_HZ = 2.1e9
@@ -74,11 +78,18 @@ def applies(device: DeviceInfo) -> bool:
     return device.backend == "hip" and device.arch.split(":")[0] == "gfx942"
 
 
-def predict(points: Sequence[Params], workload: Workload, device: DeviceInfo) -> list[Prediction]:
-    """Of each point on a shape with M, N and K under the task's first three dims."""
+def sizes_of(task: Task, workload: Workload) -> Sizes:
+    """Of a task that the family is for. Raises ValueError: it is for no other."""
+    found = structure(task)
+    if found is None or found.kind != KIND:
+        raise ValueError(f"{task.name} is no {KIND}")
+    return {name: workload.dims[found.names[name]] for name in "MNK"}
+
+
+def predict(points: Sequence[Params], sizes: Sizes, device: DeviceInfo) -> list[Prediction]:
+    """Of each point on a shape."""
     names = sorted({name for point in points for name in point})
     columns = {n: np.array([point[n] for point in points], dtype=np.float64) for n in names}
-    sizes = dict(zip("MNK", workload.dims.values(), strict=True))
     inside, moving, adding, used = _parts(columns, sizes, device)
     light_us = _light_us(sizes, device)
     busiest = np.max(list(inside.values()), axis=0)
@@ -106,27 +117,27 @@ def predict(points: Sequence[Params], workload: Workload, device: DeviceInfo) ->
 
 
 def ranked(
-    source: KernelSource, workloads: Sequence[Workload], device: DeviceInfo
+    source: KernelSource, shapes: Sequence[Sizes], device: DeviceInfo
 ) -> list[tuple[Params, float]]:
     """All points of a small space with the geometric mean of their times, the fastest first."""
     points = [source.grid.params(row) for row in range(len(source.grid.rows))]
     means = np.zeros(len(points))
-    for workload in workloads:
-        times = [one.time_us for one in predict(points, workload, device)]
-        means += np.log(times) / len(workloads)
+    for sizes in shapes:
+        times = [one.time_us for one in predict(points, sizes, device)]
+        means += np.log(times) / len(shapes)
     order = np.argsort(means, kind="stable")
     return [(points[i], float(np.exp(means[i]))) for i in order]
 
 
 def starts(
-    source: KernelSource, workloads: Sequence[Workload], device: DeviceInfo, count: int
+    source: KernelSource, shapes: Sequence[Sizes], device: DeviceInfo, count: int
 ) -> list[Params]:
     """Where a search should begin: the point that is best over all shapes, then those that are
     best on the shape where the points before leave most."""
     points = [source.grid.params(row) for row in range(len(source.grid.rows))]
-    times = np.log([[p.time_us for p in predict(points, one, device)] for one in workloads])
+    times = np.log([[p.time_us for p in predict(points, one, device)] for one in shapes])
     chosen = [int(np.argmin(times.mean(axis=0)))]
-    while len(chosen) < min(count, len(workloads) + 1):
+    while len(chosen) < min(count, len(shapes) + 1):
         lost = times[:, chosen].min(axis=1) - times.min(axis=1)
         best = int(np.argmin(times[int(np.argmax(lost))]))
         if best in chosen:
@@ -135,7 +146,7 @@ def starts(
     return [points[i] for i in chosen]
 
 
-def _light_us(sizes: Mapping[str, int], device: DeviceInfo) -> float:
+def _light_us(sizes: Sizes, device: DeviceInfo) -> float:
     m, n, k = sizes["M"], sizes["N"], sizes["K"]
     moved = (m + n) * k + k // 128 * 4 * (m + -(-n // 128)) + 2 * m * n
     flops = device.peak_flops["float8_e4m3fnuz"]
@@ -143,7 +154,7 @@ def _light_us(sizes: Mapping[str, int], device: DeviceInfo) -> float:
 
 
 def _parts(
-    p: Mapping[str, Array], sizes: Mapping[str, int], device: DeviceInfo
+    p: Mapping[str, Array], sizes: Sizes, device: DeviceInfo
 ) -> tuple[dict[str, Array], dict[str, Array], Array, Array]:
     """Microseconds: of what goes on side by side in the busiest compute unit, of what moves
     meanwhile, of adding parts of k; and the part of the units that have a block."""

@@ -111,7 +111,8 @@ class InitialDesign:
             return []
         if not mfma_roofline.applies(self._device):
             return []
-        shapes = self._task.workloads("benchmarks", self._device.backend)
+        stated = self._task.workloads("benchmarks", self._device.backend)
+        shapes = [mfma_roofline.sizes_of(self._task, one) for one in stated]
         found = mfma_roofline.starts(self._sources[name], shapes, self._device, self._of_each)
         return [dict(one) for one in found]
 

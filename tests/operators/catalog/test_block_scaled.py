@@ -1,7 +1,6 @@
 """Block-scaled fp8 products: recognised under any names, with kernels for each backend."""
 
 from pathlib import Path
-from shutil import copytree
 
 import pytest
 
@@ -9,23 +8,13 @@ from evaluators.checks.gpu_outputs import drawn_on_device, small_tests
 from evaluators.checks.shapes import costed
 from evaluators.kernel.seeds import on_backend
 from evaluators.kernel.source import parse_kernel
-from evaluators.tasks.task import Task
-from evaluators.tasks.task_file import SHIPPED, load_task
+from evaluators.tasks.task_file import load_task
 from operators.catalog.families import families
 from operators.catalog.search_space import search_space
 from operators.catalog.structure import structure
+from tests.operators.catalog.fp8 import changed
 
 FP8 = load_task("fp8_gemm")
-
-
-def changed(folder: Path, *changes: tuple[str, str]) -> Task:
-    copytree(SHIPPED / "fp8_gemm", folder)
-    for file in (folder / "task.yaml", folder / "reference.py"):
-        text = file.read_text()
-        for before, after in changes:
-            text = text.replace(before, after)
-        file.write_text(text)
-    return load_task(folder)
 
 
 @pytest.mark.parametrize(

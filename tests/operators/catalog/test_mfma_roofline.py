@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,21 +13,31 @@ from evaluators.measuring.speed_of_light import roof
 from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task_file import load_task
 from operators.catalog.families import families, random_params
-from operators.catalog.mfma_roofline import WHY, applies, predict, ranked, starts
+from operators.catalog.mfma_roofline import WHY, Sizes, applies, predict, ranked, sizes_of, starts
+from tests.operators.catalog.fp8 import changed
 from tests.operators.examples import FISSION, GPU
 
 DEVICE = emulated_info()
 TASK = on_backend(load_task("fp8_gemm"), "hip")
 SOURCE = families(TASK).sources["fp8_mfma"]
-SHAPES = TASK.workloads("benchmarks", "hip")
+STATED = TASK.workloads("benchmarks", "hip")
+SHAPES = [sizes_of(TASK, one) for one in STATED]
 DEFAULTS = dict(SOURCE.params)
-LARGE = Workload(dims={"M": 6144, "N": 4608, "K": 7168}, suite="benchmarks")
-FEW = Workload(dims={"M": 1024, "N": 512, "K": 7168}, suite="benchmarks")
+LARGE = {"M": 6144, "N": 4608, "K": 7168}
+FEW = {"M": 1024, "N": 512, "K": 7168}
 
 
-def time_us(shape: Workload, **params: int) -> float:
+def time_us(shape: Sizes, **params: int) -> float:
     (found,) = predict([{**DEFAULTS, **params}], shape, DEVICE)
     return found.time_us
+
+
+def test_sizes_are_found_under_the_tasks_own_names(tmp_path: Path) -> None:
+    task = changed(tmp_path / "t", ("dims: [M, N, K]", "dims: [K, N, M]"))
+    (shape, *_) = task.workloads("benchmarks", "hip")
+    assert sizes_of(task, shape) == {"M": 1024, "N": 1536, "K": 7168}
+    with pytest.raises(ValueError, match="sgemm is no block_scaled_gemm"):
+        sizes_of(load_task("sgemm"), shape)
 
 
 def test_it_is_of_one_device() -> None:
@@ -34,13 +45,13 @@ def test_it_is_of_one_device() -> None:
     assert not applies(replace(GPU, arch="gfx90a")) and not applies(FISSION)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda one: one.label)
+@pytest.mark.parametrize("shape", STATED, ids=lambda one: one.label)
 def test_nothing_is_faster_than_light(shape: Workload) -> None:
     rng = np.random.default_rng(3)
     points = [DEFAULTS, *(random_params(SOURCE, rng) for _ in range(200))]
     light = roof(TASK, shape, DEVICE)
     assert light is not None
-    for one in predict(points, shape, DEVICE):
+    for one in predict(points, sizes_of(TASK, shape), DEVICE):
         assert one.time_us > one.light_us and one.why == WHY[one.bound]
         # the task's own roof takes the cache's bandwidth where inputs fit it
         assert one.light_us >= 0.99 * light.time_us
@@ -94,6 +105,6 @@ def test_published_times_are_two_to_five_times_the_best_foreseen() -> None:
     published = {(1024, 1536, 7168): 97.6, (6144, 4608, 7168): 723.1, (6144, 7168, 256): 77.0}
     points = [params for params, _ in ranked(SOURCE, SHAPES, DEVICE)]
     for (m, n, k), us in published.items():
-        shape = Workload(dims={"M": m, "N": n, "K": k}, suite="benchmarks")
+        shape = {"M": m, "N": n, "K": k}
         best = min(one.time_us for one in predict(points, shape, DEVICE))
         assert 2 < us / best < 5

@@ -90,7 +90,8 @@ def test_it_begins_where_a_roofline_of_the_device_says(backend: str) -> None:
     if backend == "cpu":
         assert not matrix  # the family is for hip alone
         return
-    source, shapes = families(task).sources["fp8_mfma"], task.workloads("benchmarks", "hip")
+    source, stated = families(task).sources["fp8_mfma"], task.workloads("benchmarks", "hip")
+    shapes = [mfma_roofline.sizes_of(task, one) for one in stated]
     foreseen = mfma_roofline.starts(source, shapes, device, 4)
     assert matrix[: len(foreseen)] == foreseen and len(matrix) == 4
     assert foreseen[0] == mfma_roofline.ranked(source, shapes, device)[0][0]
