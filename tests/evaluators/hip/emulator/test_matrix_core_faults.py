@@ -151,10 +151,6 @@ def checker(gfx942: HiprtcChild) -> Iterator[Checker]:
     device.close()
 
 
-def errors(name: str) -> list[tuple[str, str]]:
-    return [(name, planted) for planted in WRONG[name]]
-
-
 @pytest.mark.parametrize(
     ("name", "planted"),
     [
