@@ -88,7 +88,8 @@ GATES, UPS = (
     f"{name} += __half2float(token[k]) * __half2float({name}{rest}[(size_t)k * F + f]);"
     for name, rest in (("g", "ates"), ("u", "ps"))
 )
-SUM = "sum += h[(size_t)slot * F + f] * __half2float(downs[(size_t)f * D + d]);"
+SUM = """sum += __half2float(h[(size_t)slot * F + f]) *
+                       __half2float(downs[(size_t)f * D + d]);"""
 PLANTED = {
     "scores normalised again": (
         "for (int e = 0; e < E; ++e) {\n            total += expf(logit[e] - largest);",

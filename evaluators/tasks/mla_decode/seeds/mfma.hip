@@ -74,7 +74,8 @@ space:
   DOWN_PARTS: [4, 8, 16, 32]
   OUT_PARTS: [1, 2, 4, 8]
   SPLITS: [1, 2, 4, 7, 8]
-constraints: ["(128 + TN) * (TK + 4) * 2 <= 65536"]
+# Two blocks of a projection beside each other: 2 wavefronts a SIMD.
+constraints: ["(128 + TN) * (TK + 4) * 2 <= 32768"]
 ---*/
 // A decode step on CDNA3's matrix cores, kv_up absorbed. Intermediates are bfloat16, sums float32.
 #include <hip/hip_bf16.h>

@@ -20,7 +20,7 @@ scratch:
   logit: "4 * B * S * E"
   expert: "20 * B * S"
   score: "20 * B * S"
-  h: "20 * B * S * F"
+  h: "10 * B * S * F"
 ---*/
 #include <hip/hip_fp16.h>
 
@@ -77,7 +77,7 @@ __global__ void choose(const float* logit, int* expert, float* score, int T, int
 // One element a thread of silu(x gate) * (x up), for each slot: h is 5 T x F.
 __global__ void hidden(const __half* x, const __half* gate, const __half* up,
                        const __half* shared_gate, const __half* shared_up, const int* expert,
-                       float* h, int T, int E, int D, int F) {
+                       __half* h, int T, int E, int D, int F) {
     int f = blockIdx.x * blockDim.x + threadIdx.x;
     int slot = blockIdx.y * blockDim.y + threadIdx.y;
     if (slot < 5 * T && f < F) {
@@ -91,12 +91,12 @@ __global__ void hidden(const __half* x, const __half* gate, const __half* up,
             g += __half2float(token[k]) * __half2float(gates[(size_t)k * F + f]);
             u += __half2float(token[k]) * __half2float(ups[(size_t)k * F + f]);
         }
-        h[(size_t)slot * F + f] = g / (1.0f + expf(-g)) * u;
+        h[(size_t)slot * F + f] = __float2half(g / (1.0f + expf(-g)) * u);
     }
 }
 
 // One output a thread: the sum over slots of score * (h down).
-__global__ void output(const float* h, const __half* down, const __half* shared_down,
+__global__ void output(const __half* h, const __half* down, const __half* shared_down,
                        const int* expert, const float* score, __half* y, int T, int E, int D,
                        int F) {
     int d = blockIdx.x * blockDim.x + threadIdx.x;
@@ -108,7 +108,8 @@ __global__ void output(const float* h, const __half* down, const __half* shared_
             const __half* downs = e == E ? shared_down : down + (size_t)e * F * D;
             float sum = 0.0f;
             for (int f = 0; f < F; ++f) {
-                sum += h[(size_t)slot * F + f] * __half2float(downs[(size_t)f * D + d]);
+                sum += __half2float(h[(size_t)slot * F + f]) *
+                       __half2float(downs[(size_t)f * D + d]);
             }
             total += score[slot] * sum;
         }
