@@ -9,6 +9,7 @@ import yaml
 
 from engine.config import CampaignConfig
 from engine.config_file import load_config
+from evaluators.tasks.task_file import load_task
 from operators.llm.question import ROLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -46,4 +47,21 @@ def test_who_asks_which_model(config: CampaignConfig) -> None:
 
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!http)([^)]+)\)", PAGE):
-        assert (ROOT / "docs" / target).exists(), target
+        assert (ROOT / "docs" / target.partition("#")[0]).exists(), target
+
+
+def test_it_is_the_papers_problem_on_every_backend(config: CampaignConfig) -> None:
+    assert config.task == "fp8_gemm" and not config.devices.emulated
+    words = (ROOT / "configs" / "paper.yaml").read_text()
+    overrides = re.findall(r"configs/paper\.yaml (\S+)$", words, re.MULTILINE)
+    assert overrides == ["backend=cuda", "backend=cpu", "devices=emulated"]
+    for override in overrides:
+        load_config(ROOT / "configs" / "paper.yaml", [override])
+
+
+def test_every_shape_waits_for_a_time() -> None:
+    shapes = load_task("fp8_gemm").workloads("benchmarks", "hip")
+    for shape in shapes:
+        sizes = ", ".join(str(size) for size in shape.dims.values())
+        assert re.search(rf"^\| {sizes} \|( [\d.]+ \|){{3}} [\d. ]*\|$", PAGE, re.MULTILINE), sizes
+    assert PAGE.count("\n| 1024, ") + PAGE.count("\n| 6144, ") == len(shapes) == 18
