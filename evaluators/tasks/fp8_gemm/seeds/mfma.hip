@@ -85,6 +85,13 @@ __device__ inline int beyond(int place, int tile, int step) {
     return place + chunk * 8 + BYTES(tile * SIDE);
 }
 
+// All wavefronts' stores to LDS are through. The wait stands here by itself, as hiprtc 7.2 leaves
+// it out of __syncthreads() at the head of some loops (4 x 1 wavefronts, 128 x 128 x 64, 3 stages).
+__device__ inline void synchronise() {
+    __builtin_amdgcn_s_waitcnt(0xC07F);  // lgkmcnt(0)
+    __syncthreads();
+}
+
 // Four words of four bytes, one for each step of k, become four with k running on in each.
 __device__ inline void turn(const Word from[4], Word to[4]) {
     const Word low = __builtin_amdgcn_perm(from[1], from[0], 0x05010400);
@@ -215,7 +222,7 @@ fp8_gemm(const unsigned char* __restrict__ a, const unsigned char* __restrict__ 
         const int next = k0 + BK < last ? k0 + BK : first;
 #if STAGES == 3
         const int now = (k0 - first) / BK % 2;
-        __syncthreads();
+        synchronise();
         bring(held, a, b, M, N, top, side, next);
         accumulate(sums, tiles[now], scales_m, scales_n, row_m, row_n);
         put(tiles[1 - now], held);
@@ -224,12 +231,12 @@ fp8_gemm(const unsigned char* __restrict__ a, const unsigned char* __restrict__ 
         bring(held, a, b, M, N, top, side, k0);
 #endif
         put(tiles[0], held);
-        __syncthreads();
+        synchronise();
 #if STAGES == 2
         bring(held, a, b, M, N, top, side, next);
 #endif
         accumulate(sums, tiles[0], scales_m, scales_n, row_m, row_n);
-        __syncthreads();
+        synchronise();
 #endif
     }
 
