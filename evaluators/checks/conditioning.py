@@ -1,8 +1,8 @@
 """How far a task's outputs move when its inputs do: each element's own scale of error."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from evaluators.tasks.arguments import Workload
 from evaluators.tasks.task import Task
 
 Array = np.ndarray[Any, Any]
-Reference = Callable[[Workload, Mapping[str, Array]], Mapping[str, Array]]
 
 ROUNDING = 2.0**-24  # of float32, relative
 STRIDE = 64.0
@@ -31,20 +30,59 @@ NEGLIGIBLE = FLOAT32_ULP**2
 """Of an output's largest element: kernels bound exponents where little is left of a result."""
 
 
+class References(Protocol):
+    """What makes references of inputs that the host made."""
+
+    def reference(self, workload: Workload, inputs: Mapping[str, Array]) -> Mapping[str, Array]: ...
+
+    def narrows(self, workload: Workload) -> bool:
+        """Whether it takes inputs in their own types, and not in wide ones."""
+        ...
+
+
+class TaskReferences:
+    """By the task's reference.py."""
+
+    def __init__(self, task: Task) -> None:
+        self.reference = task.reference
+
+    def narrows(self, _: Workload) -> bool:
+        return False
+
+
 class Moving:
-    """Inputs that can be moved a little, and what the reference makes of them."""
+    """Inputs that can be moved a little, and what the reference makes of them.
+
+    Where it takes them in their own types, only those as exact as float32 can move.
+    """
 
     def __init__(
-        self, task: Task, workload: Workload, inputs: Mapping[str, Array], reference: Reference
+        self,
+        task: Task,
+        workload: Workload,
+        inputs: Mapping[str, Array],
+        references: References,
     ) -> None:
         self.task = task
         self.workload = workload
         self.inputs = inputs
-        self.reference = reference(workload, inputs)
-        self._reference = reference
+        self.reference = references.reference(workload, inputs)
+        self._reference = references.reference
+        self._narrows = references.narrows(workload)
+
+    def signs(self, rng: np.random.Generator) -> dict[str, Array]:
+        """A direction: 1 or -1 for each element of each input that moves."""
+        return {n: random_signs(a, rng) for n, a in self.inputs.items() if self._moves(a)}
+
+    def _moves(self, array: Array) -> bool:
+        if not is_floating(array.dtype):
+            return False
+        return not self._narrows or float(float_info(array.dtype).eps) <= FLOAT32_ULP
 
     def moved(self, signs: Mapping[str, Array], times: float) -> dict[str, Array]:
         """By output, how far it moves when inputs do by so many float32 roundings."""
+        if not signs:
+            return {name: np.zeros(before.shape) for name, before in self.reference.items()}
         moved = dict(self.inputs)
         with np.errstate(invalid="ignore", over="ignore"):
             for name, sign in signs.items():
@@ -88,7 +126,7 @@ def conditioning(
         return {}
     moves: dict[str, Array] = {o.name: np.zeros(reference[o.name].shape) for o in rounded}
     for t in range(directions if is_finite(reference) else 0):
-        signs = {n: random_signs(a, rng) for n, a in moving.inputs.items() if _is_float(a)}
+        signs = moving.signs(rng)
         near = moving.moved(signs, 1.0)
         if t == 0 and values in SCALED:
             far = moving.moved(signs, STRIDE)
@@ -174,10 +212,6 @@ def is_finite(reference: Mapping[str, Array]) -> bool:
     """Whether any element of any output is; where none is, no rounding moves them."""
     arrays = reference.values()
     return any(np.isfinite(piece).any() for array in arrays for (piece,) in in_pieces(array))
-
-
-def _is_float(array: Array) -> bool:
-    return is_floating(array.dtype)
 
 
 def random_signs(values: Array, rng: np.random.Generator) -> Array:

@@ -156,6 +156,11 @@ class GpuDraws:
             self._check_reference()
         return self._computed(workload, inputs)
 
+    @property
+    def computes(self) -> bool:
+        """Whether references are made on the device, by the task's reference.hip."""
+        return self._reference is not None
+
     def references(self, held: Held, workload: Workload) -> dict[str, Array]:
         """Read back from the device, by output."""
         found: dict[str, Array] = {}

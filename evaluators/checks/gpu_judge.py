@@ -152,6 +152,9 @@ class GpuJudge:
             return self._draws.reference(workload, inputs)
         return self._task.reference(workload, inputs)
 
+    def narrows(self, workload: Workload) -> bool:
+        return workload.label in self._drawn and self._draws.computes
+
     def close(self) -> None:
         self._draws.close()
         self._harness.close()

@@ -11,7 +11,8 @@ from evaluators.checks.budget import Limit, Standard, has_few
 from evaluators.checks.conditioning import (
     SCALED,
     Moving,
-    Reference,
+    References,
+    TaskReferences,
     conditioning,
     is_finite,
     is_normal,
@@ -69,13 +70,13 @@ class UnusualDraws:
         pool: InputPool,
         rng: np.random.Generator,
         *,
-        reference: Reference | None = None,
+        references: References | None = None,
     ) -> None:
-        """reference: what makes references, by default the task's reference.py."""
+        """references: by default made by the task's reference.py."""
         self._task = task
         self._pool = pool
         self._rng = rng
-        self._reference = reference or task.reference
+        self._references = references or TaskReferences(task)
         self._kept: OrderedDict[tuple[str, str], tuple[Draw, ...]] = OrderedDict()
         self._dropped: set[tuple[str, str]] = set()
         self._settled: set[tuple[str, str]] = set()
@@ -211,7 +212,7 @@ class UnusualDraws:
         exact = not self._rounded(workload)
         for factor in self._factors(arguments, usual, values):
             inputs = unusual(arguments, usual, values, factor, self._rng, nan_signs=exact)
-            moving = Moving(self._task, workload, inputs, self._reference)
+            moving = Moving(self._task, workload, inputs, self._references)
             if values == "small" and not self._takes_small(moving, usual, factor):
                 return None
             scales = conditioning(moving, values, directions, self._rng)
@@ -238,4 +239,5 @@ class UnusualDraws:
             return False
         if self._task.values is not None:
             return True
-        return proportional(self._reference(moving.workload, usual), moving.reference, factor)
+        found = self._references.reference(moving.workload, usual)
+        return proportional(found, moving.reference, factor)

@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluators.checks.check import check_workload, most_blocks
 from evaluators.checks.compare import check_limits
-from evaluators.checks.conditioning import Reference
+from evaluators.checks.conditioning import References
 from evaluators.checks.disclosure import on
 from evaluators.checks.inputs import Draw, InputPool
 from evaluators.checks.judge import Judge
@@ -43,7 +43,7 @@ SLOW_US = 50_000.0
 class Correctness:
     """Checks kernels; for an Evaluator, whose pool of inputs and generator it draws from.
 
-    judge, naive, reference: see Evaluator. Every check raises Rejected, and AnchorFailed where
+    judge, naive, references: see Evaluator. Every check raises Rejected, and AnchorFailed where
     the naive seed fails (see Rounding.calibrate).
     """
 
@@ -57,14 +57,14 @@ class Correctness:
         *,
         judge: Judge | None,
         naive: Naive | None,
-        reference: Reference | None,
+        references: References | None,
     ) -> None:
         self._task, self._device, self._pool = task, device, pool
         self._policy, self._rng = policy, rng
         self._backend = device.info.backend
         self._benchmarks = task.workloads("benchmarks", self._backend)
         self._pairs = None if policy.thorough else PAIRS
-        self._unusual = UnusualDraws(task, pool, rng, reference=reference)
+        self._unusual = UnusualDraws(task, pool, rng, references=references)
         self._rounding = Rounding(
             task, device, pool, self._unusual, policy, rng, judge=judge, naive=naive
         )

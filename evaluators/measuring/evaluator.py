@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluators.checks.conditioning import Reference
+from evaluators.checks.conditioning import References
 from evaluators.checks.disclosure import WITHHELD, withholding
 from evaluators.checks.inputs import InputPool
 from evaluators.checks.judge import Judge
@@ -49,7 +49,7 @@ class Evaluator:
 
     secret: the campaign's; inputs are drawn from it. policy: by default the backend's.
     judge: where data comes from and is judged, by default the host. naive: see Rounding.
-    reference: see UnusualDraws. empty: see Trusted; by default compiled when it is first needed.
+    references: see UnusualDraws. empty: see Trusted; by default compiled when it is first needed.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Evaluator:
         pool: InputPool | None = None,
         judge: Judge | None = None,
         naive: Naive | None = None,
-        reference: Reference | None = None,
+        references: References | None = None,
         empty: Compiled | None = None,
     ) -> None:
         self.task = task
@@ -78,7 +78,7 @@ class Evaluator:
         self._launch_cost = LaunchCost(
             device, lambda: empty or compiled_empty(device.info), self.policy
         )
-        self.correctness = Correctness(*given, judge=judge, naive=naive, reference=reference)
+        self.correctness = Correctness(*given, judge=judge, naive=naive, references=references)
         self._racing = Racing(*given, judge=self.correctness.judge)
 
     def measure(

@@ -1,6 +1,6 @@
 """What a kernel that would win must bear beyond what every candidate is checked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -76,52 +76,54 @@ class FurtherChecks:
         if each and workloads:
             smallest = min(workloads, key=self._task.nbytes)
             pairs = [*((*pair, EACH_BYTES) for pair in self._unusual.each(smallest)), *pairs]
-        chosen = self._chosen(kernel, pairs, most)
-        if not chosen:
-            return {}
-        shapes = [workload for workload in workloads if workload.label in chosen]
-        plans = [kernel.plan(self._task, workload, self._device.info.target) for workload in shapes]
-        arena = Arena(self._task, shapes, plans)
         errors: dict[str, float] = {}
-        judge = self._rounding.judge()
-        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
-            for memory in arena.in_turn(session, shapes, plans, self._rng):
-                checked = check_workload(
-                    memory,
-                    self._unusual.draws(memory.workload, chosen[memory.workload.label]),
-                    self._rng,
-                    deadline_s=self._policy.deadline_cap_s,
-                    judge=judge,
-                )
-                errors.update(checked.errors)
+        for workload, draw in self._affordable(kernel, pairs, most):
+            for key, error in self._errors(kernel, compiled, workload, draw).items():
+                errors[key] = max(error, errors.get(key, 0.0))
         return errors
+
+    def _errors(
+        self, kernel: Planned, compiled: Compiled, workload: Workload, draw: Draw
+    ) -> Mapping[str, float]:
+        plan = kernel.plan(self._task, workload, self._device.info.target)
+        arena = Arena(self._task, [workload], [plan])
+        with self._device.open(compiled, memory_bytes=arena.nbytes, fenced=True) as session:
+            (memory,) = arena.in_turn(session, [workload], [plan], self._rng)
+            checked = check_workload(
+                memory,
+                [draw],
+                self._rng,
+                deadline_s=self._policy.deadline_cap_s,
+                judge=self._rounding.judge(),
+            )
+        return checked.errors
 
     def _quick(self, pairs: Sequence[tuple[Workload, str]]) -> list[tuple[Workload, str]]:
         costs = [self._unusual.cost_bytes(*pair) for pair in pairs]
         within = max(QUICK_BYTES, min(costs, default=0))
         return [pair for pair, cost in zip(pairs, costs, strict=True) if cost <= within]
 
-    def _chosen(
+    def _affordable(
         self, kernel: Planned, pairs: Sequence[tuple[Workload, str, int]], most: int | None
-    ) -> dict[str, list[str]]:
-        """By label, classes that the shape admits; the seed's own errors on them are known then.
+    ) -> Iterator[tuple[Workload, Draw]]:
+        """A draw for each pair that the shape admits, made when it is asked for, as large ones take
+        much room; the seed's own errors on it are known then.
 
         pairs: each with how many bytes of references all may take up to it.
         """
-        chosen: dict[str, list[str]] = {}
-        made_bytes = count = 0
+        tried: set[tuple[str, str]] = set()
+        made_bytes = 0
         for workload, values, most_bytes in pairs:
             cost_bytes = self._unusual.cost_bytes(workload, values)
-            if count == most or (count and made_bytes + cost_bytes > most_bytes):
+            if len(tried) == most or (tried and made_bytes + cost_bytes > most_bytes):
                 continue
-            if values in chosen.get(workload.label, ()):
+            if (workload.label, values) in tried:
                 continue
             self._rounding.calibrate(kernel.id, [workload], {workload.label: [values]})
             made_bytes += cost_bytes
-            if self._unusual.of(workload, values):
-                chosen.setdefault(workload.label, []).append(values)
-                count += 1
-        return chosen
+            for draw in self._unusual.draws(workload, [values]):
+                tried.add((workload.label, values))
+                yield workload, draw
 
     def sweep(self, kernel: KernelSource, compiled: Compiled) -> None:
         """Once on each of many small random shapes, on one draw that never comes again.

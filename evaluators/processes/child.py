@@ -41,7 +41,7 @@ class Serving:
             policy=setting.policy,
             pool=pool,
             judge=self._judge,
-            reference=self._judge.reference if self._judge is not None else None,
+            references=self._judge,
             naive=setting.trusted.naive if setting.trusted is not None else None,
             empty=setting.trusted.empty if setting.trusted is not None else None,
         )

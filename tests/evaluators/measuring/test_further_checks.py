@@ -1,10 +1,17 @@
 """Which unusual values a kernel that is ahead in the search is tried on."""
 
+from collections import Counter
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from evaluators.checks import values
+from evaluators.checks.inputs import Draw
+from evaluators.checks.values import UnusualDraws
+from evaluators.device import backend
+from evaluators.evaluate import compile_kernel
+from evaluators.measuring.evaluator import Evaluator
 from evaluators.measuring.further_checks import QUICK_BYTES, FurtherChecks
 from evaluators.measuring.policy import TimingPolicy
 from evaluators.tasks.arguments import Workload
@@ -24,8 +31,8 @@ class Costs:
     def cost_bytes(self, workload: Workload, values: str) -> int:
         return self.costs[values]
 
-    def of(self, workload: Workload, values: str) -> tuple[()]:
-        self.asked.append(values)
+    def draws(self, workload: Workload, classes: list[str]) -> tuple[()]:
+        self.asked += classes
         return ()
 
 
@@ -67,3 +74,28 @@ def test_a_search_waits_for_no_slow_pair_of_shape_and_class(
         == {}
     )
     assert unusual.asked == tried
+
+
+def test_no_large_draw_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little room there is for those that were made."""
+    monkeypatch.setattr(values, "KEPT_BYTES", 1)
+    made: Counter[tuple[str, str]] = Counter()
+
+    def counted(self: UnusualDraws, workload: Workload, values: str) -> tuple[Draw, ...]:
+        made[workload.label, values] += 1
+        return make(self, workload, values)
+
+    make = UnusualDraws._made
+    monkeypatch.setattr(UnusualDraws, "_made", counted)
+    task, device = load_task("softmax"), backend("cpu").open_device(0)
+    try:
+        kernel, compiled = compile_kernel(
+            task.seeds["naive"], task, backend("cpu").compiler(), "cpu"
+        )
+        correctness = Evaluator(task=task, device=device, secret=3).correctness
+        shapes = task.workloads("benchmarks", "cpu")
+        correctness._further.unusual_values(kernel, compiled, shapes, each=True)
+    finally:
+        device.close()
+    assert len(made) >= len(task.unusual())
+    assert set(made.values()) == {1}

@@ -1,6 +1,7 @@
 """The task moe: its reference by plain loops, no near ties, and planted errors that are found."""
 
 import math
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -124,8 +125,54 @@ def checked(text: str, evaluator: Evaluator) -> None:
     evaluator.correctness.check(kernel, compiled, [first, last], {})
 
 
-def test_the_seed_is_right(evaluator: Evaluator) -> None:
-    checked(moe().seeds["naive"], evaluator)
+GROUPED = {
+    "scores normalised again": (
+        "score[5 * t + s] = expf(logits[best] - largest) / total;",
+        "score[5 * t + s] = expf(logits[best] - largest) / total * 1.1f;",
+    ),
+    "an expert is left out": ("if (tile < tiles) break;", "if (tile < tiles && e != 1) break;"),
+    "three experts a token": ("s < 5; ++s) sum", "s < 5; ++s) if (s != 3) sum"),
+    "a block's last slot is left out": ("return true;", "rows -= rows == BM; return true;"),
+    "the last steps of k are left out": ("k0 < F; k0 += BK", "k0 + BK <= F; k0 += BK"),
+    "gate and up change places": ("g / (1.0f + expf(-g)) * u", "u / (1.0f + expf(-u)) * g"),
+    "hidden values in bfloat16": (
+        "h[(size_t)slots[row] * F + f] = __float2half(g / (1.0f + expf(-g)) * u);",
+        "h[(size_t)slots[row] * F + f] = __float2half("
+        "__bfloat162float(__float2bfloat16(g / (1.0f + expf(-g)) * u)));",
+    ),
+}
+POINTS = (
+    "TM: 2, TN: 1, BX: 16, BY: 4, BK: 8",
+    "TM: 8, TN: 4, BX: 8, BY: 16, BK: 16",
+    "TM: 4, TN: 2, BX: 32, BY: 8, BK: 32",
+)
+
+
+@pytest.mark.parametrize("name", ["naive", "grouped"])
+def test_a_seed_is_right(name: str, evaluator: Evaluator) -> None:
+    checked(moe().seeds[name], evaluator)
+
+
+def grouped(point: str) -> str:
+    text, count = re.subn(r"params: \{[^}]*\}", f"params: {{{point}}}", moe().seeds["grouped"])
+    assert count == 1
+    return text
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_other_tiles_are_right(point: str, evaluator: Evaluator) -> None:
+    checked(grouped(point), evaluator)
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_an_error_planted_in_the_grouped_seed_is_found(name: str, evaluator: Evaluator) -> None:
+    old, new = GROUPED[name]
+    text = grouped(POINTS[0])
+    assert text.count(old) == 1
+    edited = text.replace(old, new)
+    with pytest.raises(Rejected) as rejected:
+        checked(edited.replace("hip_fp16.h>", "hip_fp16.h>\n#include <hip/hip_bf16.h>"), evaluator)
+    assert rejected.value.status is Status.WRONG, rejected.value.reason
 
 
 @pytest.mark.parametrize("name", PLANTED)
