@@ -1,5 +1,6 @@
 """The arena: compiled kernels that may race again, and the sittings in which they do."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -100,21 +101,39 @@ class Arena:
         built = await self._compiled(kernel_id)
         if not isinstance(built, Built):
             return _not_held(Verdict(status=built.status, reason=built.reason))
+        if not check:
+            return await self._held(built, rivals, False, turn, to, baselines)
+        watching = asyncio.create_task(self._watched(built))
+        try:
+            held = await self._held(built, rivals, True, turn, to, baselines)
+            if not held.verdict.passed:
+                return held
+            seen = await watching
+        finally:
+            watching.cancel()
+        log = "\n".join(filter(None, (held.verdict.log, seen.log)))
+        return replace(held, verdict=replace(seen, log=log))
+
+    async def _held(
+        self,
+        built: Built,
+        rivals: Sequence[str],
+        check: bool,
+        turn: int,
+        to: int,
+        beside: Sequence[BaselineAnchor],
+    ) -> Sitting:
         order = [rivals[int(i)] for i in self._rng.permutation(len(rivals))]
         references, failed = await self._published(order)
         lanes = self._setting.lanes
-        work = partial(_sit, built, [*references, *baselines], check, to)
+        work = partial(_sit, built, [*references, *beside], check, to)
         try:
-            held = await self._retries.on_device(lanes[turn % len(lanes)], kernel_id, work)
+            held = await self._retries.on_device(lanes[turn % len(lanes)], built.kernel_id, work)
         except Exhausted as error:
             reason = f"processes were lost: {error}"
             return _not_held(Verdict(status=Status.CRASHED, reason=reason))
         self.device_s += held.seconds
         self._sittings += 1
-        if check and held.verdict.passed:
-            seen = await self._watched(built)
-            log = "\n".join(filter(None, (held.verdict.log, seen.log)))
-            held = replace(held, verdict=replace(seen, log=log))
         return replace(held, failed={**held.failed, **failed})
 
     async def compiled(self, source: str) -> Built | Evaluation:
@@ -122,7 +141,7 @@ class Arena:
         return await self._retries.compile(source)
 
     async def _watched(self, built: Built) -> Verdict:
-        """For races that its device does not show, while that device does other work."""
+        """For races that its device does not show, on a processor, while that device measures."""
         watch = self._setting.watch
         if watch is None:
             return Verdict(status=Status.PASSED)

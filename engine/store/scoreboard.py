@@ -136,7 +136,10 @@ class Scoreboard:
         """How many times as fast the best is as the anchor."""
         offsets = self._offsets.get(self.anchor_id, {})
         place = self._place(self.best.kernel_id) if self.best else {}
-        gains = {label: gain - offsets.get(label, 0.0) for label, gain in place.items()}
+        linked = place.keys() & offsets.keys() or place.keys()
+        gains = {
+            label: place[label] - offsets.get(label, 0.0) for label in place if label in linked
+        }
         return math.exp(over_shapes(gains, self.weights))
 
     def lead(self, kernel_id: str) -> float:
@@ -223,7 +226,9 @@ class Scoreboard:
         self._offsets[event.anchor_id] = {
             label: before.get(label, 0.0) + fmean(blocks) for label, blocks in event.link.items()
         }
-        self.titles.places[event.anchor_id] = self._offsets[event.anchor_id]
+        # A link is of the shapes that the search times; of others contests have told.
+        known = self.titles.places.get(event.anchor_id, {})
+        self.titles.places[event.anchor_id] = {**known, **self._offsets[event.anchor_id]}
         self.links = (*self.links, event.link)
         self.anchors = (*self.anchors, event.anchor_id)
         self.epoch = event.number

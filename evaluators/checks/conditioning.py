@@ -53,7 +53,8 @@ class TaskReferences:
 class Moving:
     """Inputs that can be moved a little, and what the reference makes of them.
 
-    Where it takes them in their own types, only those as exact as float32 can move.
+    Where it takes them in their own types, only those as exact as float32 can move, and float32
+    ones from one number to another: by less they would move as much or not at all.
     """
 
     def __init__(
@@ -86,9 +87,23 @@ class Moving:
         moved = dict(self.inputs)
         with np.errstate(invalid="ignore", over="ignore"):
             for name, sign in signs.items():
-                moved[name] = _nudged(self.inputs[name], sign, times * ROUNDING)
+                moved[name] = self._nudged(self.inputs[name], sign, times)
             after = self._reference(self.workload, moved)
             return {n: _apart(after[n], before) for n, before in self.reference.items()}
+
+    def _nudged(self, values: Array, signs: Array, times: float) -> Array:
+        if self._narrows and values.dtype == np.float32:
+            return _stepped(values, signs, times)
+        return _nudged(values, signs, times * ROUNDING)
+
+
+def _stepped(values: Array, signs: Array, times: float) -> Array:
+    """By so many units in the last place."""
+    stepped = np.empty(values.shape, values.dtype)
+    for result, value, sign in in_pieces(stepped, values, signs):
+        steps = np.spacing(np.abs(value)) * (sign * np.float32(times))
+        np.add(value, steps, out=result)
+    return stepped
 
 
 def _nudged(values: Array, signs: Array, by: float) -> Array:

@@ -322,6 +322,31 @@ def test_races_are_watched_for_on_the_host_while_the_device_goes_on() -> None:
     asyncio.run(scenario())
 
 
+def test_races_are_watched_for_while_the_sitting_is_held() -> None:
+    watched = asyncio.Event()
+
+    class Waiting(RacingLane):
+        async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
+            await asyncio.wait_for(watched.wait(), 60.0)
+            return await super().sit(built, rivals, check, turn)
+
+    async def scenario() -> None:
+        lane, journal = Waiting({FAST[0]: 3.0}), MemoryJournal()
+
+        async def watch(built: Built, turn: int) -> Verdict:
+            watched.set()
+            return Verdict(status=Status.PASSED, log="three orders were tried")
+
+        busy = dispatcher(lane, journal, watch=watch)
+        await busy.begin(SEED)
+        await busy.evaluate(*FAST)
+        await busy.drain()
+        (contest,) = journal.of(Contested)
+        assert contest.outcome == "won"
+
+    asyncio.run(scenario())
+
+
 def test_a_kernel_that_takes_every_process_of_the_host_does_not_win() -> None:
     async def scenario() -> None:
         lane, journal = RacingLane({FAST[0]: 3.0}), MemoryJournal()

@@ -6,6 +6,7 @@ from math import exp
 import pytest
 
 from engine.store.events import EpochStarted, Evaluated
+from engine.store.kinds.contests import Contested
 from engine.store.scoreboard import Scoreboard
 from evaluators.evaluation import Evaluation
 from tests.engine.conftest import evaluation_of
@@ -91,3 +92,31 @@ def test_a_store_of_before_paired_gains_gets_them_from_its_blocks(scores: Scoreb
     assert scores.with_gains(other) is other
     kept = replace(stored, gains={"a": 1.0, "b": 1.0})
     assert scores.with_gains(kept) is kept
+
+
+def won(number: int, kernel_id: str, rival_id: str, gains: dict[str, float]) -> Contested:
+    return Contested(
+        number=number,
+        kernel_id=kernel_id,
+        rival_id=rival_id,
+        why="contender",
+        outcome="won",
+        ratio=(1.1, 1.0, 1.2),
+        gains=gains,
+        speedup=2.0,
+    )
+
+
+def test_shapes_that_only_contests_time_add_up_from_the_seed(scores: Scoreboard) -> None:
+    """The search times a and b here; the next anchor is linked on these alone."""
+    scores.apply(Evaluated(evaluation=scores.evaluations["seed"], number=1, verified=True))
+    scores.apply(Evaluated(evaluation=measured("k1", "seed", {"a": 2.0, "b": 2.0})))
+    scores.apply(won(0, "k1", "seed", {"a": 2.1, "b": 2.0, "c": 1.5}))
+    assert scores.best_over_anchor() == pytest.approx(exp(5.6 / 3))
+    scores.apply(EpochStarted(number=1, anchor_id="k1", link={"a": (2.0,), "b": (2.0,)}))
+    assert scores.best_over_anchor() == pytest.approx(1.0)
+    scores.apply(Evaluated(evaluation=measured("k2", "k1", {"a": 0.2, "b": 0.2})))
+    assert scores.lead("k2") == pytest.approx(0.2)
+    scores.apply(won(1, "k2", "k1", {"a": 0.2, "b": 0.3, "c": -0.1}))
+    assert scores.titles.places["k2"] == pytest.approx({"a": 2.2, "b": 2.3, "c": 1.4})
+    assert scores.best_over_anchor() == pytest.approx(exp(0.25))

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from evaluators.checks.conditioning import Array, Moving, conditioning
+from evaluators.checks.inputs import InputPool
+from evaluators.checks.values import UnusualDraws
 from evaluators.tasks.arguments import Workload
+from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 
 TASK = load_task("fp8_gemm")
@@ -16,15 +19,15 @@ SHAPE = TASK.workloads("tests", "cpu")[1]
 class InOwnTypes:
     """As a device makes them. told: whether it says so."""
 
-    def __init__(self, told: bool) -> None:
-        self._told = told
+    def __init__(self, told: bool, task: Task = TASK) -> None:
+        self._told, self._task = told, task
         self.calls = 0
 
     def reference(self, workload: Workload, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         self.calls += 1
-        types = {a.name: a.np_dtype for a in TASK.arguments}
+        types = {a.name: a.np_dtype for a in self._task.arguments}
         given = {name: array.astype(types[name]) for name, array in inputs.items()}
-        return TASK.reference(workload, given)
+        return self._task.reference(workload, given)
 
     def narrows(self, _: Workload) -> bool:
         return self._told
@@ -40,10 +43,22 @@ def test_what_rounding_takes_back_is_not_moved() -> None:
     signs = untold.signs(np.random.default_rng(0))
     assert set(signs) == {"a", "b", "a_scale", "b_scale"}
     some = {name: signs[name] for name in ("a_scale", "b_scale")}
-    for times in (1.0, 64.0):
-        left, right = told.moved(some, times), untold.moved(signs, times)
-        assert np.any(left["c"])
-        assert np.array_equal(left["c"], right["c"])
+    near, far = (told.moved(some, times)["c"] for times in (1.0, 64.0))
+    assert np.any(near)
+    assert np.abs(far - 64.0 * near).max() < 0.1 * np.abs(far).max()
+    near, far = (untold.moved(signs, times)["c"] for times in (1.0, 64.0))
+    assert np.abs(far - 64.0 * near).max() > 0.1 * np.abs(far).max()
+
+
+@pytest.mark.parametrize("name", ["fp8_gemm", "sgemm"])
+@pytest.mark.parametrize("values", ["spikes", "large"])
+def test_a_device_tries_large_values_on_large_shapes(name: str, values: str) -> None:
+    """It makes references of rounded inputs, which must move in proportion all the same."""
+    task = load_task(name)
+    shape = min(task.workloads("benchmarks", "cpu"), key=task.nbytes)
+    pool, rng = InputPool(task, secret=1), np.random.default_rng(3)
+    draws = UnusualDraws(task, pool, rng, references=InOwnTypes(True, task))
+    assert len(draws.of(shape, values)) == 1
 
 
 def test_nothing_moves_without_exact_inputs() -> None:
