@@ -11,6 +11,7 @@ from evaluators.evaluation import Status, Verdict
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.tasks.arguments import SUITES, Array, Workload
 from evaluators.tasks.task_file import load_task
+from tests.soaked import one_in
 
 TASK = load_task("mla_decode")
 LOADS = ("__bfloat162float(key[", "__bfloat162float(cache[")
@@ -62,8 +63,19 @@ HONEST: Edits = {
 }
 
 
-def edited(edits: Edits) -> str:
-    head, code = TASK.naive.split("#include <hip/hip_bf16.h>")
+TILED: dict[str, Edits] = {
+    "keys turned the other way": {"(i < half ? -other : other)": "(i < half ? other : -other)"},
+    "the total not shrunk": {"sum = total[tx] * shrink[tx]": "sum = total[tx]"},
+    "the last key left out": {"L + 1 - first": "L - first"},
+    "another head's scores": {"weight = score[j][ty * 4 + i]": "weight = score[j][ty * 4]"},
+    "values of all heads by the first's weights": {"blockIdx.z * step + skip": "skip"},
+    "sums not shrunk": {"sums[i][c] *= shrink": "sums[i][c] *= 1.0f + 0.0f * shrink"},
+}
+POINTS = ("TK: 2, TC: 16, STEP: 16", "TK: 1, TC: 2, STEP: 32", "TK: 4, TC: 4, STEP: 8")
+
+
+def edited(edits: Edits, seed: str = "naive") -> str:
+    head, code = TASK.seeds[seed].split("#include <hip/hip_bf16.h>")
     text = f"{head}#include <hip/hip_bf16.h>\n{ROUNDED}{code}"
     for old, new in edits.items():
         assert old in text, old
@@ -92,6 +104,19 @@ def verdict(text: str, evaluator: Evaluator) -> Verdict:
 def test_a_planted_error_is_found(name: str, evaluator: Evaluator) -> None:
     found = verdict(edited(WRONG[name]), evaluator)
     assert found.status is Status.WRONG, found.reason
+
+
+@pytest.mark.parametrize("name", one_in(2, TILED))
+def test_an_error_planted_in_the_tiled_seed_is_found(name: str, evaluator: Evaluator) -> None:
+    found = verdict(edited(TILED[name], "tiled"), evaluator)
+    assert found.status is Status.WRONG, found.reason
+
+
+@pytest.mark.parametrize("point", one_in(2, POINTS))
+def test_the_tiled_seed_is_right(point: str, evaluator: Evaluator) -> None:
+    params = "params: {TK: 2, TC: 16, STEP: 16}"
+    found = verdict(edited({params: f"params: {{{point}}}"}, "tiled"), evaluator)
+    assert found.passed, found.reason
 
 
 def test_intermediate_results_may_be_bfloat16(evaluator: Evaluator) -> None:
