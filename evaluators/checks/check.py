@@ -102,7 +102,7 @@ def check_workload(
 ONE_JUDGED_IN = 8
 """Launches of those in a row: blocks of an oracle's come in other orders each time."""
 
-ENDURED_S = 8.0
+ENDURED_S = 4.0
 """How long they take at most, once there were ONE_JUDGED_IN: an oracle may take seconds for one."""
 
 

@@ -30,7 +30,7 @@ UNMET, MEMORY_APPLICATIONS = 8, 4
 """Draws of the pool, or more, that a race leaves for the check of memory, and how often at most a
 kernel is applied in each of its calls."""
 
-MEMORY_SERIES = 2
+MEMORY_SERIES = 3
 """Series of pairs that must each speak against a kernel: on a busy machine one did against a right
 one, in 5,000 evaluations or so."""
 

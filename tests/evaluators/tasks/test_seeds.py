@@ -1,4 +1,4 @@
-"""Every shipped seed passes `evaluate` on cpu; a reference.hip tells what reference.py does."""
+"""Shipped seeds pass `evaluate` on cpu; a reference.hip tells what reference.py does."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evaluators.checks.compare import compare
+from evaluators.checks.gpu_outputs import small_tests
 from evaluators.device import Device, Session, backend
 from evaluators.device_info import target_of
 from evaluators.dtypes import wide
@@ -18,11 +19,21 @@ from evaluators.tasks.arguments import Array, Workload
 from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task, shipped_tasks
 from tests.evaluators.shipped import PORTABLE, SHIPPED, name_of
+from tests.soaked import one_in
 
 QUICK = TimingPolicy(max_blocks=3, budget_s=0.2, link_budget_s=0.2, interval_us=200.0, max_copies=4)
 """It is right or not; how fast it is nobody asks here."""
 ALREADY = ("sgemm", "softmax", "sum_reduction", "transpose")
 """Evaluated, and run on large shapes, by test_tasks.py and many others."""
+CHALLENGE = ("fp8_gemm", "mla_decode", "moe")
+EVALUATED = [
+    one for one in PORTABLE if one.is_relative_to(SHIPPED) and one.parts[-3] not in ALREADY
+]
+SEEDS = [
+    *(one for one in EVALUATED if one.parts[-3] in CHALLENGE),
+    *one_in(3, (one for one in EVALUATED if one.parts[-3] not in CHALLENGE)),
+]
+"""The challenge's in every run, and of the others, which test_tasks.py checks, some."""
 NEAR = 1e-3
 """Of the tolerance; see checks/gpu_draws.py."""
 REFERENCES = sorted(path.parent.name for path in SHIPPED.glob("*/reference.hip"))
@@ -36,11 +47,7 @@ def device() -> Iterator[Device]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "seed",
-    [one for one in PORTABLE if one.is_relative_to(SHIPPED) and one.parts[-3] not in ALREADY],
-    ids=name_of,
-)
+@pytest.mark.parametrize("seed", SEEDS, ids=name_of)
 def test_a_seed_passes_on_cpu(seed: Path) -> None:
     task = load_task(seed.parents[1])
     found = evaluate_file(seed, task, "cpu", policy=QUICK, seconds=0)
@@ -56,7 +63,7 @@ def test_a_reference_for_devices_tells_what_the_one_for_the_host_does(
 ) -> None:
     task = load_task(name)
     kernel = parse_kernel((task.folder / "reference.hip").read_text())
-    tests = task.workloads("tests", "hip")
+    tests = small_tests(task, "hip")
     plans = [kernel.plan(task, workload, target_of("cpu")) for workload in tests]
     compiled = backend("cpu").compiler().compile(kernel, plans)
     scratch = max(sum(plan.scratch.values()) for plan in plans)
