@@ -5,18 +5,7 @@ set -euo pipefail
 out=$(mkdir -p "${1:?give the folder for the results}" && cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
-site=$(mktemp -d)
-trap 'rm -rf "$site"' EXIT
-
-tar -xJf .ray/ray.tar.xz -C "$site"
-for wheel in .whl/*.whl; do
-    "$python" -m zipfile -e "$wheel" "$site"
-done
-# Unzipping leaves programs without the right to be run.
-find "$site/ray" -type f \( -path '*/core/src/ray/*' -o -name '*.sh' \) -exec chmod u+x {} +
-export PYTHONPATH="$PWD:$site${PYTHONPATH:+:$PYTHONPATH}"
-export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 RAY_USAGE_STATS_ENABLED=0
-ulimit -n "$(ulimit -Hn)" || true
+. scripts/lib/without_index.sh
 
 "$python" -c 'import ray, pydantic, numpy, yaml; print("ray", ray.__version__)'
 nvidia-smi --query-gpu=index,name,driver_version,memory.used --format=csv || true
