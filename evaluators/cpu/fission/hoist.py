@@ -171,13 +171,14 @@ class Hoisting:
             raise unsupported(f"{word}, which calls itself round a barrier", line)
         function = self.choose(word, len(args), line)
         node = function.node.copy()
+        own = inline.with_own_names(function, node, lowering.fresh)
         params = [k for k in inline.parameters(node) if k.kind.endswith("declaration")]
         kinds = context.groups
         if lowering.unit.grouped:
             kinds = group_calls.lower(
                 node, groups.bound(params, args, kinds), lowering.unit.names, line=function.at(line)
             )
-        binds: list[Step | Fixed] = inline.template(function, call, params, args)
+        binds: list[Step | Fixed] = inline.template(function, own, call, params, args)
         for param, arg in zip(params, inline.with_defaults(params, args, word, line), strict=True):
             binds.append(inline.bind(param, arg))
         once = Once(binds=binds, result=None, body=[], line=line, label=lowering.fresh("end"))

@@ -1,5 +1,7 @@
 """A device function's parameters, template and result as declarations at the place of its call."""
 
+from collections.abc import Callable
+
 from evaluators.cpu.fission import groups
 from evaluators.cpu.fission.declarations import array_dims, decayed
 from evaluators.cpu.fission.exchange import declared_name
@@ -8,11 +10,41 @@ from evaluators.cpu.fission.source import Function
 from evaluators.cpu.fission.tree import Node, group, leaf, name, unsupported
 
 
-def template(
-    function: Function, call: Node, params: list[Node], args: list[Node]
-) -> list[Step | Fixed]:
-    """Declarations of the template's parameters: given, deduced or default."""
+def with_own_names(function: Function, node: Node, fresh: Callable[[str], str]) -> Node | None:
+    """Its template, None where it is none, whose parameters have names of their own there and in
+    the node, a copy of the function: where it is called others may have theirs."""
     if function.template is None:
+        return None
+    own = function.template.copy()
+    names = {one.text: fresh(one.text) for one in map(_named, _heads(own)) if one is not None}
+    for one in (*own.leaves(), *node.leaves()):
+        if one.kind in ("identifier", "type_identifier") and one.text in names:
+            one.text = names[one.text]
+    return own
+
+
+def _heads(template: Node) -> list[Node]:
+    return [k for k in template.kids if k.kind.endswith("declaration")]
+
+
+def _named(head: Node) -> Node | None:
+    """What a template's parameter is called; None where it has no name."""
+    if head.kind.startswith("optional"):
+        left = head.get("declarator") or head.get("name")
+        if left is not None:
+            return declared_name(left)
+    default = head.get("default_value") or head.get("default_type")
+    within = {id(one) for one in default.leaves()} if default is not None else set()
+    named = (k for k in head.leaves() if "identifier" in k.kind and id(k) not in within)
+    return next(reversed([*named]), None)
+
+
+def template(
+    function: Function, own: Node | None, call: Node, params: list[Node], args: list[Node]
+) -> list[Step | Fixed]:
+    """Declarations of the template's parameters: given, deduced or default. own: the template, see
+    with_own_names()."""
+    if function.template is None or own is None:
         return []
     callee_node = call.need("function")
     given: list[Node] = []
@@ -20,16 +52,14 @@ def template(
         listed = callee_node.need("arguments")
         given = [k for k in listed.kids if k.kind not in ("<", ">", ",")]
     binds: list[Step | Fixed] = []
-    heads = [k for k in function.template.kids if k.kind.endswith("declaration")]
-    for i, head in enumerate(heads):
-        line = call.line
+    line = call.line
+    for i, (head, written) in enumerate(zip(_heads(own), _heads(function.template), strict=True)):
+        named, known = _named(head), _named(written)
         if "variadic" in head.kind:
             raise unsupported(f"{function.name}: a variadic template round a barrier", line)
         is_type = head.kind.endswith("type_parameter_declaration")
-        named = next(k for k in reversed(list(head.leaves())) if "identifier" in k.kind)
-        if head.kind.startswith("optional"):
-            left = head.get("declarator") or head.get("name")
-            named = declared_name(left) if left is not None else named
+        if named is None or known is None:
+            continue  # nobody can ask for it
         default = head.get("default_value") or head.get("default_type")
         if i < len(given):
             value: Node | None = given[i].copy()
@@ -38,8 +68,9 @@ def template(
             value = find(named.text, params, args) or groups.deduced(named.text, params, args)
             value = value or (default.copy() if default else None)
         if value is None:
-            left_out = f"a call of {function.name} that leaves its template argument {named.text}"
-            raise unsupported(f"{left_out} to be found: name it between < and >", line)
+            what = f"a call of {function.name} that leaves its template argument"
+            left_out = f"{what} {known.text} to be found"
+            raise unsupported(f"{left_out}: name it between < and >", line)
         if is_type:
             node = group("alias_declaration", line, "using", name(named.text, line), "=")
             value.field = "value"

@@ -229,6 +229,34 @@ def test_fibers_know_atomics_by_the_compilers_own_names(device: CpuDevice, name:
     assert run(device, compiler, code, step, arrays={"x": zero})["x"] == [192]
 
 
+SAME_NAMES = """
+template <typename T, int N, typename = void> __device__ T turned(const T* x, T (&more)[2]) {
+    __shared__ T s[96];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    more[1] += s[(threadIdx.x + N) % 96];
+    return s[95 - threadIdx.x] * N;
+}
+template <typename T, int N> __global__ void k(const T* x, T* y) {
+    T more[2] = {1, 2};
+    T sum = turned<T, N + 1>(x, more) + turned<T, N>(x, more);
+    y[threadIdx.x] = sum + more[1];
+}
+"""
+
+
+def test_templates_that_meet_may_name_their_parameters_alike(device: CpuDevice) -> None:
+    x, found = np.arange(96, dtype=np.int32), []
+    step = launch("k<int, 3>", ["x", "y"], block=(96, 1, 1))
+    for engine in (ENGINE, fibers.ENGINE):
+        compiler, y = cpu.compiler(engine=engine), np.zeros(96, np.int32)
+        assert compile_one(compiler, SAME_NAMES, step).engine == engine
+        found.append(run(device, compiler, SAME_NAMES, step, arrays={"x": x, "y": y})["y"])
+    np.testing.assert_array_equal(found[0], found[1])
+    wanted = (95 - x) * 7 + 2 + (x + 4) % 96 + (x + 3) % 96
+    np.testing.assert_array_equal(found[0], wanted)
+
+
 def test_static_lds_is_counted() -> None:
     code = """template <typename T> __device__ T first(T v) {
         __shared__ T kept[16]; kept[threadIdx.x] = v; __syncthreads(); return kept[0]; }
