@@ -9,6 +9,8 @@ from evaluators.cpu.fission.ir import Fixed, Step
 from evaluators.cpu.fission.source import Function
 from evaluators.cpu.fission.tree import Node, group, leaf, name, unsupported
 
+NAMES = ("identifier", "type_identifier", "namespace_identifier")
+
 
 def with_own_names(function: Function, node: Node, fresh: Callable[[str], str]) -> Node | None:
     """Its template, None where it is none, whose parameters have names of their own there and in
@@ -18,7 +20,7 @@ def with_own_names(function: Function, node: Node, fresh: Callable[[str], str]) 
     own = function.template.copy()
     names = {one.text: fresh(one.text) for one in map(_named, _heads(own)) if one is not None}
     for one in (*own.leaves(), *node.leaves()):
-        if one.kind in ("identifier", "type_identifier") and one.text in names:
+        if one.kind in NAMES and one.text in names:
             one.text = names[one.text]
     return own
 

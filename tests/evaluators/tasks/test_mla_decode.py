@@ -106,13 +106,13 @@ def test_a_planted_error_is_found(name: str, evaluator: Evaluator) -> None:
     assert found.status is Status.WRONG, found.reason
 
 
-@pytest.mark.parametrize("name", one_in(2, TILED))
+@pytest.mark.parametrize("name", one_in(3, TILED))
 def test_an_error_planted_in_the_tiled_seed_is_found(name: str, evaluator: Evaluator) -> None:
     found = verdict(edited(TILED[name], "tiled"), evaluator)
     assert found.status is Status.WRONG, found.reason
 
 
-@pytest.mark.parametrize("point", one_in(2, POINTS))
+@pytest.mark.parametrize("point", one_in(3, POINTS))
 def test_the_tiled_seed_is_right(point: str, evaluator: Evaluator) -> None:
     params = "params: {TK: 2, TC: 16, STEP: 16}"
     found = verdict(edited({params: f"params: {{{point}}}"}, "tiled"), evaluator)

@@ -14,6 +14,7 @@ from evaluators.evaluation import Rejected, Status
 from evaluators.measuring.evaluator import Evaluator
 from evaluators.tasks.task import Array, Task, Workload
 from evaluators.tasks.task_file import load_task
+from tests.soaked import one_in
 
 GAP = 2.0**-8
 
@@ -159,12 +160,12 @@ def grouped(point: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", one_in(3, POINTS))
 def test_other_tiles_are_right(point: str, evaluator: Evaluator) -> None:
     checked(grouped(point), evaluator)
 
 
-@pytest.mark.parametrize("name", GROUPED)
+@pytest.mark.parametrize("name", one_in(2, GROUPED))
 def test_an_error_planted_in_the_grouped_seed_is_found(name: str, evaluator: Evaluator) -> None:
     old, new = GROUPED[name]
     text = grouped(POINTS[0])

@@ -31,7 +31,7 @@ EVALUATED = [
 ]
 SEEDS = [
     *(one for one in EVALUATED if one.parts[-3] in CHALLENGE),
-    *one_in(3, (one for one in EVALUATED if one.parts[-3] not in CHALLENGE)),
+    *one_in(6, (one for one in EVALUATED if one.parts[-3] not in CHALLENGE)),
 ]
 """The challenge's in every run, and of the others, which test_tasks.py checks, some."""
 NEAR = 1e-3
