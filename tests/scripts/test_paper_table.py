@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.evaluation import Evaluation, Status
 from evaluators.tasks.task_file import load_task
-from scripts import paper_table
+from scripts.docs import paper_table
 
 LABELS = [one.label for one in load_task("fp8_gemm").workloads("benchmarks", "hip")]
 TIMES = {label: 100.0 + place for place, label in enumerate(LABELS)}

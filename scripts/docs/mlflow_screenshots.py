@@ -23,7 +23,7 @@ from PIL import Image
 
 from engine.tracking.experiments import MACHINE_LEARNING, page_of, table_of
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 WIDTH, HEIGHT = 1280, 800
 START_S = 120.0
 SETTLE_S = 4.0

@@ -1,7 +1,7 @@
 """Fills the column of docs/paper.md that waits for a run on an MI300: times by shape, as measured.
 
-    python -m scripts.paper_table runs/paper            # a campaign's best kernel
-    python -m scripts.paper_table my.hip --backend hip  # or a kernel file
+    python -m scripts.docs.paper_table runs/paper            # a campaign's best kernel
+    python -m scripts.docs.paper_table my.hip --backend hip  # or a kernel file
 
 Prints JSON: microseconds by shape, and their geometric mean. The page is changed for an MI300
 alone. Exits 1 where the kernel does not pass.
@@ -18,7 +18,7 @@ from pathlib import Path
 from evaluators.evaluate import evaluate_file
 from evaluators.tasks.task_file import load_task
 
-PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "paper.md"
 TASK, BEST = "fp8_gemm", "best.hip"
 DEVICE = "MI300"
 
