@@ -23,7 +23,7 @@ rocm:  ## bring ROCm's compiler for MI300 into .rocm (no root, no GPU needed)
 
 test: .venv/.dev  ## run every test, except the soak
 	-@scripts/rocm_toolchain.sh  # without it the gfx942 tests fail in CI, and say why elsewhere
-	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 check: .venv/.dev  ## ruff, mypy --strict and the import layers
 	$(BIN)/ruff check .

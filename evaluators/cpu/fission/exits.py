@@ -1,9 +1,8 @@
-"""Where threads leave loops, functions and the kernel, and what they would miss."""
+"""Where threads leave loops, functions and the kernel."""
 
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Iterator
 
 from evaluators.cpu.fission.ir import (
-    Barrier,
     Branch,
     Exit,
     Fixed,
@@ -12,51 +11,9 @@ from evaluators.cpu.fission.ir import (
     Once,
     Scope,
     Step,
-    Sweep,
     Switch,
-    contains_barrier,
 )
 from evaluators.cpu.fission.tree import LOOPS, TYPES, Node
-
-
-def waited_for(target: Loop | Once, leaving: Collection[Node]) -> bool:
-    """Whether threads that leave target by these statements would miss a barrier inside it."""
-    if isinstance(target, Loop):
-        return contains_barrier([target])
-    return _missed(target.body, {id(node) for node in leaving}, [False])
-
-
-def _missed(items: list[Item], leaving: Set[int], left: list[bool]) -> bool:
-    """Whether a barrier follows one of these exits, in the order of the source."""
-    for item in items:
-        match item:
-            case Barrier():
-                if item.block and left[0]:
-                    return True
-            case Step():
-                left[0] |= any(id(node) in leaving for node, _ in item.exits)
-            case Exit():
-                left[0] |= id(item.node) in leaving
-            case Branch():
-                before = left[0]
-                if _missed(item.then, leaving, left):
-                    return True
-                after, left[0] = left[0], before
-                if _missed(item.orelse, leaving, left):
-                    return True
-                left[0] |= after
-            case Loop() | Switch():
-                inside = [item.body] if isinstance(item, Loop) else [b for _, b in item.cases]
-                if any(id(one.node) in leaving for body in inside for one in direct_exits(body)):
-                    left[0] = True
-                if left[0] and contains_barrier([item]):
-                    return True
-            case Scope() | Once():
-                if _missed(item.body, leaving, left):
-                    return True
-            case Fixed() | Sweep():
-                pass
-    return False
 
 
 def direct_exits(items: "tuple[Item, ...] | list[Item]") -> list[Exit]:

@@ -181,7 +181,14 @@ class Hoisting:
         binds: list[Step | Fixed] = inline.template(function, own, call, params, args)
         for param, arg in zip(params, inline.with_defaults(params, args, word, line), strict=True):
             binds.append(inline.bind(param, arg))
-        once = Once(binds=binds, result=None, body=[], line=line, label=lowering.fresh("end"))
+        once = Once(
+            binds=binds,
+            result=None,
+            body=[],
+            line=line,
+            label=lowering.fresh("end"),
+            where=f"the function put in place at line {line}",
+        )
         kind = node.need("type")
         if str(kind) != "void" or node.need("declarator").kind != "function_declarator":
             if str(kind) == "auto":

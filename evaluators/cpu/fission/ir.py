@@ -127,11 +127,11 @@ class Loop:
     update: "list[Item]"
     line: int
     test_last: bool
+    rest: "Once"  # the last item of body, if any continue stands in it
     test: Step | None = None
     mode: Mode = "uniform"
     apart: bool = False  # threads leave it one by one
     has_continue: bool = False
-    label: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -150,10 +150,11 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class Once:
-    """A device function put in place of its call: return leaves it.
+    """A device function put in place of its call, which return leaves; or the body of a loop from
+    the first statement on that holds a continue, which leaves it.
 
     binds: its template parameters and parameters, whose values belong to the caller's scope;
-    result: declares what return sets, for the caller.
+    result: declares what return sets, for the caller; where: what it is, for people.
     """
 
     binds: "list[Step | Fixed]"
@@ -161,6 +162,7 @@ class Once:
     body: "list[Item]"
     line: int
     label: str
+    where: str
     mode: Mode = "uniform"
     apart: bool = False
 

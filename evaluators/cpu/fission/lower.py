@@ -115,9 +115,11 @@ class Lowering:
                 found.append((one, context.once))
             elif one.kind == "break_statement" and context.switch is not None:
                 found.append((one, context.switch))
+            elif context.loop is not None and one.kind == "continue_statement":
+                found.append((one, context.loop.rest))
+                context.loop.has_continue = True
             elif context.loop is not None:
                 found.append((one, context.loop))
-                context.loop.has_continue |= one.kind == "continue_statement"
             else:
                 raise unsupported("break or continue outside a loop", one.line)
         return Step(node, exits=found)
@@ -209,12 +211,18 @@ class Lowering:
         return [loop]
 
     def loop(self, node: Node, cond: Node | None, context: Context) -> Loop:
-        loop = Loop(pre=[], cond=cond, body=[], update=[], line=node.line, test_last=False)
-        loop.label = self.fresh("next")
+        where = f"the rest of the loop at line {node.line}"
+        rest = Once([], None, [], node.line, self.fresh("next"), where)
+        loop = Loop([], cond, [], [], node.line, test_last=False, rest=rest)
         if cond is not None:
             self.hoist_all(cond, loop.pre, context)
         inside = replace(context, loop=loop, switch=None)
-        loop.body = self.block(node.need("body"), inside)
+        body = node.need("body")
+        for statement in body.kids if body.kind == "compound_statement" else [body]:
+            items = self.statement(statement, inside)
+            (rest if loop.has_continue else loop).body.extend(items)
+        if loop.has_continue:
+            loop.body.append(rest)
         return loop
 
     def switch(self, node: Node, context: Context) -> list[Item]:

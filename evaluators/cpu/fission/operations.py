@@ -53,7 +53,7 @@ class Operations:
         self.uniformity = uniformity
         self.ops: list[Op] = []
         self.pending: list[Step] = []
-        self.masks: list[tuple[str, object, str]] = []  # name, whose, which exits it takes
+        self.masks: list[tuple[str, object]] = []  # name, whose
         self.masked: Masked = None
         self.serial = 0
         self.labels: set[str] = set()
@@ -61,7 +61,7 @@ class Operations:
         if uniformity.live:
             self.line("unsigned char ks_live[KS_LANES];")
             self.line("__builtin_memset(ks_live, 1, sizeof ks_live);")
-            self.masks.append(("ks_live", None, "return"))
+            self.masks.append(("ks_live", None))
 
     @property
     def mask(self) -> str | None:
@@ -107,15 +107,14 @@ class Operations:
 
     def leave(self, node: Node, target: Target) -> None:
         """Turn an exit of one thread into switching its masks off."""
-        kind = node.kind.split("_")[0]
         if self.label is None:
             self.label = self.fresh("off")
         parts: list[Node | str] = [k for k in node.kids if k.kind == "assignment_expression"]
         if parts:
             parts.append(";")
-        for mask, owner, exits in reversed(self.masks):
+        for mask, owner in reversed(self.masks):
             parts.append(f"{mask} [ ks_t ] = 0 ;")
-            if target is not None and owner is target and exits in (kind, "return"):
+            if target is not None and owner is target:
                 break
         node.become(group("left", node.line, "{", *parts, f"goto {self.label} ; }}"))
 

@@ -38,6 +38,8 @@ class Regions(Operations):
                         if item.block
                         else f"the wavefront operation at line {item.line}"
                     )
+                    if item.block and self.masks and self.masks[-1][1] is not None:
+                        self.together(item.line)
                     for text in item.after:
                         self.line(text)
                 case Scope():
@@ -54,6 +56,11 @@ class Regions(Operations):
                     self.sweep(item)
                 case Exit():
                     self.exit(item)
+
+    def together(self, line: int) -> None:
+        """At a barrier in a loop or function that threads leave one by one: all are still in it."""
+        live = "ks_live" if self.uniformity.live else "(const unsigned char *)0"
+        self.line(f"if (!ks_together<KS_THREADS>({self.mask}, {live})) return {line};")
 
     def sweep(self, sweep: Sweep) -> None:
         """One region a pass; without the condition where it holds for all threads.
@@ -148,7 +155,7 @@ class Regions(Operations):
         for mask, items in ((on, branch.then), (off, branch.orelse)):
             if items:
                 self.line(f"if (ks_some({mask})) {{")
-                self.masks.append((mask, branch, ""))
+                self.masks.append((mask, branch))
                 self.items(items)
                 self.flush(f"the end of the if {where}")
                 self.masks.pop()
@@ -169,8 +176,6 @@ class Regions(Operations):
         if not plain and not loop.test_last:
             self.check(loop, where)
         self.nest(loop.body, f"the end of {where}")
-        if loop.has_continue:
-            self.line(f"{loop.label} :;")
         self.items(loop.update)
         self.flush(f"the end of {where}")
         if loop.test_last:
@@ -195,18 +200,11 @@ class Regions(Operations):
         self.start_mask(on, loop.line)
         self.flush(f"{where}, in which threads go their own ways")
         self.masked = loop
-        self.masks.append((on, loop, "break"))
+        self.masks.append((on, loop))
         self.line("for (;;) {")
         if not loop.test_last:
             self.masked_check(loop, on, where)
-        inner = self.fresh("now") if loop.has_continue else None
-        if inner is not None:
-            self.start_mask(inner, loop.line)
-            self.flush(where)
-            self.masks.append((inner, loop, "continue"))
         self.nest(loop.body, f"the end of {where}")
-        if inner is not None:
-            self.masks.pop()
         self.items(loop.update)
         self.flush(f"the end of {where}")
         if loop.test_last:
@@ -233,18 +231,17 @@ class Regions(Operations):
             self.items([bind])
         if once.result is not None:
             self.step(once.result)
-        where = f"the function put in place at line {once.line}"
         if once.mode != "mask":
-            self.nest(once.body, f"the end of {where}")
+            self.nest(once.body, f"the end of {once.where}")
             if once.label in self.labels:
                 self.line(f"{once.label} :;")
             return
         on = self.fresh("on")
         self.start_mask(on, once.line)
-        self.flush(where)
+        self.flush(once.where)
         before, self.masked = self.masked, once
-        self.masks.append((on, once, "return"))
-        self.nest(once.body, f"the end of {where}")
+        self.masks.append((on, once))
+        self.nest(once.body, f"the end of {once.where}")
         self.masks.pop()
         self.masked = before
 
@@ -286,6 +283,6 @@ class Regions(Operations):
         elif exit.kind == "break":
             self.line("break;")
         else:
-            assert isinstance(target, Loop | Once)
+            assert isinstance(target, Once)
             self.labels.add(target.label)
             self.line(f"goto {target.label};")

@@ -1,6 +1,6 @@
 """Which variables all threads of a block share, and so which control flow is theirs together."""
 
-from evaluators.cpu.fission.exits import direct_exits, last_steps, separate_steps, waited_for
+from evaluators.cpu.fission.exits import direct_exits, last_steps, separate_steps
 from evaluators.cpu.fission.ir import (
     Barrier,
     Branch,
@@ -139,11 +139,6 @@ class Uniformity:
             if isinstance(target, Switch):
                 raise unsupported("a break from a switch that some threads take", node.line)
             if not target.apart:
-                if waited_for(target, [node]):
-                    raise unsupported(
-                        "leaving a loop or function with a barrier inside a nested statement",
-                        node.line,
-                    )
                 target.apart = self.changed = True
 
     def apart(self, target: Target, masked: Masked) -> bool:
@@ -174,7 +169,7 @@ class Uniformity:
             pass
         elif not self.uniform(test.init):
             held = contains_barrier(branch.then) or contains_barrier(branch.orelse)
-            bound = any(_bound(exit) for exit in found)
+            bound = any(isinstance(exit.target, Switch) for exit in found)
             mode = "agree" if held or (bound and masked is None) else "mask"
         if any(self.apart(target, masked) for target in leaving):
             mode = "mask"
@@ -247,11 +242,3 @@ class Uniformity:
         return source.uniform and all(
             step.update_of is not None and step.update_of in var.inside for step in later
         )
-
-
-def _bound(exit: Exit) -> bool:
-    """Whether threads may take an exit only together."""
-    target = exit.target
-    if target is None:
-        return False
-    return isinstance(target, Switch) or waited_for(target, [exit.node])

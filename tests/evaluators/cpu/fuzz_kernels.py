@@ -44,6 +44,14 @@ __device__ unsigned not_for_odd(unsigned n, unsigned v, unsigned* buffer, int ti
     if (tid % 3 == 0) return v + 1u;
     return v ^ buffer[(tid + 1) % threads];
 }
+__device__ unsigned first_below(unsigned v, unsigned* buffer, int tid, int threads) {
+    __syncthreads();
+    buffer[tid] = v % 64u;
+    __syncthreads();
+    for (int i = 0; i < 5; ++i)
+        if (buffer[(tid + i) % threads] < v % 50u) return i + __lane_id();
+    return v;
+}
 __device__ unsigned own_names(unsigned blockIdx, unsigned threadIdx) {
     return blockIdx * 3u + __shfl_xor(threadIdx, 2);
 }
@@ -150,6 +158,7 @@ class Generator:
                 self.while_loop,
                 self.agreed_loop,
                 self.early_helper,
+                self.parting_loop,
             ]
         if loop and not together and self.rng.random() < 0.3:
             forms = [self.leave]
@@ -315,6 +324,25 @@ class Generator:
         self.line("}")
         return None
 
+    def parting_loop(self) -> None:
+        """Threads go on to the next turn one by one, after the last barrier of this one."""
+        if self.loops >= 3 or self.indent > 3:
+            return self.exchange()
+        self.loops += 1
+        i = self.fresh("i")
+        self.line(f"for (unsigned {i} = 0; {i} < 3u; ++{i}) {{")
+        self.block(2, together=True)
+        self.line("    __syncthreads();")
+        for _ in range(2):
+            if self.rng.random() < 0.5:
+                self.line(f"    if ({self.condition()}) continue;")
+            else:
+                self.line(f"    for (int k = 0; k < 3; ++k) if ({self.condition()}) break;")
+                self.line(f"    if ({self.condition()}) {{ {self.target()} += 3u; continue; }}")
+            self.block(2, together=False)
+        self.line("}")
+        return None
+
     def while_loop(self) -> None:
         if self.loops >= 3 or self.indent > 3:
             return self.exchange()
@@ -361,7 +389,10 @@ class Generator:
         self.line(f"{self.target()} += block_sum({self.expr(1)}, s2, tid, THREADS);")
 
     def early_helper(self) -> None:
-        self.line(f"{self.target()} += not_for_odd(n, {self.expr(1)}, s2, tid, THREADS);")
+        if self.rng.random() < 0.5:
+            self.line(f"{self.target()} += not_for_odd(n, {self.expr(1)}, s2, tid, THREADS);")
+        else:
+            self.line(f"{self.target()} ^= first_below({self.expr(1)}, s2, tid, THREADS);")
 
     def array_helper(self) -> None:
         name, e = self.fresh("h"), self.expr(1)

@@ -208,6 +208,16 @@ def test_what_does_not_compile_is_told_in_the_words_of_the_source(body: str, rea
         ("cpu-fission", "if (x[threadIdx.x])\n__syncthreads();\nx[0] = 1; __syncthreads();"),
         (fibers.ENGINE, "int own = x[threadIdx.x];\nif (own) __syncthreads();\n__syncthreads();"),
         ("cpu-fission", "for (int i = 0; i < 2 + x[threadIdx.x]; ++i)\n__syncthreads();"),
+        ("cpu-fission", "for (;;) {\nif (x[threadIdx.x]) break; __syncthreads(); }"),
+        (
+            "cpu-fission",
+            "for (int i = 0; i < 9; ++i) {\nif (x[threadIdx.x]) continue; __syncthreads(); }",
+        ),
+        (
+            "cpu-fission",
+            "for (int i = 0; i < 9; ++i) {\n__syncthreads(); for (;;) if (i + x[threadIdx.x] > 3) "
+            "break; else ++i; }",
+        ),
     ],
 )
 def test_divergent_barriers_are_told(device: CpuDevice, engine: str, body: str) -> None:

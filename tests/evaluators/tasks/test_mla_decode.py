@@ -40,6 +40,7 @@ WRONG: dict[str, Edits] = {
     "angles in bfloat16": {"(float)(i / half) * turn": "bf16((float)(i / half) * turn)"},
     "cache read in fp8": {load: load.replace("__bfloat162float", "fp8") for load in LOADS},
     "projections summed up in bfloat16": {SUM: f"sum = bf16(sum + {TERM})"},
+    "projections summed up in float16": {SUM: f"sum = fp16(sum + {TERM})"},
     "scale without P": {"sqrtf((float)(N + P))": "sqrtf((float)N)"},
     "the new key left out": {"j <= L": "j < L"},
     "the row not written": {

@@ -117,6 +117,16 @@ template <size_t N> KS_INLINE bool ks_some(const unsigned char (&mask)[N]) {
     return some;
 }
 
+/* Whether either all threads are on, but those that have left the kernel, or none. */
+template <int THREADS> KS_INLINE bool ks_together(const unsigned char *mask, const unsigned char *live) {
+    unsigned char on = 0, off = 0;
+    for (int t = 0; t < THREADS; ++t) {
+        on |= mask[t];
+        off |= !mask[t] & (live ? live[t] : 1);
+    }
+    return !(on & off);
+}
+
 template <int THREADS> KS_INLINE long long ks_first(const long long *values, const unsigned char *mask) {
     for (int t = 0; t < THREADS; ++t)
         if (!mask || mask[t]) return values[t];
