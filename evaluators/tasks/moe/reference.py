@@ -1,5 +1,7 @@
 """The mixture of experts in float64, expert by expert, and tokens that are nobody's near ties."""
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,8 @@ TOP = 4
 """Experts that a token is given to, beside the shared one."""
 GAP = 2.0**-8
 """Between the 4th and the 5th largest logit at least: float16 rounds logits below 8 by less."""
-CHUNK = 1024
-"""Tokens whose logits are looked at together."""
+CHUNK, CHUNKS = 1024, 8
+"""Tokens whose logits are looked at together, and how many times so many at once."""
 DRAWS = 100
 """Of the tokens, before the router itself is drawn anew."""
 
@@ -19,13 +21,15 @@ DRAWS = 100
 def inputs(rng: np.random.Generator, B: int, S: int, E: int, D: int) -> dict[str, Array]:
     """x [B, S, D] and router [E, D] in float16; of each token GAP holds for its logits."""
     x = np.empty((B * S, D), np.float16)
-    while True:
-        router = (rng.standard_normal((E, D), dtype=np.float32) / np.sqrt(D)).astype(np.float16)
-        if all(drawn(rng, x[first : first + CHUNK], router) for first in range(0, B * S, CHUNK)):
-            return {"x": x.reshape(B, S, D), "router": router}
+    parts = np.split(x, range(CHUNK, B * S, CHUNK))
+    with ThreadPoolExecutor(CHUNKS) as threads:
+        while True:
+            router = (rng.standard_normal((E, D), dtype=np.float32) / np.sqrt(D)).astype(np.float16)
+            if all(threads.map(partial(drawn, router), parts, rng.spawn(len(parts)))):
+                return {"x": x.reshape(B, S, D), "router": router}
 
 
-def drawn(rng: np.random.Generator, x: Array, router: Array) -> bool:
+def drawn(router: Array, x: Array, rng: np.random.Generator) -> bool:
     """Fills x [tokens, D], row by row until GAP holds. False: with this router it won't."""
     weights, near = router.T.astype(np.float64), np.arange(len(x))
     for _ in range(DRAWS):
