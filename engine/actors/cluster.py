@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -26,9 +27,12 @@ from evaluators.device import backend, shown_alone
 from evaluators.device_info import BackendMissing
 from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
-STARTS, START_S = 2, 75.0
-"""Ray gives its processes 30 s to start, and begins anew with all of them: on a busy machine they
-are given longer, and another try."""
+STARTS, START_S = 4, 75.0
+"""Ray gives its processes 30 s to start, its agent 15 s: on a busy machine they are given longer
+where that can be, and other tries. No try begins after twice START_S."""
+
+_ENDED = "Check failed: "
+"""In raylet.err, before what did not hold, a word, and why."""
 
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
@@ -46,6 +50,10 @@ class Layout:
     gpus: int
     compile_workers: int
     compile_cores: frozenset[int]
+
+
+class RayletEnded(Exception):
+    """Why, in Ray's words."""
 
 
 def layout(config: CampaignConfig) -> Layout:
@@ -114,12 +122,14 @@ def _joined(key: str, address: str) -> Iterator[None]:
 def _own_ray(plan: Layout) -> Iterator[None]:
     with ExitStack() as stack:
         with _told(_not_started):
+            until = time.monotonic() + 2 * START_S
             for left in reversed(range(STARTS)):
                 try:
                     stack.enter_context(_started(plan))
                     break
                 except Exception as error:  # what Ray raises is no more special than that
-                    if not left or "timed out during startup" not in str(error):
+                    slow = isinstance(error, RayletEnded) or "timed out during" in str(error)
+                    if not left or not slow or time.monotonic() > until:
                         raise
         yield
 
@@ -129,7 +139,7 @@ def _started(plan: Layout) -> Iterator[None]:
     # A folder of its own: what an earlier, killed campaign left is neither met nor waited for.
     with cleared_up(tempfile.mkdtemp(prefix="ks-")) as folder:
         try:
-            with _patience():
+            with _patience(Path(folder, "session_latest", "logs", "raylet.err")):
                 ray.init(
                     address="local",
                     num_cpus=plan.compile_workers,
@@ -146,9 +156,10 @@ def _started(plan: Layout) -> Iterator[None]:
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
+def _patience(told: Path) -> Iterator[None]:
     """START_S for a node to tell of itself: Ray's 30 s are no setting (_private/node.py), so each
-    look of its loop takes as long as is needed."""
+    look of its loop takes as long as is needed. One whose raylet has ended, as it told, never
+    will: raises RayletEnded."""
     look: Callable[..., Any] = services.get_node
     until = time.monotonic() + START_S
 
@@ -157,6 +168,10 @@ def _patience() -> Iterator[None]:
             try:
                 return look(*which)
             except RuntimeError:
+                for line in told.read_text().splitlines() if told.is_file() else ():
+                    if _ENDED in line:
+                        why = line.partition(_ENDED)[2].partition(" ")[2]
+                        raise RayletEnded(f"its raylet ended ({why})") from None
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.1)

@@ -66,7 +66,7 @@ TOO_LATE = "The current node timed out during startup. This could happen because
 
 
 @CPU
-@pytest.mark.parametrize(("late", "starts"), [(0, True), (1, True), (2, False)])
+@pytest.mark.parametrize(("late", "starts"), [(0, True), (3, True), (4, False)])
 def test_a_start_that_ray_gave_up_is_tried_again(
     late: int, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +114,41 @@ def test_a_node_that_needs_longer_than_ray_waits_is_waited_for(
     with ray_session(config, layout(config)):
         assert services.get_node is look
     assert looks == ["it"] * 5
+
+
+@CPU
+def test_a_start_whose_raylet_ended_is_given_up_at_once_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on a busy machine: https://github.com/ray-project/ray/issues/65983."""
+    tries: list[Path] = []
+
+    def look(address: str, node: str) -> dict[str, str]:
+        if len(tries) < 3:
+            raise RuntimeError("no such node")
+        return {"node": node}
+
+    def init(*, _temp_dir: str, **_: Any) -> None:
+        tries.append(Path(_temp_dir, "session_latest", "logs"))
+        tries[-1].mkdir(parents=True)
+        (tries[-1] / "raylet.err").write_text(
+            "[F 1] node_manager.cc:3588: A bug? Check failed: it Timed out waiting for file port\n"
+        )
+        patient: Callable[..., Any] = services.get_node
+        patient("here", "it")
+
+    monkeypatch.setattr(services, "get_node", look)
+    monkeypatch.setattr(ray, "init", init)
+    config = parse_config({"task": "sgemm"}, where="test")
+    with ray_session(config, layout(config)):
+        assert len(tries) == 3
+    monkeypatch.setattr("engine.actors.cluster.STARTS", 1)
+    tries.clear()
+    with (
+        pytest.raises(CampaignFailed, match=r"raylet ended \(Timed out waiting for file port\)"),
+        ray_session(config, layout(config)),
+    ):
+        pass
 
 
 @CPU
