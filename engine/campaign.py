@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.actors.cluster import fitted
+from engine.actors.cluster import fitted, on_site
 from engine.carrying import brought_in
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
@@ -55,13 +55,14 @@ def _run(
             f"{run_dir}: a campaign of this name exists; continue it with "
             f"'kernel-scientist resume {run_dir}', or choose another name"
         )
-    config = fitted(config)
-    carried = brought_in(config)
     require_findings(config)
-    session = Session(
-        config, task, observer=observer, workbench=workbench, before=None, carried=carried
-    )
-    return session.run()
+    with on_site(config) as site:
+        config = fitted(config, len(site.plan.devices))
+        carried = brought_in(config)
+        session = Session(
+            config, task, site, observer=observer, workbench=workbench, before=None, carried=carried
+        )
+        return session.run()
 
 
 def resume_campaign(
@@ -85,5 +86,8 @@ def resume_campaign(
         task = task_of(config)
         refuse_changed(before, config, task, run_dir)
         let_go_on(run_dir)  # who resumes a campaign that was paused wants it to go on
-        session = Session(config, task, observer=observer, workbench=workbench, before=before)
-        return session.run()
+        with on_site(config) as site:
+            session = Session(
+                config, task, site, observer=observer, workbench=workbench, before=before
+            )
+            return session.run()

@@ -232,9 +232,13 @@ class Devices(Section):
     """With `backend: hip`: an MI300X that the processor emulates checks kernels on small shapes and
     times nothing. Estimated costs order them, and only what needs no times is done."""
     ids: tuple[int, ...] | None = None
-    """Devices that measure, by number from 0. null: all GPUs; `cpu`, emulated: half the cores."""
+    """Devices that measure, by number from 0. null: all GPUs; `cpu`, emulated: half the cores. Not
+    for GPUs of a cluster, which Ray shares out."""
+    most: int | None = Field(default=None, ge=1)
+    """How many devices measure at most. null: all."""
     compile_workers: int | None = Field(default=None, ge=1)
-    """Kernels compiled at once. null: one a core that measures nothing (with GPUs one less)."""
+    """Kernels compiled at once, on all nodes. null: one a core that measures nothing (with GPUs one
+    less on each node)."""
     patience_s: float = Field(default=1800, gt=0)
     """Seconds that all devices may be left alone after faults; then it ends; `resume` goes on."""
 

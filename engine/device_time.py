@@ -26,14 +26,13 @@ class DeviceTime:
     def __init__(
         self,
         session: int,
-        devices: int,
         before: DispatcherState,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """From now on the search runs. session: its number; before: the state until now."""
-        self._session, self._devices, self._clock = session, devices, clock
-        self._before = before.busy_s
-        self._began = self._looked = self._told = clock()
+        self._session, self._clock = session, clock
+        self._before, self._offered_s = before.busy_s, before.offered_s
+        self._looked = self._told = clock()
         self._seen: defaultdict[str, float] = defaultdict(float)  # idle seconds, by the reason
         self._count = 0
 
@@ -55,7 +54,7 @@ class DeviceTime:
     def tell(self, state: DispatcherState) -> DevicesWatched:
         """Everything so far, as an event."""
         self._told = self._clock()
-        elapsed_s = self._devices * (self._told - self._began)
+        elapsed_s = state.offered_s - self._offered_s
         busy_s = {what: spent - self._before.get(what, 0.0) for what, spent in state.busy_s.items()}
         idle_s = max(0.0, elapsed_s - sum(busy_s.values()))
         seen_s = sum(self._seen.values())

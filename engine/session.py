@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from engine.actors.answers import answer, ended
 from engine.actors.campaign_actors import CampaignActors
-from engine.actors.cluster import layout, ray_session
+from engine.actors.cluster import Site, ray_session
 from engine.actors.gateway import look_at_endpoints
 from engine.actors.lifeline import Driver
 from engine.actors.metrics import metrics_of
@@ -31,6 +31,7 @@ from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE, begin_store, discard_store
 from engine.store.store import StoreError, driving
 from engine.store.summary import Summary, write_results
+from engine.store.toolchain import device_class_of
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.launch_cost import launching_lines
 from evaluators.processes.memory_needs import memory_text
@@ -47,6 +48,7 @@ class Session:
         self,
         config: CampaignConfig,
         task: Task,
+        site: Site,
         *,
         observer: Observer | None,
         workbench: Workbench | None,
@@ -69,7 +71,7 @@ class Session:
         self._began_at, self._copied = time.time(), time.monotonic()
         self._stop = Stop()
         self._targets = TargetWatch(config.stop, self.run_dir / STORE)
-        self._plan = layout(config)
+        self._site = site
         self._device: DeviceInfo | None = None
         self._left = BudgetLeft(config, before, self._steering)
         self._view = SessionView(
@@ -78,7 +80,7 @@ class Session:
             self.run_dir,
             before,
             observer=observer,
-            devices=len(self._plan.devices),
+            devices=len(site.plan.devices),
             left=self._left,
             steering=self._steering,
         )
@@ -94,9 +96,9 @@ class Session:
                 return self._driven()
 
     def _driven(self) -> Summary:
-        self._start("starting Ray")
+        self._start("joining the cluster" if self._site.cluster else "starting Ray")
         try:
-            with ray_session(self._config, self._plan) as driver:
+            with ray_session(self._config, self._site) as driver:
                 self._stop.listen()
                 name, task, backend = self._config.name, self._task.name, self._config.backend
                 self._view.add(metrics_of(campaign=name, task=task, backend=backend))
@@ -109,7 +111,7 @@ class Session:
     def _in_ray(self, driver: Driver) -> Summary:
         self._start("starting the campaign's processes")
         actors = CampaignActors(
-            self._config, self._plan, self._workbench, driver, self.run_dir / STORE
+            self._config, self._site, self._workbench, driver, self.run_dir / STORE
         )
         if self._before:  # a killed session's writer stored on until it gave the lock away
             history = read_history(self.run_dir / STORE)
@@ -154,8 +156,9 @@ class Session:
         self._view.show("starting", NOTHING_YET, ())
 
     def _begin(self, actors: CampaignActors) -> None:
-        self._start(f"opening the device{'s' * (len(self._plan.devices) > 1)}")
-        info, *others = actors.devices()
+        self._start(self._opening())
+        naive = Candidate.from_source(self._task.naive)
+        info, *others = actors.devices(naive, self._class_before())
         self._device, self._view.device = info, info.name
         actors.append(
             session_started(
@@ -164,13 +167,12 @@ class Session:
                 self._before,
                 number=self._number,
                 began_at=self._began_at,
-                devices=len(self._plan.devices),
+                devices=1 + len(others) if self._site.cluster else len(self._site.plan.devices),
             )
         )
         needs = memory_text(self._task, self._config.backend, info) if info.timed else ""
         first = "bringing the population back" if self._before else "measuring the naive seed"
         self._start("; ".join(filter(None, (first, needs))))
-        naive = Candidate.from_source(self._task.naive)
         brought = self._brought(actors, info)
         seed = actors.begin(info, self._number, naive, self._before, brought)
         self._view.too_small = (
@@ -179,6 +181,18 @@ class Session:
         )
         if lack := self._targets.lack():
             raise CampaignFailed(lack)
+
+    def _opening(self) -> str:
+        many = len(self._site.plan.devices) > 1
+        doing = f"opening the device{'s' * many}"
+        if not self._site.cluster:
+            return doing
+        return f"{doing} of the cluster's nodes" if self._site.plan.devices else "waiting for nodes"
+
+    def _class_before(self) -> str:
+        """That of the devices of earlier sessions; empty where there are none."""
+        sessions = self._before.sessions if self._before else []
+        return device_class_of(sessions[-1].started) if sessions else ""
 
     def _foretell(self, actors: CampaignActors) -> None:
         """What the budgets will buy, before the first call of a model."""
@@ -207,7 +221,7 @@ class Session:
         self._left.begin_search()
         self._view.doing = ""
         dispatcher, _ = actors.states()
-        devices = DeviceTime(self._number, len(self._plan.devices), dispatcher)
+        devices = DeviceTime(self._number, dispatcher)
         self._steering.begin(actors)
         self._stop.reason = self._stop.reason or self._targets.look(dispatcher.contesting)
         if stopping := bool(self._stop.reason):

@@ -45,6 +45,10 @@ class DispatcherState:
     measuring: int
     faults: int
     device_busy_s: float  # over all devices
+    devices: int = 0  # just now, those in quarantine among them
+    offered_s: float = 0.0  # over all devices, since each of them joined
+    nodes: int = 1
+    notes: tuple[str, ...] = ()  # on nodes of the cluster, a sentence each
     busy_s: Mapping[str, float] = field(default_factory=dict)  # the same, by what they worked on
     idle_devices: int = 0  # that have nothing to do just now, and are well
     latencies_s: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -139,7 +143,7 @@ class Snapshot:
 
     @property
     def device_busy_fraction(self) -> float:
-        available = self.session_s * self.devices
+        available = self.dispatcher.offered_s
         return min(1.0, self.dispatcher.device_busy_s / available) if available else 0.0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import ray
 
 from engine.actors.answers import answer
-from engine.actors.cluster import Layout, on_this_node
+from engine.actors.cluster import Site, on_this_node
 from engine.actors.dispatcher import DispatcherActor
 from engine.actors.distiller import LAST_QUESTION_S, DistillerActor
 from engine.actors.followers import PATIENCE_S, Follower
@@ -38,20 +38,20 @@ class CampaignActors:
     def __init__(
         self,
         config: CampaignConfig,
-        plan: Layout,
+        site: Site,
         workbench: Workbench,
         driver: Driver,
         store: Path,
     ) -> None:
         """All processes start at once. Raises StoreError when another one runs the campaign."""
-        self._config, self._plan, self._driver = config, plan, driver
+        self._config, self._site, self._driver = config, site, driver
         here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
         writer: Any = ray.remote(StoreWriter)
         self._writer: Any = writer.options(**here).remote(driver)
         self._dispatcher: Any = (
             ray.remote(DispatcherActor)
             .options(**here)
-            .remote(workbench, self._writer, driver, plan.devices, plan.gpus)
+            .remote(config, workbench, self._writer, driver)
         )
         self._gateway: Any = None
         if config.asks_models:
@@ -62,7 +62,7 @@ class CampaignActors:
             )
         self._islands: list[Any] = [
             ray.remote(IslandActor)
-            .options(num_cpus=0)
+            .options(**here)
             .remote(index, config, self._writer, self._dispatcher, self._gateway, driver)
             for index in range(config.islands.count)
         ]
@@ -99,13 +99,13 @@ class CampaignActors:
     ) -> Follower:
         here = {"num_cpus": 0, "scheduling_strategy": on_this_node()}
         remote: Any = ray.remote(kind)
-        actor = remote.options(**here).remote(self._driver, self._plan.compile_cores)
+        actor = remote.options(**here).remote(self._driver, self._site.plan.compile_cores)
         opened = actor.open.remote(*arguments, self._writer)
         return Follower(actor, opened, does=does, takes=takes, patience_s=patience_s)
 
-    def devices(self) -> list[DeviceInfo]:
-        """Once all are open."""
-        infos: list[DeviceInfo] = answer(self._dispatcher.open.remote())
+    def devices(self, naive: Candidate, before: str) -> list[DeviceInfo]:
+        """Once all are open. before: their class in earlier sessions."""
+        infos: list[DeviceInfo] = answer(self._dispatcher.open.remote(self._site, naive, before))
         return infos
 
     def append(self, *events: Event) -> None:
@@ -134,10 +134,8 @@ class CampaignActors:
         known = {one: drafts[one].candidate for one in scores.wanted() if one in drafts}
         evaluation: Evaluation = answer(
             self._dispatcher.begin.remote(
-                self._config,
                 info,
                 session,
-                self._plan,
                 baseline,
                 scores,
                 known,

@@ -1,4 +1,4 @@
-"""Where a campaign runs: its devices and cores, and the Ray it starts or joins."""
+"""The Ray that a campaign starts for itself, or the cluster that it joins."""
 
 import logging
 import os
@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,16 @@ from ray._private import services
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from engine.actors.clear_up import cleared_up
+from engine.actors.layout import Layout, layout, layout_here
 from engine.actors.lifeline import Driver
-from engine.actors.ray_address import TOKEN_NEEDED, address_of, check_answers
+from engine.actors.nodes import living_nodes
+from engine.actors.ray_address import TOKEN_NEEDED, address_of, check_answers, in_job
 from engine.actors.ray_messages import to_file
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
 from engine.store.run_folder import RAY_LOG
-from evaluators.device import backend, shown_alone
-from evaluators.device_info import BackendMissing
+from evaluators.device import shown_alone
 from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
 STARTS, START_S = 4, 75.0
@@ -34,88 +35,104 @@ where that can be, and other tries. No try begins after twice START_S."""
 _ENDED = "Check failed: "
 """In raylet.err, before what did not hold, a word, and why."""
 
+ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Candidates and references are small: more threads only disturb what is being timed."""
+
+PACKAGES = ("engine", "operators", "evaluators")
+
 OBJECT_STORE_BYTES = 256 << 20
 """Compiled kernels and anchors pass through it; nothing stays."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """devices: as evaluators.device.Backend.open_device() takes them.
-
-    gpus: Ray's GPUs for each device, 1 or on cpu 0. compile_cores: where compile tasks may
-    run, none named: anywhere.
-    """
-
-    devices: tuple[int, ...]
-    gpus: int
-    compile_workers: int
-    compile_cores: frozenset[int]
 
 
 class RayletEnded(Exception):
     """Why, in Ray's words."""
 
 
-def layout(config: CampaignConfig) -> Layout:
-    """Which devices measure and how many tasks compile. Raises BackendMissing, ConfigError."""
-    count = backend(config.backend).device_count()
-    if not count:
-        raise BackendMissing(
-            f"no {config.backend} device here; 'kernel-scientist doctor' says what is missing"
-        )
-    ids = config.devices.ids
-    if ids is not None and (len(set(ids)) < len(ids) or not all(0 <= one < count for one in ids)):
-        raise ConfigError(f"devices.ids: {list(ids)} must be distinct, from 0 to {count - 1}")
-    cores = sorted(os.sched_getaffinity(0))
-    if not shown_alone(config.backend):
-        # A core that measures does nothing else, where there are two or more.
-        devices = ids if ids is not None else tuple(range(count))[-max(1, count // 2) :]
-        spare = frozenset(cores) - {cores[device] for device in devices if device < len(cores)}
-        workers = config.devices.compile_workers or max(1, len(spare))
-        return Layout(devices=devices, gpus=0, compile_workers=workers, compile_cores=spare)
-    devices = ids if ids is not None else tuple(range(count))
-    workers = config.devices.compile_workers or max(1, len(cores) - len(devices) - 1)
-    return Layout(devices=devices, gpus=1, compile_workers=workers, compile_cores=frozenset())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where a campaign runs. cluster: on the nodes of one that was joined; else on this machine.
+    plan: of this machine, or how many devices the cluster may have."""
 
-
-def fitted(config: CampaignConfig) -> CampaignConfig:
-    """With as many islands and cycles in flight as the devices that are here need.
-
-    Raises BackendMissing, ConfigError.
-    """
-    islands = config.islands.fitted(len(layout(config).devices))
-    return config.model_copy(update={"islands": islands})
+    plan: Layout
+    cluster: bool
 
 
 @contextmanager
-def ray_session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
-    """A Ray of this campaign's own, or the cluster it was told of.
+def on_site(config: CampaignConfig) -> Iterator[Site]:
+    """Inside, this process is part of the cluster that the campaign was told of, if of any.
 
-    Raises ConfigError when no cluster answers, CampaignFailed when Ray does not start.
+    Raises ConfigError when none answers there, BackendMissing.
     """
-    # Candidates and references are small: more threads only disturb what is being timed.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Ray's workers would run at nice 15: beside other work they, and what they time, would starve.
-    os.environ.setdefault("RAY_worker_niceness", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    to_file(config.runs_dir / config.name / RAY_LOG)
     key, address = address_of(config, os.environ)
-    session = _joined(key, address) if address else _own_ray(plan)
-    with _showing(config, plan), session:
-        yield Driver.here()
-
-
-@contextmanager
-def _joined(key: str, address: str) -> Iterator[None]:
+    if not address:
+        yield Site(plan=layout(config), cluster=False)
+        return
+    if config.devices.ids is not None and shown_alone(config.backend):
+        raise ConfigError(
+            "devices.ids: on a cluster Ray shares out the GPUs; leave it out, and bound their "
+            "number by devices.most"
+        )
+    _quiet()
     try:
         with _told(lambda why: ConfigError(f"{key}: Ray at {address} can't be used: {why}")):
             check_answers(key, address)
-            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-        yield
+            ray.init(
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                runtime_env=_what_nodes_need(),
+            )
+        yield Site(plan=_of_cluster(config), cluster=True)
     finally:
         ray.shutdown()
+
+
+def _of_cluster(config: CampaignConfig) -> Layout:
+    """How many devices there may be, as far as Ray tells at once."""
+    here = layout_here(config.backend, config.devices, gpus=0, cpus=0)
+    if not shown_alone(config.backend):
+        return here
+    gpus = sum(node.gpus for node in living_nodes())
+    return replace(here, devices=tuple(range(gpus))[: config.devices.most])
+
+
+def fitted(config: CampaignConfig, devices: int) -> CampaignConfig:
+    """With as many islands and cycles in flight as so many devices need."""
+    return config.model_copy(update={"islands": config.islands.fitted(max(1, devices))})
+
+
+@contextmanager
+def ray_session(config: CampaignConfig, site: Site) -> Iterator[Driver]:
+    """The cluster that was joined, or a Ray of this campaign's own.
+
+    Raises CampaignFailed when Ray does not start.
+    """
+    to_file(config.runs_dir / config.name / RAY_LOG)
+    if site.cluster:
+        yield Driver.here()
+        return
+    _quiet()
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    with _showing(config, site.plan), _own_ray(site.plan):
+        yield Driver.here()
+
+
+def _quiet() -> None:
+    """What this process and all that Ray starts for it shall have in their environment."""
+    for name, value in ALONE.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's workers would run at nice 15: beside other work they, and what they time, would starve.
+    os.environ.setdefault("RAY_worker_niceness", "0")
+
+
+def _what_nodes_need() -> dict[str, Any]:
+    """A job's nodes have its folder; others are sent the code that runs here."""
+    needs: dict[str, Any] = {"env_vars": dict(ALONE)}
+    if not in_job():
+        packages = Path(__file__).resolve().parents[2]
+        needs["py_modules"] = [str(packages / name) for name in PACKAGES]
+    return needs
 
 
 @contextmanager

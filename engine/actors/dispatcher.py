@@ -1,28 +1,23 @@
-"""What Ray runs on the driver's side: store writer, dispatcher, islands, the compile task."""
+"""The actor of the dispatcher, which brings the fleet's nodes along."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
-import ray
 from ray.actor import ActorHandle
 
-from engine.actors.cluster import Layout
-from engine.actors.evaluator import (
-    RayLane,
-    compile_probe_file,
-    compile_source,
-    publish,
-    watch_kernel,
-)
+from engine.actors.cluster import Site
+from engine.actors.evaluator import publish
+from engine.actors.host_tasks import HostTasks
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
+from engine.actors.node_watch import NodeWatch
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.probing import limits_of_probes
 from engine.dispatch.profiling import limits_of
 from engine.dispatch.setting import CompileProbe, DispatchSetting, ProbeLimits, TuningLimits
-from engine.dispatch.workbench import Built, Workbench
+from engine.dispatch.workbench import Workbench
 from engine.ending import CampaignFailed
 from engine.snapshot import DispatcherState
 from engine.store.kinds.probes import Probed, ProbeLog, ProbeWritten
@@ -31,18 +26,11 @@ from engine.store.scoreboard import Scoreboard
 from engine.store.toolchain import toolchain_here
 from evaluators.device import backend
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation, Verdict
+from evaluators.evaluation import Evaluation
 from evaluators.measuring.sittings import spread_of
-from evaluators.probes.probe import Answer, BuiltProbe
 from evaluators.tasks.baselines import baselines_on
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
-
-_T = TypeVar("_T")
-
-
-COMPILES_PER_PROCESS = 5000
-"""A compile process is replaced after so many, whatever a compiler may leak."""
 
 
 class DispatcherActor:
@@ -50,81 +38,55 @@ class DispatcherActor:
 
     def __init__(
         self,
+        config: CampaignConfig,
         workbench: Workbench,
         writer: ActorHandle[Any],
         driver: Driver,
-        devices: Sequence[int],
-        gpus: int,
     ) -> None:
-        """gpus: Ray's GPUs that each device needs: 1, or 0 on cpu."""
         live_with(driver)
-        self._workbench, self._driver = workbench, driver
+        self._config, self._workbench, self._driver = config, workbench, driver
         self._journal = StoreJournal(writer)
-        self._lanes = [RayLane(workbench, device, driver, gpus) for device in devices]
+        self._nodes: NodeWatch | None = None
+        self._foreseen = 1  # devices
         self._dispatcher: Dispatcher | None = None
         self._scores = Scoreboard()
         self._islands: Sequence[ActorHandle[Any]] = ()
 
-    async def open(self) -> list[DeviceInfo]:
-        """What the devices are, once all are open; those in quarantine are left out.
+    async def open(self, site: Site, naive: Candidate, before: str) -> list[DeviceInfo]:
+        """What the devices are, once they are open; those in quarantine are left out.
 
-        Raises CampaignFailed when none is left.
+        before: see NodeWatch.open_cluster(). Raises CampaignFailed when none is left.
         """
-        found = await asyncio.gather(*(lane.info() for lane in self._lanes))
-        infos = [info for info in found if info is not None]
-        if not infos:
-            raise CampaignFailed(
-                "no device computes a known answer; 'kernel-scientist doctor --device' says more"
-            )
-        return infos
+        self._foreseen = max(1, len(site.plan.devices))
+        watch = NodeWatch(self._config, self._workbench, self._driver, naive.source, self._fail)
+        self._nodes = watch
+        return await (watch.open_cluster(before) if site.cluster else watch.open_own(site.plan))
+
+    def _fail(self, error: BaseException) -> None:
+        if self._dispatcher is not None:
+            self._dispatcher.fail(error)
 
     async def begin(
         self,
-        config: CampaignConfig,
         info: DeviceInfo,
         session: int,
-        layout: Layout,
         baseline: Candidate,
         scores: Scoreboard,
         known: Mapping[str, Candidate],
         probes: ProbeLog,
     ) -> Evaluation:
         """See Dispatcher.begin()."""
-        workbench, driver, cores = self._workbench, self._driver, layout.compile_cores
-
-        # What all compile tasks share goes with the function, once, and not with each call.
-        @ray.remote(num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS)
-        def compile_task(source: str) -> Built | Evaluation:
-            return compile_source(workbench, info, source, driver, cores)
-
-        async def compile(source: str) -> Built | Evaluation:
-            return await reply(compile_task.remote(source))
-
-        # The host watches for races in turns with compiling, so that no device waits for it.
-        @ray.remote(num_cpus=1, max_retries=0, max_calls=1)
-        def watch_task(built: Built, turn: int) -> Verdict:
-            return watch_kernel(workbench, info, built, turn, driver, cores)
-
-        @ray.remote(num_cpus=1, max_retries=0, max_calls=COMPILES_PER_PROCESS)
-        def probe_task(text: str) -> BuiltProbe | Answer:
-            return compile_probe_file(workbench, info, text, driver, cores)
-
-        async def compile_probe(text: str) -> BuiltProbe | Answer:
-            return await reply(probe_task.remote(text))
-
-        async def watch(built: Built, turn: int) -> Verdict:
-            return await reply(watch_task.remote(built, turn))
-
+        config, nodes = self._config, self._watched
+        tasks = HostTasks(self._workbench, info, self._driver, nodes.to_compile)
         task = load_task(config.task)
         setting = DispatchSetting(
             task_hash=task.hash,
             device_class=info.device_class,
             toolchain=toolchain_here(info),
             session=session,
-            compile=compile,
-            compile_workers=layout.compile_workers,
-            watch=watch if backend(config.backend).private_process else None,
-            lanes=self._lanes,
+            compile=tasks.compile,
+            fleet=nodes.fleet,
+            watch=tasks.watch if backend(config.backend).private_process else None,
             publish=publish,
             journal=self._journal,
             budget=config.budgets.evaluations,
@@ -133,7 +95,7 @@ class DispatcherActor:
             revised=self._tell_revised,
             spread=spread_of(config.backend),
             tuning=self._tuning(config),
-            probes=await self._probes(config, info, compile_probe),
+            probes=await self._probes(config, info, tasks.compile_probe),
             timed=info.timed,
             baselines=baselines_on(task.baselines, config.backend),
             info=info,
@@ -175,12 +137,25 @@ class DispatcherActor:
     async def meet(self, islands: Sequence[ActorHandle[Any]]) -> None:
         """The islands, once they have begun: what was stored before they may have missed."""
         self._islands = islands
+        self._watched.fleet.whenever_changed(self._widen)
+        self._widen()
         for profiled in self._scores.profiles.values():
             self._tell(profiled)
         for number, evaluation in self._scores.revisions():
             self._tell_revised(number, evaluation)
         for probed in self._begun.answers:
             self._tell_answer(probed)
+
+    def _widen(self) -> None:
+        """Islands were made for as many devices as were foreseen."""
+        for island in self._islands:
+            island.widen.remote(len(self._watched.fleet.lanes) / self._foreseen)
+
+    @property
+    def _watched(self) -> NodeWatch:
+        if self._nodes is None:
+            raise CampaignFailed("the dispatcher was asked to begin before its devices were open")
+        return self._nodes
 
     @property
     def _begun(self) -> Dispatcher:
@@ -226,4 +201,5 @@ class DispatcherActor:
         await self._journal.flush()
 
     async def state(self) -> DispatcherState:
-        return self._begun.state()
+        nodes = self._watched
+        return replace(self._begun.state(), nodes=nodes.count, notes=nodes.notes)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
+from engine.actors.home import Home
 from engine.actors.journal import reply
 from engine.actors.lifeline import Driver, live_with
 from engine.dispatch.quarantine import QuarantinedLane
@@ -170,12 +171,15 @@ class _Process:
 
 
 class RayLane(QuarantinedLane):
-    """A device's evaluator as the dispatcher sees it; a dead one is replaced. See setting.Lane."""
+    """A device's evaluator as the dispatcher sees it; a dead one is replaced. See lane.Lane."""
 
-    def __init__(self, workbench: Workbench, device: int, driver: Driver, gpus: int) -> None:
-        super().__init__(f"device {device}")
+    def __init__(self, workbench: Workbench, device: int, driver: Driver, home: Home) -> None:
+        super().__init__(home.name(device))
+        gpus = home.plan.gpus
+        self._home = home
         self._arguments = (workbench, 0 if gpus else device, driver)
-        self._options = {"num_cpus": 0, "num_gpus": gpus}
+        place = {"scheduling_strategy": home.node.strategy}
+        self._options = {"num_cpus": 0, "num_gpus": gpus, **place}
         self._process = self._start()
 
     def _start(self) -> _Process:
@@ -217,6 +221,9 @@ class RayLane(QuarantinedLane):
             self._replace(process)
             raise
         except Broken as error:
+            told = await self._home.blame(error)
+            if told is not error:
+                raise told from error
             if await _alive(process.actor):
                 process.calls.remove(ticket)
                 raise
@@ -227,6 +234,11 @@ class RayLane(QuarantinedLane):
             raise
         process.calls.remove(ticket)
         return answer
+
+    def leave(self) -> None:
+        """Its GPU is free for others."""
+        super().leave()
+        ray.kill(self._process.actor)
 
     def _replace(self, process: _Process) -> None:
         """The device, or what it holds, is not to be trusted in this process any more."""

@@ -172,6 +172,9 @@ class IslandActor:
     async def inject(self, event: Injected, base: Individual | None) -> None:
         self._begun.injections.give(event, base)
 
+    async def widen(self, factor: float) -> None:
+        self._begun.widen(factor)
+
     async def pause(self, paused: bool) -> None:
         self._begun.pause.set(closed=paused)
 

@@ -5,13 +5,31 @@ from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 from ray.actor import ActorHandle
-from ray.exceptions import RayActorError, RayTaskError, WorkerCrashedError
+from ray.exceptions import (
+    ActorUnschedulableError,
+    NodeDiedError,
+    ObjectLostError,
+    RayActorError,
+    RayTaskError,
+    TaskUnschedulableError,
+    WorkerCrashedError,
+)
 
 from engine.dispatch.workbench import Broken
 from engine.ending import CampaignFailed
 from engine.store.events import Event, Row, to_row
 
 _T = TypeVar("_T")
+
+LOST = (
+    ActorUnschedulableError,
+    NodeDiedError,
+    ObjectLostError,
+    RayActorError,
+    TaskUnschedulableError,
+    WorkerCrashedError,
+)
+"""What Ray raises where a process has ended, or its whole node."""
 
 
 class StoreJournal:
@@ -58,7 +76,7 @@ async def reply(call: Awaitable[_T]) -> _T:
     """Raises Broken for a lost process, and what was raised inside one as it was raised."""
     try:
         return await call
-    except (RayActorError, WorkerCrashedError) as error:
+    except LOST as error:
         raise Broken("its process ended unexpectedly") from error
     except RayTaskError as error:
         raise root_cause(error) from error

@@ -1,5 +1,6 @@
 """Which Ray cluster a campaign joins, and whether one answers there."""
 
+import os
 import socket
 from collections.abc import Mapping
 
@@ -20,6 +21,11 @@ def address_of(config: CampaignConfig, environment: Mapping[str, str]) -> tuple[
     if named and address in ("", "auto"):
         key, address = "the environment variable RAY_ADDRESS", named
     return key, "" if address == "local" else address
+
+
+def in_job() -> bool:
+    """Whether this process is a job's, whose folder Ray has brought to every node."""
+    return "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ
 
 
 TOKEN_NEEDED = (

@@ -82,6 +82,7 @@ def _device_here(config: CampaignConfig) -> DeviceInfo | None:
 def find_forecast(config: CampaignConfig) -> Finding:
     """What the budgets would buy of models."""
     from engine.actors.cluster import fitted
+    from engine.actors.layout import layout
     from engine.forecast.beginning import foretell
     from evaluators.kernel.seeds import on_backend
     from evaluators.tasks.task import TaskError
@@ -94,7 +95,8 @@ def find_forecast(config: CampaignConfig) -> Finding:
             task = on_backend(load_task(config.task), config.backend)
             device = backend(config.backend).open_device(0)
             with closing(device):
-                made = foretell(fitted(config), task, device.info, None)
+                planned = fitted(config, len(layout(config).devices))
+                made = foretell(planned, task, device.info, None)
     except (BackendMissing, TaskError) as missing:
         return Finding(what="forecast", state="absent", found="none", todo=str(missing))
     return Finding(what="forecast", state="ok", found=made.sentence)

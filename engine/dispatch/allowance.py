@@ -21,10 +21,13 @@ class Allowance:
     """Time on the devices: it grows with the search and is spent by sittings."""
 
     def __init__(
-        self, devices: int, asked_s: Callable[[], float], pause: Gate | None = None
+        self,
+        devices: Callable[[], int],
+        asked_s: Callable[[], float],
+        pause: Gate | None = None,
     ) -> None:
-        """asked_s: seconds of a device, of sittings so far and for the next one. pause: closed:
-        nothing is spent."""
+        """devices: how many there are; asked_s: seconds of a device, of sittings so far and for
+        the next one. pause: closed: nothing is spent."""
         self._pause = pause or Gate()
         self._devices, self._asked_s = devices, asked_s
         self._began = time.monotonic()
@@ -42,7 +45,7 @@ class Allowance:
         """Seconds until what is asked for may be no more than the share; 0: now."""
         if self._pause.closed:
             return LOOK_AGAIN_S
-        due = self._began + self._asked_s() / (share * self._devices)
+        due = self._began + self._asked_s() / (share * self._devices())
         return max(0.0, due - time.monotonic())
 
     async def due(self, share: float = SHARE) -> bool:

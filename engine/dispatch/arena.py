@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.dispatch.lane import Lane
 from engine.dispatch.retries import Retries
-from engine.dispatch.setting import DispatchSetting, Lane
+from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, Exhausted
 from engine.store.scoreboard import FIELD, Scoreboard
 from evaluators.evaluation import Evaluation, Status, Verdict
@@ -126,9 +127,10 @@ class Arena:
         order = [rivals[int(i)] for i in self._rng.permutation(len(rivals))]
         references, failed = await self._published(order)
         lanes = self._setting.lanes
+        first = lanes[turn % len(lanes)] if lanes else None
         work = partial(_sit, built, [*references, *beside], check, to)
         try:
-            held = await self._retries.on_device(lanes[turn % len(lanes)], built.kernel_id, work)
+            held = await self._retries.on_device(first, built.kernel_id, work)
         except Exhausted as error:
             reason = f"processes were lost: {error}"
             return _not_held(Verdict(status=Status.CRASHED, reason=reason))

@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.dispatch.contests import Contests
 from engine.dispatch.epochs import Epochs
+from engine.dispatch.lane import Lane
 from engine.dispatch.profiling import Profiling
-from engine.dispatch.setting import Lane
 
 
 class Challenges:

@@ -29,9 +29,18 @@ class Compiling:
         self._setting, self._jobs, self._pace = setting, jobs, pace
         self._work, self._finish, self._lost = work, finish, lost
         # Compiles run ahead of the devices by this much, no more: compiled kernels take memory.
-        ahead = (CALLS_PER_LANE + 2) * len(setting.lanes) + setting.compile_workers
-        self._room = asyncio.Semaphore(ahead)
+        self._ahead = self._most_ahead()
+        self._room = asyncio.Semaphore(self._ahead)
         self._workers = 0
+
+    def fit(self) -> None:
+        """Devices or cores joined or left. What was compiled ahead stays."""
+        for _ in range(self._ahead, self._most_ahead()):
+            self._room.release()
+        self._ahead = max(self._ahead, self._most_ahead())
+
+    def _most_ahead(self) -> int:
+        return (CALLS_PER_LANE + 2) * self._setting.devices + self._setting.compile_workers
 
     def keep_pace(self) -> None:
         """As many workers as there shall be; one that is too many ends."""

@@ -50,7 +50,7 @@ class Contests:
 
     def __init__(self, setting: DispatchSetting, scores: Scoreboard, arena: Arena) -> None:
         self._setting, self._scores, self._arena = setting, scores, arena
-        self._allowance = Allowance(len(setting.lanes), arena.asked_s, setting.pause)
+        self._allowance = Allowance(lambda: setting.devices, arena.asked_s, setting.pause)
         self._turn = asyncio.Lock()
         self._waiting: set[str] = set()
         self._failures = 0

@@ -13,6 +13,7 @@ from engine.dispatch.epochs import Epochs
 from engine.dispatch.finals import Finals
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs, crashed
+from engine.dispatch.lane import Lane
 from engine.dispatch.measuring import Measuring
 from engine.dispatch.pace import Pace
 from engine.dispatch.patience import wait_for_devices
@@ -20,7 +21,7 @@ from engine.dispatch.places import Places
 from engine.dispatch.probing import Probing
 from engine.dispatch.profiling import Profiling
 from engine.dispatch.retries import ATTEMPTS, Faults, Retries
-from engine.dispatch.setting import DispatchSetting, Lane
+from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Blameless, Broken, Measured
 from engine.dispatch.workers import Workers
 from engine.ending import Stopped
@@ -43,12 +44,12 @@ class Dispatcher:
         self._scores = scoreboard
         self._occupancy = Occupancy()
         self._jobs = Jobs(self._occupancy.changed)
-        self._work = work = Workers(self._fail).begin
+        self._work = work = Workers(self.fail).begin
         self._idle = IdleTime(setting, scoreboard, self._jobs, self._occupancy, work)
         self.places = Places(
             setting.budget, lambda: self._jobs.count(idle=False) + scoreboard.asked
         )
-        self._pace = Pace(lanes=len(setting.lanes), most_workers=setting.compile_workers)
+        self._pace = Pace(lanes=setting.devices, most_workers=setting.compile_workers)
         self._compiling = Compiling(setting, self._jobs, self._pace, work, self._finish, self._lost)
         self._faults = Faults(setting)
         retries = Retries(setting, self._faults, self._occupancy)
@@ -89,11 +90,20 @@ class Dispatcher:
         the seed does not pass, or no device can measure it.
         """
         evaluation = await self._beginning.begin(baseline, known or {})
-        self._work(wait_for_devices(self._setting.lanes, self._setting.patience_s))
+        self._work(wait_for_devices(self._setting.fleet, self._setting.patience_s))
         self._measuring.begin()
-        self._compiling.keep_pace()
+        self._setting.fleet.whenever_changed(self._fit)
+        self._fit()
         await self._probing.begin()
         return evaluation
+
+    def _fit(self) -> None:
+        """To the devices and cores that there are now."""
+        setting = self._setting
+        self._pace.fit(lanes=setting.devices, most_workers=setting.compile_workers)
+        self._compiling.fit()
+        self._compiling.keep_pace()
+        self._occupancy.changed()
 
     def tune(self) -> None:
         """From now on idle devices measure mutations: see DispatchSetting.tuning."""
@@ -217,6 +227,8 @@ class Dispatcher:
             measuring=measuring,
             faults=self._faults.count,
             device_busy_s=sum(busy_s.values()),
+            devices=len(self._setting.lanes),
+            offered_s=self._setting.fleet.offered_s,
             busy_s=busy_s,
             idle_devices=sum(self._occupancy.empty(lane) for lane in self._setting.lanes),
             latencies_s=self._pace.latencies(),
@@ -276,7 +288,7 @@ class Dispatcher:
             )
             await self._finish(job, Measured(evaluation=verdict))
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
         """A worker raised it: all who wait are told."""
         self._stopped = True
         self.places.end(error)

@@ -8,7 +8,8 @@ from itertools import cycle
 from typing import Any
 
 from engine.dispatch.job import Job, Jobs
-from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting, Lane
+from engine.dispatch.lane import Lane
+from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting
 from engine.store.scoreboard import Scoreboard
 
 
@@ -131,7 +132,7 @@ class IdleTime:
             and not self._over
             and not self._setting.pause.closed
             and len(self._barren) < len(limits.islands)
-            and compiled < CALLS_PER_LANE * len(self._setting.lanes)
+            and compiled < CALLS_PER_LANE * self._setting.devices
             and self._under_way - compiled < compile_ahead
             and self._scores.tuned + self._under_way < limits.budget
             and not self._jobs.waiting()

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from engine.dispatch.epochs import Epochs
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs
+from engine.dispatch.lane import Lane, Left
 from engine.dispatch.pace import Pace
-from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting, Lane
+from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Measured
 from engine.store.scoreboard import Scoreboard
 
@@ -36,14 +38,22 @@ class Measuring:
 
     def begin(self) -> None:
         """From now on lanes measure what is asked for."""
-        for lane in self._setting.lanes:
-            for _ in range(CALLS_PER_LANE):
-                self._work(self._measure_asked(lane))
+        self._setting.fleet.whenever_joined(self._begin_on)
 
     def begin_idle(self, idle: IdleTime) -> None:
         """From now on lanes that have nothing else measure mutations."""
-        for lane in self._setting.lanes:
-            self._work(self._measure_idle(lane, idle))
+        self._setting.fleet.whenever_joined(lambda lane: self._begin_idle_on(lane, idle))
+
+    def _begin_on(self, lane: Lane) -> None:
+        for _ in range(CALLS_PER_LANE):
+            self._work(self._until_left(self._measure_asked(lane)))
+
+    def _begin_idle_on(self, lane: Lane, idle: IdleTime) -> None:
+        self._work(self._until_left(self._measure_idle(lane, idle)))
+
+    async def _until_left(self, measuring: Coroutine[Any, Any, None]) -> None:
+        with suppress(Left):
+            await measuring
 
     async def _measure_asked(self, lane: Lane) -> None:
         while True:

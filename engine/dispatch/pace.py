@@ -30,6 +30,10 @@ class Pace:
         self._kept: dict[str, deque[float]] = {name: deque(maxlen=REMEMBERED) for name in STAGES}
         self._means: dict[str, float] = {}
 
+    def fit(self, *, lanes: int, most_workers: int) -> None:
+        """From now on there are so many."""
+        self._lanes, self._most = lanes, most_workers
+
     def took(self, stage: str, seconds: float) -> None:
         self._kept[stage].append(seconds)
         mean = self._means.get(stage, seconds)

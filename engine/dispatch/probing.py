@@ -10,9 +10,10 @@ from typing import Any
 from engine.config import CampaignConfig
 from engine.dispatch.idle import Occupancy
 from engine.dispatch.job import Jobs
+from engine.dispatch.lane import Lane
 from engine.dispatch.patience import first_fit
 from engine.dispatch.retries import ATTEMPTS, Faults
-from engine.dispatch.setting import CompileProbe, DispatchSetting, Lane, ProbeLimits
+from engine.dispatch.setting import CompileProbe, DispatchSetting, ProbeLimits
 from engine.dispatch.workbench import Blameless, Broken
 from engine.store.kinds.probes import SHIPPED, Probed, ProbeLog
 from evaluators.device_info import BackendMissing, DeviceInfo
@@ -137,7 +138,7 @@ class Probing:
 
     def _due_in_s(self, limits: ProbeLimits) -> float:
         """Until they are within their share again."""
-        share = limits.share * len(self._setting.lanes)
+        share = limits.share * self._setting.devices
         return self._began + self._taken_s / share - time.monotonic()
 
     # --- one probe ------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ class Probing:
         empty = [lane for lane in free if self._occupancy.empty(lane)]
         if empty or free:
             return (empty or free)[0]
-        return await first_fit(self._setting.lanes, self._setting.patience_s)
+        return await first_fit(self._setting.fleet, self._setting.patience_s)
 
     async def _store(
         self,

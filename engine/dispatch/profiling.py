@@ -8,7 +8,8 @@ from contextlib import suppress
 from engine.config import CampaignConfig
 from engine.dispatch.idle import Occupancy
 from engine.dispatch.job import Jobs
-from engine.dispatch.setting import DispatchSetting, Lane, ProfileLimits
+from engine.dispatch.lane import Lane
+from engine.dispatch.setting import DispatchSetting, ProfileLimits
 from engine.dispatch.workbench import Broken, Built
 from engine.store.kinds.profiles import Profiled
 from engine.store.scoreboard import Scoreboard
@@ -76,8 +77,8 @@ class Profiling:
     def _due_in_s(self, limits: ProfileLimits) -> float:
         """The first at once; a further one when the time spent is within its share again."""
         elapsed_s = time.monotonic() - self._began
-        earned_s = elapsed_s * limits.share * len(self._setting.lanes)
-        return max(0.0, self.device_s - earned_s) / (limits.share * len(self._setting.lanes))
+        earned_s = elapsed_s * limits.share * self._setting.devices
+        return max(0.0, self.device_s - earned_s) / (limits.share * self._setting.devices)
 
     async def _lull(self) -> None:
         until = time.monotonic() + LULL_S

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from engine.dispatch.lane import Left
 from engine.dispatch.workbench import Blameless, Broken, Sick
 from evaluators.device_info import BackendMissing, DeviceInfo
 
@@ -16,7 +17,7 @@ FIRST_LOOK_S, LAST_LOOK_S = 2.0, 60.0
 
 
 class QuarantinedLane(ABC):
-    """A setting.Lane, but for its work, which a subclass does within watched() and profiling()."""
+    """A lane.Lane, but for its work, which a subclass does within watched() and profiling()."""
 
     def __init__(self, name: str, *, first_look_s: float = FIRST_LOOK_S) -> None:
         self.name = name
@@ -28,6 +29,7 @@ class QuarantinedLane(ABC):
         self._unwatched.set()
         self.trouble = ""
         self._looking: asyncio.Task[None] | None = None
+        self._left = False
 
     @abstractmethod
     async def look(self) -> DeviceInfo:
@@ -35,11 +37,11 @@ class QuarantinedLane(ABC):
 
     @property
     def well(self) -> bool:
-        return self._well.is_set()
+        return self._well.is_set() and not self._left
 
     @property
     def free(self) -> bool:
-        return self._well.is_set() and self._unwatched.is_set()
+        return self.well and self._unwatched.is_set()
 
     async def info(self) -> DeviceInfo | None:
         """None when the device starts in quarantine."""
@@ -50,14 +52,18 @@ class QuarantinedLane(ABC):
             return None
 
     async def fit(self) -> None:
-        """Return when the device may be given work."""
+        """Return when the device may be given work. Raises Left."""
         while not self.free:
+            if self._left:
+                raise Left(self.name)
             await self._well.wait()
             await self._unwatched.wait()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Work that tells whether the device is well; in quarantine it raises Sick at once."""
+        if self._left:
+            raise Sick(f"{self.name} has left the cluster")
         if not self.well:
             raise Sick(f"{self.name} is left alone after repeated faults")
         try:
@@ -80,10 +86,18 @@ class QuarantinedLane(ABC):
 
     def leave_alone(self, error: Broken) -> None:
         """Until it has computed a known answer."""
-        if self._well.is_set():
+        if self.well:
             self._well.clear()
             self.trouble = str(error)
             self._looking = asyncio.get_running_loop().create_task(self._look_until_well())
+
+    def leave(self) -> None:
+        """For good: who waits for it is told."""
+        self._left, self.trouble = True, "it has left the cluster"
+        if self._looking is not None:
+            self._looking.cancel()
+        self._well.set()
+        self._unwatched.set()
 
     async def _look_until_well(self) -> None:
         """Until a new process computes a known answer on the device."""

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from engine.dispatch.idle import Occupancy
+from engine.dispatch.lane import Lane
 from engine.dispatch.patience import first_fit
-from engine.dispatch.setting import DispatchSetting, Lane
+from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Displaced, Exhausted, Sick
 from engine.store.events import Fault
 from evaluators.evaluation import Evaluation
@@ -114,4 +115,4 @@ class Retries:
         fresh = [lane for lane in well if lane not in tried]
         if well:
             return (fresh or well)[0]
-        return await first_fit(self._setting.lanes, self._setting.patience_s)
+        return await first_fit(self._setting.fleet, self._setting.patience_s)

@@ -1,10 +1,12 @@
-"""What a dispatcher works with: a way to compile, devices, the store; protocols only."""
+"""What a dispatcher works with: a way to compile, devices, the store, what bounds them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from engine.dispatch.workbench import Blocks, Broken, Built, Measured
+from engine.dispatch.fleet import Fleet
+from engine.dispatch.lane import Lane
+from engine.dispatch.workbench import Blocks, Built
 from engine.gate import Gate
 from engine.store.journal import Journal
 from engine.store.kinds.probes import Probed
@@ -14,9 +16,7 @@ from engine.store.toolchain import Toolchain
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
 from evaluators.measuring.intervals import Spread
-from evaluators.measuring.sittings import Sitting
 from evaluators.probes.probe import Answer, BuiltProbe, Probe
-from evaluators.profile.profiler import Profile
 from evaluators.tasks.baselines import Baseline
 
 CompileProbe = Callable[[str], Awaitable[BuiltProbe | Answer]]
@@ -69,49 +69,6 @@ class TuningLimits:
     mutate: Callable[[int], Awaitable[bool]]
 
 
-class Lane(Protocol):
-    """One device's evaluator. anchor: as publish() gave it, None for the naive seed itself."""
-
-    name: str
-
-    @property
-    def well(self) -> bool:
-        """Whether the device works, as far as is known."""
-
-    @property
-    def trouble(self) -> str:
-        """Why it is left alone, in a clause; empty when it is well."""
-
-    @property
-    def free(self) -> bool:
-        """Whether the device may be given work now: it is well, and no profiler is at it."""
-
-    async def fit(self) -> None:
-        """Return when it is free."""
-
-    def leave_alone(self, error: Broken) -> None:
-        """Give it no work until it has computed a known answer."""
-
-    async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
-        """Raises Broken; Blameless, when the kernel is not to blame."""
-
-    async def sit(self, built: Built, rivals: Sequence[Any], check: bool, turn: int) -> Sitting:
-        """Held apart from all else: see evaluators.measuring.sittings. rivals: as anchors are, or
-        BaselineAnchor, which come last.
-
-        turn: see Workbench.open_afresh(). Raises Broken.
-        """
-
-    async def link(self, built: Built, anchor: Any) -> Blocks | None:
-        """None when the kernel no longer passes. Raises Broken."""
-
-    async def profile(self, built: Built, task: str) -> Profile:
-        """After what was given to the device before; it is not free meanwhile. Raises Broken."""
-
-    async def probe(self, built: BuiltProbe) -> Answer:
-        """Raises Broken."""
-
-
 Compile = Callable[[str], Awaitable[Built | Evaluation]]
 """Source -> compiled, or the verdict. Raises Broken."""
 
@@ -138,8 +95,7 @@ class DispatchSetting:
     toolchain: Toolchain
     session: int
     compile: Compile
-    compile_workers: int
-    lanes: Sequence[Lane]
+    fleet: Fleet
     publish: Publish
     journal: Journal
     budget: int | None
@@ -154,3 +110,18 @@ class DispatchSetting:
     baselines: Sequence[Baseline] = ()
     info: DeviceInfo | None = None
     pause: Gate = field(default_factory=Gate)
+
+    @property
+    def lanes(self) -> Sequence[Lane]:
+        """Those of now: on a cluster devices join and leave."""
+        return self.fleet.lanes
+
+    @property
+    def devices(self) -> int:
+        """How many there are, as shares of their time are reckoned: 1 also where none is left."""
+        return max(1, len(self.fleet.lanes))
+
+    @property
+    def compile_workers(self) -> int:
+        """How many kernels may be compiled at once."""
+        return self.fleet.compile_workers

@@ -1,6 +1,7 @@
 """One island: cycles of ask, evaluate and tell over its own population; a plain class."""
 
 import asyncio
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -48,6 +49,8 @@ class Island:
         self.pause = Gate()  # closed: no cycle begins
         self._barren = 0  # cycles in a row without a new kernel
         self._lost = ""  # why it ends, where no reply could be used
+        self._wanted = setting.config.islands.lanes
+        self._lanes: list[asyncio.Task[str]] = []
         self._probes = Probes(index, setting)
         self._asker = setting.asker(self._mix, self._note, self._probes)
         self._cycles = Cycles(
@@ -81,13 +84,21 @@ class Island:
 
     async def run(self) -> str:
         """Cycles until the campaign stops or nothing new is found; returns why it ended."""
-        resumed = self._cycles.open
-        lanes = self._config.islands.lanes
-        shares = [resumed[lane::lanes] for lane in range(lanes)]
+        resumed, lanes = self._cycles.open, self._wanted
         self.injections.start()
-        endings = await asyncio.gather(*(self._lane(share) for share in shares))
+        self._lanes = [asyncio.create_task(self._lane(resumed[i::lanes])) for i in range(lanes)]
+        endings: list[str] = []
+        while len(endings) < len(self._lanes):  # more may begin meanwhile
+            endings = await asyncio.gather(*self._lanes)
         await self.injections.ended()
         return endings[0]
+
+    def widen(self, factor: float) -> None:
+        """Have so many times the usual cycles under way from now on, as devices have joined; never
+        fewer than before."""
+        self._wanted = max(self._wanted, math.ceil(self._config.islands.lanes * factor))
+        for _ in range(len(self._lanes), self._wanted if self._lanes else 0):
+            self._lanes.append(asyncio.create_task(self._lane([])))
 
     def receive(self, source: int, round: int, elites: Sequence[Individual]) -> None:
         """Take elites of another island in."""

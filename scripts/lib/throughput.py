@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.actors.cluster import layout
+from engine.actors.layout import layout
 from engine.campaign import run_campaign
 from engine.config import BackendChoice, CampaignConfig, parse_config
 from engine.dispatch.workbench import Workbench

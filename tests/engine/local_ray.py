@@ -22,14 +22,16 @@ import pytest
 import ray.cloudpickle as pickle
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
-from engine.actors.cluster import Layout
+from engine.actors.cluster import Site
 from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig
 
 USERS = (
     "answers",
     "campaign_actors",
-    "dispatcher",
+    "host_tasks",
+    "node_watch",
+    "nodes",
     "evaluator",
     "followers",
     "tracker",
@@ -243,7 +245,7 @@ def local_ray() -> Iterator[None]:
     """Every campaign meanwhile runs in this process."""
 
     @contextmanager
-    def session(config: CampaignConfig, plan: Layout) -> Iterator[Driver]:
+    def session(config: CampaignConfig, site: Site) -> Iterator[Driver]:
         local = Local()
         with pytest.MonkeyPatch.context() as patch:
             for user in USERS:

@@ -222,14 +222,18 @@ def test_shipped_configurations_fit_any_number_of_gpus(path: Path) -> None:
     assert load_config(path).devices.ids in (None, (0,))
 
 
-@pytest.mark.parametrize(("count", "per_device", "islands"), [(2, 0, 2), (2, 3, 3), (5, 3, 5)])
-def test_islands_follow_the_devices(count: int, per_device: int, islands: int) -> None:
+@pytest.mark.parametrize(
+    ("count", "per_device", "devices", "islands"),
+    [(2, 0, 8, 2), (2, 3, 1, 3), (5, 3, 1, 5), (2, 1, 4, 4), (2, 1, 0, 2)],
+)
+def test_islands_follow_the_devices(
+    count: int, per_device: int, devices: int, islands: int
+) -> None:
     values = {
         "task": "sgemm",
-        "devices": {"ids": [0]},
         "islands": {"count": count, "per_device": per_device},
     }
-    assert fitted(parse_config(values, where="test")).islands.count == islands
+    assert fitted(parse_config(values, where="test"), devices).islands.count == islands
 
 
 @pytest.mark.parametrize(

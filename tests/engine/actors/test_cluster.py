@@ -10,9 +10,9 @@ import ray
 from ray._private import services
 from ray._private.accelerators.amd_gpu import AMDGPUAcceleratorManager
 
-from engine.actors.cluster import Layout, layout, ray_session
-from engine.config import parse_config
-from engine.config_errors import ConfigError
+from engine.actors.cluster import Site, ray_session
+from engine.actors.layout import Layout, layout
+from engine.config import CampaignConfig, parse_config
 from engine.config_file import load_config
 from engine.ending import CampaignFailed
 from evaluators.cpu.device import device_count
@@ -21,7 +21,10 @@ CONFIG = Path(__file__).parents[3] / "configs" / "quickstart.yaml"
 PLAN = Layout(devices=(1, 0), gpus=1, compile_workers=1, compile_cores=frozenset())
 
 
-@pytest.mark.parametrize("address", ["", "nowhere:6379"])
+def own(config: CampaignConfig) -> Site:
+    return Site(plan=layout(config), cluster=False)
+
+
 @pytest.mark.parametrize(
     ("variables", "wanted"),
     [
@@ -33,14 +36,14 @@ PLAN = Layout(devices=(1, 0), gpus=1, compile_workers=1, compile_cores=frozenset
     ],
 )
 def test_what_ray_is_shown(
-    variables: dict[str, str], wanted: str, address: str, monkeypatch: pytest.MonkeyPatch
+    variables: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ray itself does not start: it would need the GPUs."""
     for name in ("CUDA", "HIP", "ROCR"):
         monkeypatch.delenv(f"{name}_VISIBLE_DEVICES", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("RAY_ADDRESS", address)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     before = {
         name: os.environ.get(name) for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
     }
@@ -52,9 +55,9 @@ def test_what_ray_is_shown(
         raise ConnectionError
 
     monkeypatch.setattr(ray, "init", init)
-    monkeypatch.setattr("engine.actors.cluster.check_answers", lambda key, address: None)
     config = load_config(CONFIG, ["backend=hip"])
-    with pytest.raises((CampaignFailed, ConfigError)), ray_session(config, PLAN):
+    site = Site(plan=PLAN, cluster=False)
+    with pytest.raises(CampaignFailed), ray_session(config, site):
         pass
     assert shown == [wanted.split(","), wanted]
     assert before == {name: os.environ.get(name) for name in before}
@@ -80,12 +83,12 @@ def test_a_start_that_ray_gave_up_is_tried_again(
     monkeypatch.setattr(ray, "init", init)
     config = parse_config({"task": "sgemm"}, where="test")
     if starts:
-        with ray_session(config, layout(config)):
+        with ray_session(config, own(config)):
             assert folders[-1].is_dir()
     else:
         with (
             pytest.raises(CampaignFailed, match="node timed out during startup"),
-            ray_session(config, layout(config)),
+            ray_session(config, own(config)),
         ):
             pass
     assert len(set(folders)) == late + starts
@@ -111,7 +114,7 @@ def test_a_node_that_needs_longer_than_ray_waits_is_waited_for(
     monkeypatch.setattr(services, "get_node", look)
     monkeypatch.setattr(ray, "init", init)
     config = parse_config({"task": "sgemm"}, where="test")
-    with ray_session(config, layout(config)):
+    with ray_session(config, own(config)):
         assert services.get_node is look
     assert looks == ["it"] * 5
 
@@ -140,13 +143,13 @@ def test_a_start_whose_raylet_ended_is_given_up_at_once_and_tried_again(
     monkeypatch.setattr(services, "get_node", look)
     monkeypatch.setattr(ray, "init", init)
     config = parse_config({"task": "sgemm"}, where="test")
-    with ray_session(config, layout(config)):
+    with ray_session(config, own(config)):
         assert len(tries) == 3
     monkeypatch.setattr("engine.actors.cluster.STARTS", 1)
     tries.clear()
     with (
         pytest.raises(CampaignFailed, match=r"raylet ended \(Timed out waiting for file port\)"),
-        ray_session(config, layout(config)),
+        ray_session(config, own(config)),
     ):
         pass
 
@@ -163,7 +166,7 @@ def test_any_other_failure_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     config = parse_config({"task": "sgemm"}, where="test")
     with (
         pytest.raises(CampaignFailed, match="Ray does not start: no such address"),
-        ray_session(config, layout(config)),
+        ray_session(config, own(config)),
     ):
         pass
     assert len(calls) == 1

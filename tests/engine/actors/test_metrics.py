@@ -41,6 +41,8 @@ BUSY = replace(
     contesting=4,
     faults=6,
     device_busy_s=10.0,
+    devices=1,
+    offered_s=20.0,
     busy_s={"candidates": 8.0, "contests": 2.0},
     quarantined=1,
 )

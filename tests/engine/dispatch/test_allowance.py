@@ -29,7 +29,7 @@ HOURS = 10_000.0
 
 def test_it_is_due_when_no_more_than_the_share_was_spent() -> None:
     spent = [0.0]
-    allowance = Allowance(4, lambda: spent[0])
+    allowance = Allowance(lambda: 4, lambda: spent[0])
     allowance.begin()
     assert allowance.due_in() == 0.0
     spent[0] = 60.0
@@ -37,7 +37,7 @@ def test_it_is_due_when_no_more_than_the_share_was_spent() -> None:
 
 
 def test_what_should_not_wait_has_a_larger_share() -> None:
-    allowance = Allowance(1, lambda: 60.0)
+    allowance = Allowance(lambda: 1, lambda: 60.0)
     allowance.begin()
     assert 0.0 < allowance.due_in(LARGE_SHARE) < allowance.due_in(SHARE) / 2
 
@@ -65,7 +65,7 @@ def test_the_first_small_lead_waits_until_a_sitting_may_be_spent() -> None:
 
 def test_nobody_waits_in_the_end() -> None:
     async def scenario() -> None:
-        allowance = Allowance(1, lambda: HOURS)
+        allowance = Allowance(lambda: 1, lambda: HOURS)
         allowance.begin()
         waiting = asyncio.ensure_future(allowance.due())
         await asyncio.sleep(0)
@@ -117,7 +117,7 @@ def test_nothing_is_spent_in_a_pause() -> None:
     async def scenario() -> None:
         pause = Gate()
         pause.set(closed=True)
-        allowance = Allowance(1, lambda: 0.0, pause)
+        allowance = Allowance(lambda: 1, lambda: 0.0, pause)
         assert allowance.due_in() > 0
         waiting = asyncio.ensure_future(allowance.due())
         await asyncio.sleep(0.01)

@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 
 from engine.dispatch.dispatcher import Dispatcher
+from engine.dispatch.fleet import Fleet
+from engine.dispatch.lane import Lane, Left
 from engine.dispatch.retries import ATTEMPTS
-from engine.dispatch.setting import (
-    DispatchSetting,
-    Lane,
-    ProbeLimits,
-    ProfileLimits,
-    TuningLimits,
-    Watch,
-)
+from engine.dispatch.setting import DispatchSetting, ProbeLimits, ProfileLimits, TuningLimits, Watch
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick
 from engine.ending import CampaignFailed, Stopped
 from engine.store.events import EpochStarted, Evaluated, Event, Fault
@@ -77,7 +72,7 @@ class ScriptedLane:
     def __init__(self, speedups: Mapping[str, float], name: str = "device 0") -> None:
         self.name = name
         self.well = self.free = True
-        self.trouble = ""
+        self.trouble, self.left = "", False
         self.speedups = speedups
         self.measured: list[str] = []
         self.anchors: list[Any] = []
@@ -93,12 +88,18 @@ class ScriptedLane:
 
     async def fit(self) -> None:
         while not self.well:
+            if self.left:
+                raise Left(self.name)
             await asyncio.sleep(0.001)
         await asyncio.sleep(0)
 
     def leave_alone(self, error: Broken) -> None:
         self.well = self.free = False
         self.trouble = str(error)
+
+    def leave(self) -> None:
+        self.well = self.free = False
+        self.left = True
 
     async def measure(self, built: Built, anchor: Any, best: Mapping[str, float]) -> Measured:
         await asyncio.sleep(0)
@@ -196,8 +197,7 @@ def dispatcher(
         toolchain=toolchain,
         session=0,
         compile=compile,
-        compile_workers=2,
-        lanes=[lane, *others],
+        fleet=Fleet([lane, *others], compile_workers=2),
         publish=lambda built, links: (built.kernel_id, len(links)),
         journal=journal,
         budget=budget,

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from engine.dispatch.fleet import Fleet
 from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.workbench import Sick
 from engine.ending import CampaignFailed
@@ -76,7 +77,7 @@ def test_a_device_that_works_counts_however_late_it_is_looked_at() -> None:
     """On a busy machine more than the patience may go by between two looks."""
 
     async def scenario() -> None:
-        waiting = asyncio.ensure_future(wait_for_devices([ScriptedLane({})], 1e-9))
+        waiting = asyncio.ensure_future(wait_for_devices(Fleet([ScriptedLane({})]), 1e-9))
         for _ in range(20):
             await asyncio.sleep(0)
         assert not waiting.done()
@@ -89,7 +90,7 @@ def test_one_device_that_works_is_enough() -> None:
     async def scenario() -> None:
         sick, well = ScriptedLane({}), ScriptedLane({})
         sick.well = sick.free = False
-        waiting = asyncio.ensure_future(wait_for_devices([sick, well], 0.05))
+        waiting = asyncio.ensure_future(wait_for_devices(Fleet([sick, well]), 0.05))
         done, _ = await asyncio.wait([waiting], timeout=0.5)
         assert not done
         well.well = False

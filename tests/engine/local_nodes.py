@@ -1,0 +1,87 @@
+"""A Ray cluster of several nodes on this machine, each with GPUs of its own, doubles or none."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from engine.actors.clear_up import MARK, end_all
+from evaluators.sandbox.environment import showing
+from tests.engine.ports import free_port
+from tests.engine.ray_head import BIN, environment_of_head
+
+TRIES = 4
+
+
+@dataclass
+class LocalNodes:
+    """port: of the head's GCS. environment: of all nodes, and of who uses them."""
+
+    port: int
+    environment: dict[str, str]
+    _folders: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def start(self, name: str, *, gpus: list[int], cpus: int = 2, more: Mapping[str, str]) -> None:
+        """A node, the first one with the cluster's head. gpus: as HIP counts them on this machine;
+        more: variables of its own."""
+        head = not self._folders
+        for _ in range(TRIES):
+            folder = tempfile.mkdtemp(prefix="ks-")  # pytest's is too long for a socket's name
+            self._folders[name] = folder
+            if self._started(folder, head=head, gpus=gpus, cpus=cpus, more=more):
+                return
+            self.kill(name)
+        pytest.fail(f"node {name} did not start in {TRIES} tries")
+
+    def _started(
+        self, folder: str, *, head: bool, gpus: list[int], cpus: int, more: Mapping[str, str]
+    ) -> bool:
+        place = (
+            ("--head", f"--port={self.port}", "--include-dashboard=false", f"--temp-dir={folder}")
+            if head
+            else (f"--address={self.address}",)
+        )
+        process = subprocess.Popen(
+            [
+                *(BIN / "ray", "start", "--block", *place),
+                *(f"--num-cpus={cpus}", f"--num-gpus={len(gpus)}"),
+                *("--object-store-memory=100000000", "--dashboard-agent-listen-port=0"),
+            ],
+            env={
+                **self.environment,
+                **showing(map(str, gpus)),
+                **more,
+                MARK: folder,
+                "PYTHONUNBUFFERED": "1",
+            },
+            stdout=subprocess.PIPE,
+            stderr=open("/tmp/ray_err.txt","a"),
+            text=True,
+        )
+        assert process.stdout is not None
+        return any("Ray runtime started" in line for line in process.stdout)
+
+    def kill(self, name: str) -> None:
+        """All its processes at once, as when a machine goes down."""
+        end_all(self._folders.pop(name))
+
+    def kill_all(self) -> None:
+        for name in list(self._folders):
+            self.kill(name)
+
+
+@contextmanager
+def local_nodes() -> Iterator[LocalNodes]:
+    """None yet: see start(). Their ends are cleared up."""
+    nodes = LocalNodes(free_port(), environment_of_head())
+    try:
+        yield nodes
+    finally:
+        nodes.kill_all()
