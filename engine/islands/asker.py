@@ -20,6 +20,7 @@ from engine.islands.cycle import (
     ProbeAsks,
     RandomCandidate,
 )
+from engine.islands.tuning_batch import TuningBatch
 from operators.calibration import choose_calibrated
 from operators.catalog.selector import draw_rank
 from operators.individual import Experiment, Individual
@@ -46,6 +47,7 @@ class Asker:
     mix: OperatorMix
     note: Note
     probes: ProbeAsks
+    tuning: TuningBatch | None = None  # None: nobody tunes
     ideas: IdeaBook | None = None  # None: experiments are not compared with those of before
 
     @property
@@ -216,11 +218,10 @@ class Asker:
         )
 
     async def _tuning(self, cycle: Cycle, told: Context) -> list[Ask]:
-        if self.operators.tuner is None:
+        if self.tuning is None:
             raise Declined("nobody tunes here")
-        # One at a time: the next knows what became of it, or that it is under way.
-        made = await self.operators.tuner.tune(cycle.tournament, 1, told)
-        return [Ask.mutation(slot, one) for slot, one in enumerate(made)]
+        # One for a cycle: the next knows what became of it, or that it is under way.
+        return [Ask.mutation(0, await self.tuning.one(cycle.tournament, told))]
 
 
 def _why(selection: Selection) -> str:

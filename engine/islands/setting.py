@@ -12,6 +12,7 @@ from engine.credit.meter import Bill, Meter
 from engine.islands.asker import Asker
 from engine.islands.cycle import Cycle, IdeaBook, Note, ProbeAsks, RandomCandidate
 from engine.islands.seats import PAID, Places, Seats
+from engine.islands.tuning_batch import TuningBatch
 from engine.store.events import Drafted
 from engine.store.journal import Journal
 from engine.store.kinds.probes import ProbeWritten
@@ -75,6 +76,7 @@ class Setting:
             random_candidate=self.random_candidate,
             mix=mix,
             note=note,
+            tuning=TuningBatch(self.operators.tuner) if self.operators.tuner else None,
             ideas=self.ideas if mix.evolves else None,
             probes=probes,
         )
