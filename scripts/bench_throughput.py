@@ -18,6 +18,8 @@ from typing import Any, Literal
 
 import yaml
 
+from engine.actors.cluster import on_site
+from engine.config import parse_config
 from engine.config_errors import ConfigError
 from engine.dispatch.workbench import BackendWorkbench, Broken, Workbench
 from engine.ending import CampaignFailed
@@ -30,6 +32,7 @@ from evaluators.tasks.task import Task
 from evaluators.tasks.task_file import load_task
 from scripts.evaluator_kill import killed_evaluator
 from scripts.lib.throughput import Arm, Setting, bare_arm, campaign_arm
+from scripts.lib.usual_campaign import usual_campaign
 
 CALL_US = 10_000.0
 """Of kernels in each timed call of the long candidates."""
@@ -61,6 +64,9 @@ def main(argv: Sequence[str] | None = None, *, make: MakeWorkbench = real_workbe
                 if arguments.out is not None:
                     arguments.out.write_text(json.dumps(found, indent=1) + "\n")
         if arguments.plot is not None:
+            # Imported here: a GPU's machine may be without.
+            from scripts.lib.throughput_plot import draw
+
             draw(found, arguments.plot)
     except (BackendMissing, Broken, CampaignFailed, ConfigError, TaskError, OSError) as error:
         print(f"bench_throughput.py: {error}", file=sys.stderr)
@@ -88,6 +94,15 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         default=200.0,
         help="of each candidate where GPUs are added; 0: no such arms",
     )
+    parser.add_argument(
+        "--small", action="store_true", help="also add GPUs where candidates are as short as can be"
+    )
+    parser.add_argument(
+        "--usual", type=int, default=0, help="so many campaigns with defaults: how busy GPUs are"
+    )
+    parser.add_argument(
+        "--no-floor", action="store_true", help="measure no bare loop beside the campaign"
+    )
     parser.add_argument("--compile-workers", type=int, help="for each device")
     parser.add_argument("--no-faults", action="store_true", help="kill no evaluator")
     parser.add_argument("--out", type=Path, metavar="FILE.json")
@@ -106,7 +121,7 @@ def _counts(text: str) -> tuple[int, ...]:
 
 def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict[str, Any]]:
     """What was asked for, part by part; progress goes to stderr."""
-    present = backend(arguments.backend).device_count()
+    present = _present(arguments.backend)
     if present < max(arguments.gpus):
         raise BackendMissing(
             f"--gpus {max(arguments.gpus)}: {present} {arguments.backend} devices are here"
@@ -131,17 +146,35 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
             "seconds": arguments.seconds,
             "cores": cores,
             "python": platform.python_version(),
-            "floor": floor(setting, usual, arguments.rounds, arguments.seconds),
         }
+        if not arguments.no_floor:
+            yield {"floor": floor(setting, usual, arguments.rounds, arguments.seconds)}
+        if arguments.small:
+            yield {"small": scaling(setting, usual, arguments.gpus, arguments.seconds)}
         if arguments.gpu_ms:
             policy = long_policy(arguments.backend, arguments.gpu_ms)
             slow = make(task, arguments.backend, policy)
             added = scaling(setting, slow, arguments.gpus, arguments.seconds)
             yield {"scaling": {**added, "gpu_ms": arguments.gpu_ms}}
+        for number in range(arguments.usual):
+            most = max(arguments.gpus)
+            made = usual_campaign(
+                arguments.task, arguments.backend, None, devices=most, seed=number
+            )
+            _say(f"usual campaign: busy {made.busy:.1%} {made}")
+            yield {f"usual_{number}": asdict(made)}
         if not arguments.no_faults:
             killed = asdict(killed_evaluator(setting, usual))
             _say(f"evaluator killed: {killed}")
             yield {"faults": killed}
+
+
+def _present(name: str) -> int:
+    """Devices of this machine, or GPUs of the cluster that RAY_ADDRESS names."""
+    if os.environ.get("RAY_ADDRESS") and name != "cpu":
+        with on_site(parse_config({"task": "sgemm", "backend": name}, where="here")) as site:
+            return len(site.plan.devices)
+    return backend(name).device_count()
 
 
 def floor(setting: Setting, workbench: Workbench, rounds: int, seconds: float) -> dict[str, Any]:
@@ -222,37 +255,6 @@ def _record(found: dict[str, Any], uri: str) -> None:
     record_throughput(found, uri)
 
 
-def draw(found: dict[str, Any], file: Path) -> None:
-    """Rates of both arms, gains over GPUs, and the stages' latencies. Raises ImportError."""
-    # Imported here: a GPU's machine may be without.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    FigureCanvasAgg(figure)
-    rates, gains, stages = figure.subplots(1, 3)
-    arms = found["floor"]["arms"]
-    names = [f"{number + 1}\n{arm['path']}" for number, arm in enumerate(arms)]
-    colours = ["tab:blue" if arm["path"] == "campaign" else "tab:grey" for arm in arms]
-    rates.bar(names, [arm["candidates_per_hour"] for arm in arms], color=colours)
-    rates.set_title(f"candidates an hour, campaign / bare loop = {found['floor']['ratio']:.2f}")
-    added = found.get("scaling", {"arms": []})["arms"]
-    counts = [arm["devices"] for arm in added]
-    gains.plot(counts, counts, "--", color="tab:grey", label="proportional")
-    gains.plot(counts, [arm["gain"] for arm in added], "o-", label="measured")
-    gains.set_title(f"gain by devices, {found.get('scaling', {}).get('gpu_ms', 0):g} ms each")
-    gains.legend()
-    for arm in arms:
-        if arm["path"] == "campaign":
-            latencies = arm["latencies_ms"]
-            stages.plot(list(latencies), [middle for middle, _ in latencies.values()], "o-")
-            stages.plot(list(latencies), [high for _, high in latencies.values()], "^:")
-    stages.set_yscale("log")
-    stages.set_title("a stage's ms: median (o) and 95th percentile (^)")
-    figure.suptitle(f"{arms[0]['device']}, {found['task']} {found['size']}, {found['date']}")
-    figure.savefig(file, dpi=120)
-
-
 def _line(arm: Arm) -> str:
     bound = f", bound by {arm.bound}" if arm.bound else ""
     return (
@@ -267,9 +269,12 @@ def _say(line: str) -> None:
 
 def tell(found: dict[str, Any]) -> None:
     """The figures that count, on stdout."""
-    told = {"campaign / bare loop": round(found["floor"]["ratio"], 3)}
-    for arm in found.get("scaling", {"arms": []})["arms"]:
-        told[f"gain on {arm['devices']}"] = round(arm["gain"], 2)
+    told: dict[str, Any] = {}
+    if "floor" in found:
+        told["campaign / bare loop"] = round(found["floor"]["ratio"], 3)
+    for part, name in (("scaling", "gain"), ("small", "gain of small ones")):
+        for arm in found.get(part, {"arms": []})["arms"]:
+            told[f"{name} on {arm['devices']}"] = round(arm["gain"], 2)
     print(json.dumps({**told, "faults": found.get("faults")}))
 
 

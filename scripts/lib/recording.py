@@ -37,20 +37,25 @@ def record_throughput(found: Mapping[str, Any], uri: str) -> str:
 def parameters(found: Mapping[str, Any]) -> dict[str, Any]:
     """What was measured, and how."""
     own = {key: value for key, value in found.items() if not isinstance(value, dict | list)}
-    return {**own, "device": found["floor"]["arms"][0]["device"]}
+    arms = next(found[part]["arms"] for part in ("floor", "small", "scaling") if part in found)
+    return {**own, "device": arms[0]["device"]}
 
 
 def metrics(found: Mapping[str, Any]) -> list[tuple[str, float, int]]:
     """(name, value, step); of arms on several devices the step is how many."""
-    made: list[tuple[str, float, int]] = [("campaign_over_bare_loop", found["floor"]["ratio"], 0)]
-    for number, arm in enumerate(found["floor"]["arms"]):
+    made: list[tuple[str, float, int]] = []
+    floor = found.get("floor", {"arms": []})
+    if "ratio" in floor:
+        made.append(("campaign_over_bare_loop", floor["ratio"], 0))
+    for number, arm in enumerate(floor["arms"]):
         path = arm["path"].replace(" ", "_")
         made.append((f"{path}.candidates_per_hour", arm["candidates_per_hour"], number))
         made.append((f"{path}.busy", arm["busy"], number))
         for stage, (middle, high) in arm["latencies_ms"].items():
             made.append((f"{path}.{stage}_ms.p50", middle, number))
             made.append((f"{path}.{stage}_ms.p95", high, number))
-    for arm in found.get("scaling", {"arms": []})["arms"]:
-        for key in ("candidates_per_hour", "busy", "gain", "efficiency"):
-            made.append((f"by_devices.{key}", arm[key], arm["devices"]))
+    for part, name in (("scaling", "by_devices"), ("small", "small_by_devices")):
+        for arm in found.get(part, {"arms": []})["arms"]:
+            for key in ("candidates_per_hour", "busy", "gain", "efficiency"):
+                made.append((f"{name}.{key}", arm[key], arm["devices"]))
     return made

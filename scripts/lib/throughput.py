@@ -21,11 +21,10 @@ from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from evaluators.tasks.task_file import load_task
 from scripts.lib.bare_loop import AT_LEAST, Done, Window, bare_loop
+from scripts.lib.cores import CoresUsed
 
 PATIENCE_S = 1200.0
 """For everything before the first candidate is evaluated."""
-
-ISLANDS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +60,7 @@ class Arm:
     device_ms: float  # mean of those that were measured
     latencies_ms: Mapping[str, tuple[float, float]]
     bound: str = ""
+    cores: Mapping[str, float] = field(default_factory=dict)  # of whole campaigns, by process
     sources: tuple[str, ...] = field(default=(), repr=False)  # in the order of their evaluations
 
 
@@ -90,7 +90,10 @@ def campaign_arm(
 
     with tempfile.TemporaryDirectory() as folder:
         config = _config(setting, devices, Path(folder), seconds)
+        used = CoresUsed()
+        used.start()
         run_campaign(config, observer=observe, workbench=workbench)
+        cores = used.stop()
         events = list(read_events(Path(folder) / config.name / STORE))
     sources = {
         stored.event.kernel_id: stored.event.candidate.source
@@ -120,6 +123,7 @@ def campaign_arm(
         window=window,
         latencies_s=last.latencies_s,
         bound=last.bound,
+        cores=cores,
         sources=tuple(sources[one.evaluation.kernel_id] for one in done),
     )
 
@@ -196,12 +200,12 @@ def _arm(
 
 
 def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> CampaignConfig:
-    in_flight = devices * (setting.compile_workers + 6)
     chosen: dict[str, Any] = {"compile_workers": devices * setting.compile_workers}
-    if setting.backend != "cpu" or devices > 1:
-        chosen["ids"] = list(range(devices))
+    if setting.backend != "cpu":
+        chosen["most"] = devices
     else:
-        chosen["ids"] = [len(os.sched_getaffinity(0)) - 1]
+        last = len(os.sched_getaffinity(0))
+        chosen["ids"] = list(range(devices) if devices > 1 else [last - 1])
     at_most_s = PATIENCE_S + setting.warm_up_s + seconds
     return parse_config(
         {
@@ -214,14 +218,11 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
                 "evaluations": None,
                 "wall_time_s": at_most_s,
             },
-            "islands": {
-                "count": ISLANDS,
-                "cycles_in_flight": max(2, in_flight // (3 * ISLANDS) + 1),
-                "patience": 100_000,
-            },
+            "islands": {"patience": 100_000},
             "operators": [{"kind": setting.operators}],
             "devices": chosen,
             "profiles": "off",  # the bare loop makes none
+            "final": {"seconds": 0},
             "tracking": "none",
         },
         where="the throughput measurement",
