@@ -161,7 +161,7 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
             made = usual_campaign(
                 arguments.task, arguments.backend, None, devices=most, seed=number
             )
-            _say(f"usual campaign: busy {made.busy:.1%} {made}")
+            _say(f"usual campaign: busy {made.busy:.1%} in {made.seconds:.0f} s")
             yield {f"usual_{number}": asdict(made)}
         if not arguments.no_faults:
             killed = asdict(killed_evaluator(setting, usual))

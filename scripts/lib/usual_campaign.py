@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from engine.store.events import Evaluated
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
 from scripts.lib.cores import CoresUsed
+
+LOOK_EVERY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class Usual:
     bound: str
     best: float
     cores: Mapping[str, float]
+    latencies_ms: Mapping[str, tuple[float, float]]
+    timeline: Sequence[Mapping[str, float]]  # a look every second or so, since the verdict
 
 
 def usual_campaign(
@@ -76,4 +80,28 @@ def usual_campaign(
         bound=last.dispatcher.bound,
         best=summary.best.speedup if summary.best else 1.0,
         cores=cores,
+        latencies_ms={
+            stage: (round(1e3 * middle, 1), round(1e3 * high, 1))
+            for stage, (middle, high) in last.dispatcher.latencies_s.items()
+        },
+        timeline=list(_timeline(seen, verdict.at)),
     )
+
+
+def _timeline(seen: Sequence[tuple[float, Snapshot]], since: float) -> Iterator[dict[str, float]]:
+    looked = -LOOK_EVERY_S
+    for at, snapshot in seen:
+        if at - since - looked < LOOK_EVERY_S:
+            continue
+        looked = at - since
+        state = snapshot.dispatcher
+        yield {
+            "s": round(looked, 1),
+            "evaluations": snapshot.evaluations,
+            "busy_s": round(state.device_busy_s, 1),
+            "compiling": state.compiling,
+            "ready": state.ready,
+            "measuring": state.measuring,
+            "idle_devices": state.idle_devices,
+            "contesting": state.contesting,
+        }
