@@ -1,5 +1,6 @@
 """What is settled and checked before a campaign starts anything that takes its time."""
 
+import os
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from engine.findings.reader import FindingsError
 from engine.findings.sources import findings_of
 from engine.stopping.targets import reached
 from engine.store.budget import figure, spent
+from engine.store.kept_task import bring_task
 from engine.store.kinds.findings import Distilled
 from engine.store.kinds.sessions import CampaignStarted, SessionStarted
 from engine.store.replay import Replay
@@ -52,20 +54,22 @@ def task_of(config: CampaignConfig) -> Task:
 def stored_config(
     before: Replay, run_dir: Path, changes: Mapping[str, Mapping[str, Any]]
 ) -> CampaignConfig:
-    """The configuration that a campaign goes on with.
+    """The configuration that a campaign goes on with. Its task is where its files are now.
 
-    changes: keys of budgets and stop, by section. Raises ConfigError.
+    changes: keys of budgets, stop, ray and snapshots, by section. Raises ConfigError, TaskError.
     """
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
-    values["budgets"] = {**before.budgets, **changes.get("budgets", {})}
-    values["stop"] = {**before.stop, **changes.get("stop", {})}
+    values["task"] = bring_task(before, run_dir)
+    for section, last in {"budgets": before.budgets, "stop": before.stop, **before.places}.items():
+        values[section] = {**last, **changes.get(section, {})}
     changed = " ".join(
         f"{section}.{key}={'null' if value is None else value}"
         for section, keys in changes.items()
         for key, value in keys.items()
     )
-    return parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    return _with_folder(config) if changes.get("snapshots") else config
 
 
 def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
@@ -98,20 +102,21 @@ def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: 
     drafted = before.first_drafts.get(before.campaign.baseline_id)
     other_seed = drafted and kernel_id(drafted.candidate.source) != kernel_id(task.naive)
     if task.hash != before.campaign.task_hash or other_seed:
+        kept = (
+            ", or move that folder away to go on with the task as it was, which the store has kept"
+            if before.task
+            else ""
+        )
         raise ConfigError(
             f"{run_dir}: the task {config.task} has changed since this campaign started; "
-            "start a new campaign"
+            f"start a new campaign{kept}"
         )
 
 
 def settled(config: CampaignConfig) -> CampaignConfig:
     """With a name, and with paths that hold from any folder."""
+    config = _with_folder(config)
     changes: dict[str, Any] = {"runs_dir": config.runs_dir.resolve()}
-    if config.snapshots.folder is not None:
-        folder = config.snapshots.folder.resolve()
-        if not folder.is_dir():
-            raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
-        changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
     if config.start_from is not None:
         changes["start_from"] = config.start_from.resolve()
     found = [source for source in (*config.findings.sources, config.start_from) if source]
@@ -124,6 +129,17 @@ def settled(config: CampaignConfig) -> CampaignConfig:
     if not config.name:
         changes["name"] = f"{task.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
     return config.model_copy(update=changes)
+
+
+def _with_folder(config: CampaignConfig) -> CampaignConfig:
+    """With the folder of copies as a path that holds from any other."""
+    if config.snapshots.folder is None:
+        return config
+    folder = config.snapshots.folder.resolve()
+    if not os.path.isdir(folder):
+        raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
+    snapshots = config.snapshots.model_copy(update={"folder": folder})
+    return config.model_copy(update={"snapshots": snapshots})
 
 
 def brought_along(config: CampaignConfig, task: Task, info: DeviceInfo) -> Distilled | None:
@@ -195,6 +211,10 @@ def session_started(
         began_at=began_at,
         budgets=config.budgets.model_dump(mode="json"),
         stop=config.stop.model_dump(mode="json"),
+        places={
+            "ray": config.ray.model_dump(mode="json"),
+            "snapshots": config.snapshots.model_dump(mode="json"),
+        },
         device=info.name,
         device_class=info.device_class,
         devices=devices,

@@ -24,6 +24,7 @@ from engine.session_view import Observer, SessionView
 from engine.snapshot import NOTHING_YET, DispatcherState
 from engine.steering import Steering
 from engine.stopping.watch import TargetWatch
+from engine.store.kept_task import kept
 from engine.store.kinds.findings import Distilled
 from engine.store.kinds.sessions import SearchEnded, SearchStarted, SessionFinished
 from engine.store.kinds.steering import Injected
@@ -66,7 +67,7 @@ class Session:
         self._carried = carried
         self._steering = Steering(config, self.run_dir, before, carried=carried)
         self._number = len(before.sessions) if before else 0
-        self._began_at, self._copied = time.time(), time.monotonic()
+        self._began_at = time.time()
         self._stop = Stop()
         self._targets = TargetWatch(config.stop, self.run_dir / STORE)
         self._plan = layout(config)
@@ -89,7 +90,8 @@ class Session:
                 look_at_endpoints(self._config.llm)
             if not self._before:
                 started = campaign_started(self._config, self._task)
-                begin_store(self.run_dir, started, *self._carried)
+                task, self._view.not_kept = kept(self._config.task)
+                begin_store(self.run_dir, started, *self._carried, task=task)
             with driving(self.run_dir / STORE):
                 return self._driven()
 
@@ -127,6 +129,7 @@ class Session:
             with suppress(OSError, StoreError):
                 write_results(replay(self.run_dir / STORE), self.run_dir)
             actors.finish_following()
+            actors.copies.finish()
             raise
         actors.append(SessionFinished(number=self._number, reason=reason))
         summary = write_results(replay(self.run_dir / STORE), self.run_dir)
@@ -143,6 +146,7 @@ class Session:
             self._view.show("stopping", *states)
             self._view.trouble = actors.finish_following()
             self._view.tracking_page = actors.tracking_page
+            self._view.copy_trouble = actors.copies.finish()
             self._view.doing = "ending Ray"
             self._view.show("finished", *states)
             actors.close()
@@ -167,6 +171,7 @@ class Session:
                 devices=len(self._plan.devices),
             )
         )
+        self._view.copy_trouble = actors.copies.look()
         needs = memory_text(self._task, self._config.backend, info) if info.timed else ""
         first = "bringing the population back" if self._before else "measuring the naive seed"
         self._start("; ".join(filter(None, (first, needs))))
@@ -247,9 +252,7 @@ class Session:
         """MLflow and the report are told what is new, and now and then the store is copied."""
         self._view.trouble = actors.follow() or self._steering.trouble
         self._view.tracking_page = actors.tracking_page
-        if time.monotonic() - self._copied >= self._config.snapshots.every_s:
-            self._copied = time.monotonic()
-            self._view.trouble = actors.copy_store() or self._view.trouble
+        self._view.copy_trouble = actors.copies.look()
 
     def _measure_again(self, actors: CampaignActors) -> None:
         """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
@@ -262,6 +265,7 @@ class Session:
             self._stop.searching = False
             self._view.show("stopping", *actors.states())
             while not ended([measured], timeout_s=LOOK_EVERY_S):
+                self._view.copy_trouble = actors.copies.look()
                 self._view.show("stopping", *actors.states())
         except KeyboardInterrupt:
             self._view.trouble = "the best was not measured again, as Ctrl-C cut that short"

@@ -5,9 +5,9 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from engine.cli.usage import INTERRUPTED, OK, Command, budget_change
+from engine.cli.usage import INTERRUPTED, OK, Command
 
 if TYPE_CHECKING:
     from engine.cli.progress import Observer
@@ -40,24 +40,25 @@ def _run(arguments: Namespace) -> int:
 
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept. One that
-    runs and was paused goes on where it runs."""
+    runs and was paused goes on where it runs. With --from, on another node than before."""
     from engine.cli.steer.pause import go_on
+    from engine.cli.steer.resume import resumption
 
-    if go_on(arguments.run_dir, sys.stdout, budgets=arguments.budgets):
+    told = resumption(arguments)
+    if go_on(told.run_dir, sys.stdout, budgets=told.words):
         return OK
     _require_ray()
-    changes: dict[str, dict[str, Any]] = {"budgets": {}, "stop": {}}
-    for section, key, value in map(budget_change, arguments.budgets):
-        changes[section][key] = value
 
     def campaign(observer: "Observer") -> "Summary":
         from engine.campaign import resume_campaign
 
+        changes = dict(told.changes)
+        budgets, stop = changes.pop("budgets"), changes.pop("stop")
         return resume_campaign(
-            arguments.run_dir, observer=observer, budgets=changes["budgets"], stop=changes["stop"]
+            told.run_dir, observer=observer, budgets=budgets, stop=stop, places=changes
         )
 
-    return _watched(campaign, arguments.run_dir)
+    return _watched(campaign, told.run_dir)
 
 
 def _submit(arguments: Namespace) -> int:
@@ -110,7 +111,8 @@ def _print_result(summary: "Summary", last: "Snapshot | None") -> None:
     whole = replay(store)
     config = parse_config(dict(whole.campaign.config), where=str(store))
     trouble, page = (last.tracking_trouble, last.tracking_page) if last else ("", "")
-    for line in result_lines(summary, whole, config.tracking_uri, trouble, page):
+    copy_trouble = last.copy_trouble if last else ""
+    for line in result_lines(summary, whole, config.tracking_uri, trouble, page, copy_trouble):
         print(line)
 
 

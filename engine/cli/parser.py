@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.cli.author.options import add_author_commands, count
-from engine.cli.look.options import add_look_commands, add_run_dir
+from engine.cli.look.options import add_look_commands
 from engine.cli.steer.options import add_steer_commands
+from engine.cli.steer.resume import add_resume_options
 from engine.cli.usage import Command
 from evaluators.device_info import known_backends
 from evaluators.spelling import did_you_mean
@@ -96,14 +97,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
     _add_overrides(run)
 
     resume = add("resume", "go on with a campaign that was stopped, killed or paused")
-    add_run_dir(resume)
-    resume.add_argument(
-        "budgets",
-        nargs="*",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a budget or an end to change: evaluations=2000, or stop.speedup=30",
-    )
+    add_resume_options(resume)
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 

@@ -32,6 +32,7 @@ from engine.store.kinds.sessions import (
     SessionStarted,
 )
 from engine.store.kinds.steering import Injected, Paused, WentOn
+from engine.store.kinds.task import TaskKept
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
 from engine.store.store import Stored, StoreError, read_events
@@ -39,6 +40,9 @@ from operators.individual import Individual
 
 History = list[tuple[Event, tuple[Individual, ...]]]
 """One island's own events in order, each with the individuals it speaks of."""
+
+PLACES = ("ray", "snapshots")
+"""Sections that say where a campaign is, which a resumption may change."""
 
 OWN = (CycleStarted, CycleFinished, Drafted, Added, Migrated, Revised, Injected)
 """Events of one island that Island.restore() takes as they are."""
@@ -99,6 +103,7 @@ class Replay:
     forecasts: list[ForecastMade] = field(default_factory=list)  # of each session that made one
     distilled: list[Distilled] = field(default_factory=list)
     cycles: list[CycleStarted] = field(default_factory=list)  # of all islands, in order
+    task: TaskKept | None = None
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -169,6 +174,12 @@ class Replay:
         return stop
 
     @property
+    def places(self) -> Mapping[str, Mapping[str, Any]]:
+        """The sections ray and snapshots, as the last session had them."""
+        config = {name: self.campaign.config.get(name, {}) for name in PLACES}
+        return {**config, **(self.sessions[-1].started.places if self.sessions else {})}
+
+    @property
     def elapsed_s(self) -> float:
         """Over all sessions; a killed one lasted until its last event."""
         return sum(session.elapsed_s for session in self.sessions)
@@ -218,6 +229,8 @@ class Replay:
             self.ideas.append(event)
         elif isinstance(event, Injected):
             self.injected.append(event)
+        elif isinstance(event, TaskKept):
+            self.task = event
         elif isinstance(event, Paused):
             self.sessions[-1].paused_at = stored.at
         elif isinstance(event, WentOn):

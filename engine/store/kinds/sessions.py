@@ -48,6 +48,8 @@ class SessionStarted:
     """What prompts tell of the device; None in stores of before it was kept."""
     stop: Mapping[str, Any] = field(default_factory=dict)
     """The section of that name, which a resumption may change; {} in stores of before."""
+    places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The sections ray and snapshots, as stop; {} in stores of before."""
 
     @property
     def key(self) -> str:
@@ -131,6 +133,24 @@ class DevicesWatched:
         return f"{self.number}/{self.count}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A copy of the store was taken up on another node, after the event of number seq; what the
+    lost node stored beyond it is lost. From here numbers go on after a gap, as MLflow may have been
+    told of those. source: the copy's path; last_at, at: of its last event, and now, in seconds
+    since 1970."""
+
+    kind: ClassVar[str] = "restored"
+    source: str
+    seq: int
+    last_at: float
+    at: float
+
+    @property
+    def key(self) -> str:
+        return str(self.seq)
+
+
 SessionEvent = (
     CampaignStarted
     | SessionStarted
@@ -139,4 +159,5 @@ SessionEvent = (
     | SearchEnded
     | SessionFinished
     | DevicesWatched
+    | Restored
 )
