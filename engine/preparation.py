@@ -68,7 +68,15 @@ def stored_config(
         for section, keys in changes.items()
         for key, value in keys.items()
     )
-    config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    try:
+        config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    except ConfigError as error:
+        if changed:
+            raise
+        raise ConfigError(
+            f"{error}; another version of Kernel Scientist wrote it, so go on with that one "
+            f"({before.campaign.versions.get('git') or 'see the event campaign_started'})"
+        ) from None
     return _with_folder(config) if changes.get("snapshots") else config
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands import command, resume_command, shown
+from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
 from engine.store.copies import PARTIAL, back_up, require_whole
 from engine.store.events import to_row
 from engine.store.kinds.sessions import Restored
-from engine.store.replay import Replay, replay
+from engine.store.replay import PLACES, Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import Store, Stored, StoreError, is_driven, read_events, reading
 
@@ -59,6 +60,36 @@ def restore(copy: Path, run_dir: Path | None) -> Restoration:
         _leave_nothing(partial)
     last = _mark(store, copy)
     return Restoration(run_dir=run_dir, says=_lost(copy, whole, last), places=_moved(copy, whole))
+
+
+def begun(config: CampaignConfig) -> Restoration | None:
+    """The campaign of that name, if there is one: in its folder, else as a copy of its store in
+    snapshots.folder, of which the folder is made. It goes on with the ray and snapshots of config.
+
+    Raises ConfigError, StoreError, also where both are there and the copy has more.
+    """
+    if not config.name:
+        raise ConfigError("--or-resume: set name, so that the campaign can be found again")
+    run_dir = config.runs_dir.resolve() / config.name
+    folder = config.snapshots.folder
+    copy = folder.resolve() / f"{config.name}.sqlite" if folder else None
+    places = {
+        name: getattr(config, name).model_dump(mode="json", exclude_unset=True) for name in PLACES
+    }
+    if not os.path.lexists(run_dir / STORE):
+        if copy is None or not copy.is_file():
+            return None
+        made = restore(copy, run_dir)
+        return Restoration(run_dir=run_dir, says=made.says, places=places)
+    if copy is not None and copy.is_file() and _ahead(copy, run_dir / STORE):
+        raise ConfigError(_held(copy, run_dir / STORE))
+    return Restoration(run_dir=run_dir, says="", places=places)
+
+
+def _ahead(copy: Path, store: Path) -> bool:
+    """Whether the copy has what the store has not."""
+    ours, theirs = _rows(store), _rows(copy)
+    return any(ours.get(seq) != row for seq, row in theirs.items())
 
 
 def _require_copy(copy: Path) -> None:

@@ -11,6 +11,8 @@ from engine.cli.usage import INTERRUPTED, OK, Command
 
 if TYPE_CHECKING:
     from engine.cli.progress import Observer
+    from engine.cli.steer.resume import Resumption
+    from engine.config import CampaignConfig
     from engine.snapshot import Snapshot
     from engine.store.summary import Summary
 
@@ -23,6 +25,8 @@ def _run(arguments: Namespace) -> int:
     from engine.config_file import load_config
 
     config = load_config(arguments.config, arguments.overrides)
+    if arguments.or_resume and (resumed := _begun(config)) is not None:
+        return _go_on(resumed)
     if not config.runs_dir.is_absolute() and is_temporary_copy(Path.cwd()):
         print(
             "kernel-scientist: this job's folder is a temporary copy, and results below it go with "
@@ -47,13 +51,30 @@ def _resume(arguments: Namespace) -> int:
     told = resumption(arguments)
     if go_on(told.run_dir, sys.stdout, budgets=told.words):
         return OK
+    return _go_on(told)
+
+
+def _begun(config: "CampaignConfig") -> "Resumption | None":
+    """None where no campaign of that name is found. Raises ConfigError, StoreError."""
+    from engine.cli.steer.resume import Resumption
+    from engine.restoring import begun
+
+    made = begun(config)
+    if made is None:
+        return None
+    if made.says:
+        print(f"kernel-scientist: {made.says}", file=sys.stderr)
+    return Resumption(run_dir=made.run_dir, changes={**made.places})
+
+
+def _go_on(told: "Resumption") -> int:
     _require_ray()
 
     def campaign(observer: "Observer") -> "Summary":
         from engine.campaign import resume_campaign
 
         changes = dict(told.changes)
-        budgets, stop = changes.pop("budgets"), changes.pop("stop")
+        budgets, stop = changes.pop("budgets", {}), changes.pop("stop", {})
         return resume_campaign(
             told.run_dir, observer=observer, budgets=budgets, stop=stop, places=changes
         )

@@ -94,6 +94,12 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     run = add("run", "run a campaign")
     run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
+    run.add_argument(
+        "--or-resume",
+        action="store_true",
+        help="go on with the campaign of that name where there is one, in runs_dir or as a copy in "
+        "snapshots.folder; of the configuration then count ray and snapshots alone",
+    )
     _add_overrides(run)
 
     resume = add("resume", "go on with a campaign that was stopped, killed or paused")

@@ -2,7 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ class Resumption:
     """changes: by section, keys and values. words: those of a person."""
 
     run_dir: Path
-    changes: dict[str, dict[str, Any]]
-    words: Sequence[str]
+    changes: Mapping[str, Mapping[str, Any]]
+    words: Sequence[str] = ()
 
 
 def add_resume_options(resume: ArgumentParser) -> None:

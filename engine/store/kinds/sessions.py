@@ -6,6 +6,12 @@ from typing import Any, ClassVar
 
 from evaluators.device_info import DeviceInfo
 
+GONE: Mapping[str, frozenset[str]] = {
+    "tracking": frozenset({"parent"}),
+    "probes": frozenset({"shipped"}),
+}
+"""By section, keys of configurations that there once were, and that changed no search."""
+
 Told = tuple[float, float, float]
 """Likely, low, high."""
 
@@ -19,6 +25,16 @@ class CampaignStarted:
     task_hash: str
     baseline_id: str
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Without GONE, so that configurations of before can be read."""
+        config = {
+            name: {key: value for key, value in section.items() if key not in GONE[name]}
+            if name in GONE and isinstance(section, Mapping)
+            else section
+            for name, section in self.config.items()
+        }
+        object.__setattr__(self, "config", config)
 
     @property
     def key(self) -> str:
