@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from engine.commands import resume_command
+from engine.commands import resume_command, shown
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
@@ -116,8 +116,8 @@ def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: 
             else ""
         )
         raise ConfigError(
-            f"{run_dir}: the task {config.task} has changed since this campaign started; "
-            f"start a new campaign{kept}"
+            f"{run_dir}: the task {config.task} has changed since this campaign started; start a "
+            f"new campaign, which start_from={shown(run_dir)} lets begin with its kernels{kept}"
         )
 
 

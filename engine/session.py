@@ -171,12 +171,12 @@ class Session:
                 devices=len(self._plan.devices),
             )
         )
-        self._view.copy_trouble = actors.copies.look()
         needs = memory_text(self._task, self._config.backend, info) if info.timed else ""
         first = "bringing the population back" if self._before else "measuring the naive seed"
         self._start("; ".join(filter(None, (first, needs))))
         naive = Candidate.from_source(self._task.naive)
         brought = self._brought(actors, info)
+        self._view.copy_trouble = actors.copies.look()  # it needs nothing else from here on
         seed = actors.begin(info, self._number, naive, self._before, brought)
         self._view.too_small = (
             *launching_lines(seed.launching_us, seed.times_us),

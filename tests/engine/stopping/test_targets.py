@@ -192,7 +192,7 @@ def test_resuming_says_what_was_reached_and_how_to_go_on(
         ("stop.speed_of_light=90", "input should be less than or equal to 1, not 90"),
         ("stop.plateau=soon", "stop.plateau: write a whole number"),
         ("stop.spedup=3", "stop.spedup is not a known key (did you mean speedup?)"),
-        ("seed=3", "resume changes budgets and stop alone"),
+        ("seed=3", "resume changes budgets, stop, ray and snapshots alone"),
     ],
 )
 def test_a_bad_change_is_one_sentence(
