@@ -75,7 +75,7 @@ def resume_campaign(
 ) -> Summary:
     """Go on with a stored campaign: no finished evaluation is repeated.
 
-    budgets, stop: keys of these sections to change; places: of ray and snapshots, by section.
+    budgets, stop: keys of these sections to change; places: keys of PLACES, by section.
     Raises StoreError and what run_campaign raises.
     """
     run_dir = run_dir.resolve()

@@ -21,7 +21,7 @@ from engine.stopping.targets import reached
 from engine.store.budget import figure, spent
 from engine.store.kept_task import bring_task
 from engine.store.kinds.findings import Distilled
-from engine.store.kinds.sessions import CampaignStarted, SessionStarted
+from engine.store.kinds.sessions import PLACES, CampaignStarted, SessionStarted
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
 from engine.store.summary import write_results
@@ -56,13 +56,14 @@ def stored_config(
 ) -> CampaignConfig:
     """The configuration that a campaign goes on with. Its task is where its files are now.
 
-    changes: keys of budgets, stop, ray and snapshots, by section. Raises ConfigError, TaskError.
+    changes: keys of budgets, of stop and of PLACES, by section. Raises ConfigError, TaskError.
     """
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
     values["task"] = bring_task(before, run_dir)
     for section, last in {"budgets": before.budgets, "stop": before.stop, **before.places}.items():
-        values[section] = {**last, **changes.get(section, {})}
+        if (merged := {**last, **changes.get(section, {})}) or section != "llm":
+            values[section] = merged
     changed = " ".join(
         f"{section}.{key}={'null' if value is None else value}"
         for section, keys in changes.items()
@@ -189,6 +190,17 @@ def campaign_started(config: CampaignConfig, task: Task) -> CampaignStarted:
     )
 
 
+def places_of(config: CampaignConfig, *, given: bool = False) -> dict[str, dict[str, Any]]:
+    """Where the campaign and its models are, by section. given: only what somebody wrote."""
+    values = config.model_dump(mode="json", exclude_unset=given)
+    found = {name: values.get(name) or {} for name in PLACES}
+    return {
+        name: {key: section[key] for key in PLACES[name] if key in section}
+        for name, section in found.items()
+        if section
+    }
+
+
 def require_one_class(infos: Sequence[DeviceInfo], before: Replay | None) -> None:
     """Raises CampaignFailed where devices differ, from each other or from earlier sessions'."""
     classes = {one.device_class for one in infos}
@@ -219,10 +231,7 @@ def session_started(
         began_at=began_at,
         budgets=config.budgets.model_dump(mode="json"),
         stop=config.stop.model_dump(mode="json"),
-        places={
-            "ray": config.ray.model_dump(mode="json"),
-            "snapshots": config.snapshots.model_dump(mode="json"),
-        },
+        places=places_of(config),
         device=info.name,
         device_class=info.device_class,
         devices=devices,

@@ -12,10 +12,11 @@ from typing import Any
 from engine.commands import command, resume_command, shown
 from engine.config import CampaignConfig
 from engine.config_errors import ConfigError
+from engine.preparation import places_of
 from engine.store.copies import PARTIAL, back_up, require_whole
 from engine.store.events import to_row
 from engine.store.kinds.sessions import Restored
-from engine.store.replay import PLACES, Replay, replay
+from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import Store, Stored, StoreError, is_driven, read_events, reading
 
@@ -64,7 +65,7 @@ def restore(copy: Path, run_dir: Path | None) -> Restoration:
 
 def begun(config: CampaignConfig) -> Restoration | None:
     """The campaign of that name, if there is one: in its folder, else as a copy of its store in
-    snapshots.folder, of which the folder is made. It goes on with the ray and snapshots of config.
+    snapshots.folder, of which the folder is made. It goes on with the places of config.
 
     Raises ConfigError, StoreError, also where both are there and the copy has more.
     """
@@ -73,9 +74,7 @@ def begun(config: CampaignConfig) -> Restoration | None:
     run_dir = config.runs_dir.resolve() / config.name
     folder = config.snapshots.folder
     copy = folder.resolve() / f"{config.name}.sqlite" if folder else None
-    places = {
-        name: getattr(config, name).model_dump(mode="json", exclude_unset=True) for name in PLACES
-    }
+    places = places_of(config, given=True)
     if not os.path.lexists(run_dir / STORE):
         if copy is None or not copy.is_file():
             return None

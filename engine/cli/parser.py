@@ -98,7 +98,8 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
         "--or-resume",
         action="store_true",
         help="go on with the campaign of that name where there is one, in runs_dir or as a copy in "
-        "snapshots.folder; of the configuration then count ray and snapshots alone",
+        "snapshots.folder; of the configuration then counts only where things are: ray, snapshots, "
+        "llm.base_url and llm.api_key_env",
     )
     _add_overrides(run)
 

@@ -24,6 +24,7 @@ from engine.store.kinds.probes import Probed, ProbeEvent, ProbeHeard, ProbeLog
 from engine.store.kinds.profiles import Learned, Profiled
 from engine.store.kinds.revisions import Revised
 from engine.store.kinds.sessions import (
+    PLACES,
     CampaignStarted,
     ForecastMade,
     SearchEnded,
@@ -40,9 +41,6 @@ from operators.individual import Individual
 
 History = list[tuple[Event, tuple[Individual, ...]]]
 """One island's own events in order, each with the individuals it speaks of."""
-
-PLACES = ("ray", "snapshots")
-"""Sections that say where a campaign is, which a resumption may change."""
 
 OWN = (CycleStarted, CycleFinished, Drafted, Added, Migrated, Revised, Injected)
 """Events of one island that Island.restore() takes as they are."""
@@ -175,9 +173,12 @@ class Replay:
 
     @property
     def places(self) -> Mapping[str, Mapping[str, Any]]:
-        """The sections ray and snapshots, as the last session had them."""
-        config = {name: self.campaign.config.get(name, {}) for name in PLACES}
-        return {**config, **(self.sessions[-1].started.places if self.sessions else {})}
+        """Those sections, with the keys of PLACES as the last session had them."""
+        last = self.sessions[-1].started.places if self.sessions else {}
+        return {
+            name: {**(self.campaign.config.get(name) or {}), **last.get(name, {})}
+            for name in PLACES
+        }
 
     @property
     def elapsed_s(self) -> float:

@@ -9,6 +9,7 @@ import pytest
 
 from engine.campaign import resume_campaign
 from engine.cli import main as cli
+from engine.ending import CampaignFailed
 from engine.history.glance import glance
 from engine.restoring import restore
 from engine.store.replay import replay
@@ -30,10 +31,10 @@ def model() -> Iterator[str]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, model: str) -> Path:
+def store(tmp_path: Path) -> Path:
     path = tmp_path / "old.sqlite"
     Store(path).close()
-    told = {"@RUNS@": str(tmp_path / "runs"), "@MODEL@": model, "@DEVICE_CLASS@": INFO.device_class}
+    told = {"@RUNS@": str(tmp_path / "runs"), "@DEVICE_CLASS@": INFO.device_class}
     text = STORED.read_text()
     for mark, value in told.items():
         text = text.replace(mark, value)
@@ -50,7 +51,7 @@ def store(tmp_path: Path, model: str) -> Path:
 
 @pytest.mark.usefixtures("in_this_process")
 def test_a_campaign_of_an_earlier_version_goes_on_from_a_copy(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    store: Path, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = list(read_events(store))
     run_dir = restore(store, tmp_path / "runs" / "cat").run_dir
@@ -64,6 +65,11 @@ def test_a_campaign_of_an_earlier_version_goes_on_from_a_copy(
     task = load_task("transpose")
     labels = tuple(workload.label for workload in task.workloads("benchmarks", "cpu"))
     bench = InstantWorkbench(task_hash=task.hash, labels=labels, binary_bytes=10)
-    summary = resume_campaign(run_dir, budgets={"evaluations": 6, "tuning": 0}, workbench=bench)
+    with pytest.raises(CampaignFailed, match=r"nothing answers at .*or set llm\.base_url"):
+        resume_campaign(run_dir, budgets={"evaluations": 6}, workbench=bench)
+    places = {"llm": {"base_url": model}}  # it was served elsewhere
+    summary = resume_campaign(
+        run_dir, budgets={"evaluations": 6, "tuning": 0}, places=places, workbench=bench
+    )
     assert summary.evaluations["total"] == 6 and summary.resumed
     assert list(read_events(run_dir / "store.sqlite"))[: len(before)] == before

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine.cli.usage import RESUMED, UsageError, budget_change
+from engine.cli.usage import UsageError, budget_change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def add_resume_options(resume: ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         help="what is to change: a budget, as in evaluations=2000, an end, as in stop.speedup=30, "
-        "or a place, as in ray.address=auto or snapshots.folder=/shared",
+        "or a place, as in ray.address=auto, snapshots.folder=/shared or llm.base_url=http://...",
     )
     resume.add_argument(
         "--from",
@@ -54,9 +54,9 @@ def resumption(arguments: Namespace) -> Resumption:
     run_dir, words = arguments.run_dir, list(arguments.budgets)
     if arguments.copy is not None and run_dir is not None and "=" in str(run_dir):
         run_dir, words = None, [str(run_dir), *words]
-    changes: dict[str, dict[str, Any]] = {section: {} for section in RESUMED}
+    changes: dict[str, dict[str, Any]] = {}
     for section, key, value in map(budget_change, words):
-        changes[section][key] = value
+        changes.setdefault(section, {})[key] = value
     if arguments.copy is not None:
         run_dir = _restored(arguments.copy, run_dir, changes)
     elif run_dir is None:
@@ -73,5 +73,5 @@ def _restored(copy: Path, run_dir: Path | None, changes: dict[str, dict[str, Any
     made = restore(copy, run_dir)
     print(f"kernel-scientist: {made.says}", file=sys.stderr)
     for section, keys in made.places.items():
-        changes[section] = {**keys, **changes[section]}
+        changes[section] = {**keys, **changes.get(section, {})}
     return made.run_dir

@@ -12,6 +12,13 @@ GONE: Mapping[str, frozenset[str]] = {
 }
 """By section, keys of configurations that there once were, and that changed no search."""
 
+PLACES: Mapping[str, tuple[str, ...]] = {
+    "ray": ("address",),
+    "snapshots": ("folder", "every_s"),
+    "llm": ("base_url", "api_key_env"),
+}
+"""By section, keys that say where a campaign and its models are: a resumption may change them."""
+
 Told = tuple[float, float, float]
 """Likely, low, high."""
 
@@ -65,7 +72,7 @@ class SessionStarted:
     stop: Mapping[str, Any] = field(default_factory=dict)
     """The section of that name, which a resumption may change; {} in stores of before."""
     places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The sections ray and snapshots, as stop; {} in stores of before."""
+    """By section, the keys of PLACES; {} in stores of before."""
 
     @property
     def key(self) -> str:

@@ -97,6 +97,7 @@ EVENTS: list[Event] = [
     ),
     sessions.SearchEnded(number=0, reason="interrupted"),
     sessions.SessionFinished(number=0, reason="interrupted"),
+    sessions.Restored(source="/shared/it.sqlite", seq=9, last_at=12.5, at=99.0),
 ]
 
 
