@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from engine.store.store import StoreError, reading
@@ -50,10 +51,15 @@ def _back_up(source: sqlite3.Connection, target: Path) -> None:
 def write_whole(file: Path, target: Path) -> None:
     """A copy of a file, on the disk when it takes its name. Raises OSError."""
     partial = target.with_name(target.name + PARTIAL)
-    shutil.copyfile(file, partial)
-    with partial.open("rb") as written:
-        os.fsync(written.fileno())
-    partial.replace(target)
+    try:
+        shutil.copyfile(file, partial)
+        with partial.open("rb") as written:
+            os.fsync(written.fileno())
+        partial.replace(target)
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()  # a disk that is full needs the room
+        raise
 
 
 def require_whole(path: Path) -> None:
