@@ -71,16 +71,18 @@ def resume_campaign(
     observer: Observer | None = None,
     budgets: Mapping[str, Any] | None = None,
     stop: Mapping[str, Any] | None = None,
+    places: Mapping[str, Mapping[str, Any]] | None = None,
     workbench: Workbench | None = None,
 ) -> Summary:
     """Go on with a stored campaign: no finished evaluation is repeated.
 
-    budgets, stop: keys of these sections to change. Raises StoreError and what run_campaign
-    raises.
+    budgets, stop: keys of these sections to change; places: keys of PLACES, by section.
+    Raises StoreError and what run_campaign raises.
     """
     run_dir = run_dir.resolve()
     before = replay(run_dir / STORE)
-    config = stored_config(before, run_dir, {"budgets": budgets or {}, "stop": stop or {}})
+    changes = {"budgets": budgets or {}, "stop": stop or {}, **(places or {})}
+    config = stored_config(before, run_dir, changes)
     refuse_spent(before, config, run_dir)
     with emulation(config):
         task = task_of(config)

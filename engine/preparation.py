@@ -1,6 +1,8 @@
 """What is settled and checked before a campaign starts anything that takes its time."""
 
+import os
 import platform
+import secrets
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -9,20 +11,24 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from engine.commands import resume_command
+from engine.commands import resume_command, shown
 from engine.config import CampaignConfig, parse_config
 from engine.config_errors import ConfigError
+from engine.dispatch.task_here import TaskFiles
+from engine.dispatch.workbench import BackendWorkbench
 from engine.ending import CampaignFailed
 from engine.findings.imports import bring
 from engine.findings.reader import FindingsError
 from engine.findings.sources import findings_of
 from engine.stopping.targets import reached
 from engine.store.budget import figure, spent
+from engine.store.kept_task import bring_task
 from engine.store.kinds.findings import Distilled
-from engine.store.kinds.sessions import CampaignStarted, SessionStarted
+from engine.store.kinds.sessions import PLACES, CampaignStarted, SessionStarted
 from engine.store.replay import Replay
 from engine.store.run_folder import STORE
 from engine.store.summary import write_results
+from engine.store.task_files import files_of
 from engine.store.toolchain import device_class_of, toolchain_here
 from evaluators.device_info import DeviceInfo, emulating
 from evaluators.kernel.fit import check_seeds
@@ -52,20 +58,31 @@ def task_of(config: CampaignConfig) -> Task:
 def stored_config(
     before: Replay, run_dir: Path, changes: Mapping[str, Mapping[str, Any]]
 ) -> CampaignConfig:
-    """The configuration that a campaign goes on with.
+    """The configuration that a campaign goes on with. Its task is where its files are now.
 
-    changes: keys of budgets and stop, by section. Raises ConfigError.
+    changes: keys of budgets, of stop and of PLACES, by section. Raises ConfigError, TaskError.
     """
     values = dict(before.campaign.config)
     values |= {"name": run_dir.name, "runs_dir": str(run_dir.parent)}
-    values["budgets"] = {**before.budgets, **changes.get("budgets", {})}
-    values["stop"] = {**before.stop, **changes.get("stop", {})}
+    values["task"] = bring_task(before, run_dir)
+    for section, last in {"budgets": before.budgets, "stop": before.stop, **before.places}.items():
+        if (merged := {**last, **changes.get(section, {})}) or section != "llm":
+            values[section] = merged
     changed = " ".join(
         f"{section}.{key}={'null' if value is None else value}"
         for section, keys in changes.items()
         for key, value in keys.items()
     )
-    return parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    try:
+        config = parse_config(values, where=repr(changed) if changed else str(run_dir / STORE))
+    except ConfigError as error:
+        if changed:
+            raise
+        raise ConfigError(
+            f"{error}; another version of Kernel Scientist wrote it, so go on with that one "
+            f"({before.campaign.versions.get('git') or 'see the event campaign_started'})"
+        ) from None
+    return _with_folder(config) if changes.get("snapshots") else config
 
 
 def refuse_spent(before: Replay, config: CampaignConfig, run_dir: Path) -> None:
@@ -98,20 +115,21 @@ def refuse_changed(before: Replay, config: CampaignConfig, task: Task, run_dir: 
     drafted = before.first_drafts.get(before.campaign.baseline_id)
     other_seed = drafted and kernel_id(drafted.candidate.source) != kernel_id(task.naive)
     if task.hash != before.campaign.task_hash or other_seed:
+        kept = (
+            ", or move that folder away to go on with the task as it was, which the store has kept"
+            if before.task
+            else ""
+        )
         raise ConfigError(
-            f"{run_dir}: the task {config.task} has changed since this campaign started; "
-            "start a new campaign"
+            f"{run_dir}: the task {config.task} has changed since this campaign started; start a "
+            f"new campaign, which start_from={shown(run_dir)} lets begin with its kernels{kept}"
         )
 
 
 def settled(config: CampaignConfig) -> CampaignConfig:
     """With a name, and with paths that hold from any folder."""
+    config = _with_folder(config)
     changes: dict[str, Any] = {"runs_dir": config.runs_dir.resolve()}
-    if config.snapshots.folder is not None:
-        folder = config.snapshots.folder.resolve()
-        if not folder.is_dir():
-            raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
-        changes["snapshots"] = config.snapshots.model_copy(update={"folder": folder})
     if config.start_from is not None:
         changes["start_from"] = config.start_from.resolve()
     found = [source for source in (*config.findings.sources, config.start_from) if source]
@@ -124,6 +142,29 @@ def settled(config: CampaignConfig) -> CampaignConfig:
     if not config.name:
         changes["name"] = f"{task.resolve().name}-{datetime.now():%Y%m%d-%H%M%S}"
     return config.model_copy(update=changes)
+
+
+def _with_folder(config: CampaignConfig) -> CampaignConfig:
+    """With the folder of copies as a path that holds from any other."""
+    if config.snapshots.folder is None:
+        return config
+    folder = config.snapshots.folder.resolve()
+    if not os.path.isdir(folder):
+        raise ConfigError(f"snapshots.folder: {folder} is no folder; make it first")
+    snapshots = config.snapshots.model_copy(update={"folder": folder})
+    return config.model_copy(update={"snapshots": snapshots})
+
+
+def workbench_of(config: CampaignConfig, *, travels: bool) -> BackendWorkbench:
+    """travels: to other nodes, with the files of a task of one's own. Raises TaskError."""
+    own = travels and (Path(config.task) / "task.yaml").is_file()
+    return BackendWorkbench(
+        task=config.task,
+        backend=config.backend,
+        secret=secrets.randbits(64),
+        shapes=config.search_shapes,
+        files=TaskFiles(files_of(Path(config.task))) if own else None,
+    )
 
 
 def brought_along(config: CampaignConfig, task: Task, info: DeviceInfo) -> Distilled | None:
@@ -165,6 +206,17 @@ def campaign_started(config: CampaignConfig, task: Task) -> CampaignStarted:
     )
 
 
+def places_of(config: CampaignConfig, *, given: bool = False) -> dict[str, dict[str, Any]]:
+    """Where the campaign and its models are, by section. given: only what somebody wrote."""
+    values = config.model_dump(mode="json", exclude_unset=given)
+    found = {name: values.get(name) or {} for name in PLACES}
+    return {
+        name: {key: section[key] for key in PLACES[name] if key in section}
+        for name, section in found.items()
+        if section
+    }
+
+
 def require_one_class(infos: Sequence[DeviceInfo], before: Replay | None) -> None:
     """Raises CampaignFailed where devices differ, from each other or from earlier sessions'."""
     classes = {one.device_class for one in infos}
@@ -195,6 +247,7 @@ def session_started(
         began_at=began_at,
         budgets=config.budgets.model_dump(mode="json"),
         stop=config.stop.model_dump(mode="json"),
+        places=places_of(config),
         device=info.name,
         device_class=info.device_class,
         devices=devices,

@@ -1,6 +1,5 @@
 """One process life of a campaign, from Ray's start to what was found."""
 
-import secrets
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,16 +13,22 @@ from engine.actors.metrics import metrics_of
 from engine.budget_left import BudgetLeft
 from engine.config import CampaignConfig
 from engine.device_time import DeviceTime
-from engine.dispatch.workbench import BackendWorkbench, Workbench
+from engine.dispatch.workbench import Workbench
 from engine.ending import INTERRUPTED, CampaignFailed, Stop
 from engine.forecast.beginning import foretell
 from engine.history.history import read_history
-from engine.preparation import brought_along, campaign_started, session_started
+from engine.preparation import (
+    brought_along,
+    campaign_started,
+    session_started,
+    workbench_of,
+)
 from engine.searching import SPENT, why_ended
 from engine.session_view import Observer, SessionView
 from engine.snapshot import NOTHING_YET, DispatcherState
 from engine.steering import Steering
 from engine.stopping.watch import TargetWatch
+from engine.store.kept_task import kept
 from engine.store.kinds.findings import Distilled
 from engine.store.kinds.sessions import SearchEnded, SearchStarted, SessionFinished
 from engine.store.kinds.steering import Injected
@@ -58,17 +63,12 @@ class Session:
         """before: what the store holds of earlier sessions. carried: what a new campaign begins
         with of another one."""
         self._config, self._task, self._before = config, task, before
-        self._workbench = workbench or BackendWorkbench(
-            task=config.task,
-            backend=config.backend,
-            secret=secrets.randbits(64),
-            shapes=config.search_shapes,
-        )
+        self._workbench = workbench or workbench_of(config, travels=site.cluster)
         self.run_dir = config.runs_dir / config.name
         self._carried = carried
         self._steering = Steering(config, self.run_dir, before, carried=carried)
         self._number = len(before.sessions) if before else 0
-        self._began_at, self._copied = time.time(), time.monotonic()
+        self._began_at = time.time()
         self._stop = Stop()
         self._targets = TargetWatch(config.stop, self.run_dir / STORE)
         self._site = site
@@ -91,7 +91,8 @@ class Session:
                 look_at_endpoints(self._config.llm)
             if not self._before:
                 started = campaign_started(self._config, self._task)
-                begin_store(self.run_dir, started, *self._carried)
+                task, self._view.not_kept = kept(self._config.task)
+                begin_store(self.run_dir, started, *self._carried, task=task)
             with driving(self.run_dir / STORE):
                 return self._driven()
 
@@ -129,6 +130,7 @@ class Session:
             with suppress(OSError, StoreError):
                 write_results(replay(self.run_dir / STORE), self.run_dir)
             actors.finish_following()
+            actors.copies.finish()
             raise
         actors.append(SessionFinished(number=self._number, reason=reason))
         summary = write_results(replay(self.run_dir / STORE), self.run_dir)
@@ -145,6 +147,7 @@ class Session:
             self._view.show("stopping", *states)
             self._view.trouble = actors.finish_following()
             self._view.tracking_page = actors.tracking_page
+            self._view.copy_trouble = actors.copies.finish()
             self._view.doing = "ending Ray"
             self._view.show("finished", *states)
             actors.close()
@@ -174,6 +177,7 @@ class Session:
         first = "bringing the population back" if self._before else "measuring the naive seed"
         self._start("; ".join(filter(None, (first, needs))))
         brought = self._brought(actors, info)
+        self._view.copy_trouble = actors.copies.look()  # it needs nothing else from here on
         seed = actors.begin(info, self._number, naive, self._before, brought)
         self._view.too_small = (
             *launching_lines(seed.launching_us, seed.times_us),
@@ -261,9 +265,7 @@ class Session:
         """MLflow and the report are told what is new, and now and then the store is copied."""
         self._view.trouble = actors.follow() or self._steering.trouble
         self._view.tracking_page = actors.tracking_page
-        if time.monotonic() - self._copied >= self._config.snapshots.every_s:
-            self._copied = time.monotonic()
-            self._view.trouble = actors.copy_store() or self._view.trouble
+        self._view.copy_trouble = actors.copies.look()
 
     def _measure_again(self, actors: CampaignActors) -> None:
         """What was found, in sittings apart. A Ctrl-C meanwhile leaves that to a resumption."""
@@ -276,6 +278,7 @@ class Session:
             self._stop.searching = False
             self._view.show("stopping", *actors.states())
             while not ended([measured], timeout_s=LOOK_EVERY_S):
+                self._view.copy_trouble = actors.copies.look()
                 self._view.show("stopping", *actors.states())
         except KeyboardInterrupt:
             self._view.trouble = "the best was not measured again, as Ctrl-C cut that short"

@@ -43,7 +43,7 @@ class SessionView:
         self.doing = ""
         self.device = ""
         self.forecast = ""
-        self.trouble = ""
+        self.trouble = self.copy_trouble = self.not_kept = ""
         self.tracking_page = ""
         self.refused: tuple[str, ...] = ()
         self.too_small: tuple[str, ...] = ()
@@ -72,6 +72,8 @@ class SessionView:
             evaluations_left=self._left.evaluations(dispatcher),
             seconds_left=self._left.seconds(),
             tracking_trouble=self.trouble,
+            copy_trouble=self.copy_trouble,
+            not_kept=self.not_kept,
             tracking_page=self.tracking_page,
             findings_refused=self.refused,
             too_small=self.too_small,

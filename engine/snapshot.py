@@ -112,6 +112,8 @@ class Snapshot:
     evaluations_left: int | None  # None: no such budget
     seconds_left: float | None
     tracking_trouble: str = ""  # one sentence; empty when all is well
+    copy_trouble: str = ""  # the same, of the copies in snapshots.folder
+    not_kept: str = ""  # why the task's files are not in the store, where they should be
     tracking_page: str = ""  # the campaign's in MLflow, after the server's address
     findings_refused: tuple[str, ...] = ()  # why findings of others are not used, a sentence each
     too_small: tuple[str, ...] = ()  # shapes of which launching is measured, a sentence each

@@ -150,7 +150,14 @@ def test_no_script_needs_a_test() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Makefile", ".ci/run", "scripts/setup_venv.sh", "mlflow/server.sh"]
+    "name",
+    [
+        "Makefile",
+        ".ci/run",
+        "scripts/setup_venv.sh",
+        "mlflow/server.sh",
+        "configs/cluster/slurm.sh",
+    ],
 )
 def test_entry_points_parse_and_scripts_are_executable(name: str) -> None:
     path = ROOT / name

@@ -7,6 +7,7 @@ import ray
 
 from engine.actors.answers import answer
 from engine.actors.cluster import Site, on_this_node
+from engine.actors.copies import Copies
 from engine.actors.dispatcher import DispatcherActor
 from engine.actors.distiller import LAST_QUESTION_S, DistillerActor
 from engine.actors.followers import PATIENCE_S, Follower
@@ -66,7 +67,13 @@ class CampaignActors:
             .remote(index, config, self._writer, self._dispatcher, self._gateway, driver)
             for index in range(config.islands.count)
         ]
-        self._copied: Any = None
+        folder = config.snapshots.folder
+        self.copies = Copies(
+            self._writer,
+            folder / f"{config.name}.sqlite" if folder else None,
+            every_s=config.snapshots.every_s,
+            cores=site.plan.compile_cores,
+        )
         self._reporter = self._following(
             ReporterActor, store.parent, does="writes the report", takes="the report took"
         )
@@ -208,22 +215,6 @@ class CampaignActors:
         """Let the dispatcher measure what was found once more; a reference to its end."""
         return self._dispatcher.finish.remote(self._config.final.seconds)
 
-    def copy_store(self) -> str:
-        """Into snapshots.folder, by the store writer; returns what went wrong the last time.
-
-        Nobody waits for it.
-        """
-        folder = self._config.snapshots.folder
-        if folder is None:
-            return ""
-        trouble = ""
-        if self._copied is not None:
-            if not ray.wait([self._copied], timeout=0)[0]:
-                return ""
-            trouble = str(answer(self._copied))
-        self._copied = self._writer.snapshot.remote(folder / f"{self._config.name}.sqlite")
-        return trouble
-
     def follow(self) -> str:
         """Let findings, report and tracking catch up with the store, unless they still do.
 
@@ -263,10 +254,5 @@ class CampaignActors:
         return [self._reporter, *filter(None, [self._tracker])]
 
     def close(self) -> None:
-        """Let go of the store, once its last copy is made."""
-        if self._copied is not None:
-            answer(self._copied)
-        self.copy_store()
-        if self._copied is not None:
-            answer(self._copied)
+        """Let go of the store."""
         answer(self._writer.close.remote())

@@ -32,6 +32,9 @@ from evaluators.tasks.baselines import baselines_on
 from evaluators.tasks.task_file import load_task
 from operators.individual import Candidate
 
+WARM = 3
+"""Processes for compile tasks that are started for each device while the seed is measured."""
+
 
 class DispatcherActor:
     """The dispatcher with Ray's compile tasks and evaluator actors."""
@@ -100,6 +103,10 @@ class DispatcherActor:
             baselines=baselines_on(task.baselines, config.backend),
             info=info,
         )
+        if not scores.evaluations:  # else the seed is measured already, and islands ask at once
+            tasks.warm(
+                baseline.source, min(nodes.fleet.compile_workers, WARM * setting.devices) - 1
+            )
         self._scores = scores
         self._dispatcher = Dispatcher(setting, scores, probes)
         return await self._dispatcher.begin(baseline, known)

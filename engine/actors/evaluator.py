@@ -15,6 +15,7 @@ from engine.actors.home import Home
 from engine.actors.journal import reply
 from engine.actors.lifeline import Driver, live_with
 from engine.dispatch.quarantine import QuarantinedLane
+from engine.dispatch.task_here import task_here
 from engine.dispatch.workbench import (
     Blameless,
     Blocks,
@@ -103,7 +104,7 @@ class EvaluatorActor:
         """In this actor's turn, so that nothing is measured on the device meanwhile."""
         return profile_source(
             built.kernel.text,
-            task,
+            task_here(task),
             built.compiled.backend,
             info=self.info(),
             deadline_s=PROFILE_DEADLINE_S,

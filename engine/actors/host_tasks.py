@@ -52,6 +52,15 @@ class HostTasks:
 
         self._compile, self._probe, self._watch = compile_task, probe_task, watch_task
 
+    def warm(self, source: str, count: int) -> None:
+        """Have so many processes for compile tasks started, by compiling what compiles; nobody waits
+        for them. The first kernels are asked for all at once, and would wait for each of them."""
+        self._warming = [
+            asyncio.ensure_future(self._run(self._compile, source)) for _ in range(count)
+        ]
+        for one in self._warming:
+            one.add_done_callback(lambda done: done.cancelled() or done.exception())
+
     async def compile(self, source: str) -> Built | Evaluation:
         """See setting.Compile."""
         made: Built | Evaluation = await self._run(self._compile, source)

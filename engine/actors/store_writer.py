@@ -1,10 +1,13 @@
 """The actor that alone writes the store."""
 
 import asyncio
-import sqlite3
+import os
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 from engine.actors.lifeline import Driver, live_with
+from engine.store.copies import copy_store
 from engine.store.events import Row
 from engine.store.store import Store, StoreError
 
@@ -40,13 +43,21 @@ class StoreWriter:
     async def read(self, after: int, limit: int) -> list[tuple[int, float, str, str]]:
         return self._store.read(after, limit)
 
-    async def snapshot(self, target: Path) -> str:
-        """Copy the store; what went wrong, in one sentence, or nothing."""
-        try:
-            self._store.snapshot(target)
-        except (OSError, sqlite3.Error) as error:
-            return f"the store can't be copied to {target}: {error}"
-        return ""
+    async def copy(self, target: Path, cores: frozenset[int]) -> str:
+        """Beside what is appended meanwhile; what went wrong, or nothing. cores: where it may run,
+        so that it leaves measuring ones alone; none: anywhere."""
+        loop = asyncio.get_running_loop()
+        made: asyncio.Future[str] = loop.create_future()
+        path = self._store.path
+
+        def make() -> None:
+            why = _copied(path, target, cores)
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(made.set_result, why)
+
+        # A daemon, so that a folder that hangs keeps no process from its end.
+        threading.Thread(target=make, name="copy of the store", daemon=True).start()
+        return await made
 
     async def close(self) -> None:
         self._store.close()
@@ -55,3 +66,17 @@ class StoreWriter:
         await asyncio.sleep(COMMIT_EVERY_S)
         rows, self._rows, self._commit = self._rows, [], None
         self._store.append(rows)
+
+
+def _copied(store: Path, target: Path, cores: frozenset[int]) -> str:
+    """Called in a thread of its own, which alone is placed."""
+    if cores:
+        os.sched_setaffinity(0, cores)
+    os.nice(10)
+    try:
+        copy_store(store, target)
+    except OSError as error:
+        return error.strerror or str(error)
+    except StoreError as error:
+        return str(error)
+    return ""

@@ -5,12 +5,14 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from engine.cli.usage import INTERRUPTED, OK, Command, budget_change
+from engine.cli.usage import INTERRUPTED, OK, Command
 
 if TYPE_CHECKING:
     from engine.cli.progress import Observer
+    from engine.cli.steer.resume import Resumption
+    from engine.config import CampaignConfig
     from engine.snapshot import Snapshot
     from engine.store.summary import Summary
 
@@ -23,6 +25,8 @@ def _run(arguments: Namespace) -> int:
     from engine.config_file import load_config
 
     config = load_config(arguments.config, arguments.overrides)
+    if arguments.or_resume and (resumed := _begun(config)) is not None:
+        return _go_on(resumed)
     if not config.runs_dir.is_absolute() and is_temporary_copy(Path.cwd()):
         print(
             "kernel-scientist: this job's folder is a temporary copy, and results below it go with "
@@ -40,24 +44,42 @@ def _run(arguments: Namespace) -> int:
 
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept. One that
-    runs and was paused goes on where it runs."""
+    runs and was paused goes on where it runs. With --from, on another node than before."""
     from engine.cli.steer.pause import go_on
+    from engine.cli.steer.resume import resumption
 
-    if go_on(arguments.run_dir, sys.stdout, budgets=arguments.budgets):
+    told = resumption(arguments)
+    if go_on(told.run_dir, sys.stdout, budgets=told.words):
         return OK
+    return _go_on(told)
+
+
+def _begun(config: "CampaignConfig") -> "Resumption | None":
+    """None where no campaign of that name is found. Raises ConfigError, StoreError."""
+    from engine.cli.steer.resume import Resumption
+    from engine.restoring import begun
+
+    made = begun(config)
+    if made is None:
+        return None
+    if made.says:
+        print(f"kernel-scientist: {made.says}", file=sys.stderr)
+    return Resumption(run_dir=made.run_dir, changes={**made.places})
+
+
+def _go_on(told: "Resumption") -> int:
     _require_ray()
-    changes: dict[str, dict[str, Any]] = {"budgets": {}, "stop": {}}
-    for section, key, value in map(budget_change, arguments.budgets):
-        changes[section][key] = value
 
     def campaign(observer: "Observer") -> "Summary":
         from engine.campaign import resume_campaign
 
+        changes = dict(told.changes)
+        budgets, stop = changes.pop("budgets", {}), changes.pop("stop", {})
         return resume_campaign(
-            arguments.run_dir, observer=observer, budgets=changes["budgets"], stop=changes["stop"]
+            told.run_dir, observer=observer, budgets=budgets, stop=stop, places=changes
         )
 
-    return _watched(campaign, arguments.run_dir)
+    return _watched(campaign, told.run_dir)
 
 
 def _submit(arguments: Namespace) -> int:
@@ -110,7 +132,8 @@ def _print_result(summary: "Summary", last: "Snapshot | None") -> None:
     whole = replay(store)
     config = parse_config(dict(whole.campaign.config), where=str(store))
     trouble, page = (last.tracking_trouble, last.tracking_page) if last else ("", "")
-    for line in result_lines(summary, whole, config.tracking_uri, trouble, page):
+    copy_trouble = last.copy_trouble if last else ""
+    for line in result_lines(summary, whole, config.tracking_uri, trouble, page, copy_trouble):
         print(line)
 
 

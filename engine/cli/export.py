@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from engine.cli.evaluate import NoSuchKernel
+from engine.store.kept_task import find_task
 from engine.store.replay import replay
 from engine.store.run_folder import STORE
 from evaluators.evaluation import Rejected, Status
@@ -71,7 +72,7 @@ def _task_of(run_dir: Path) -> str:
             "the launcher's arguments are a task's: name the task by --task, or export a "
             "campaign's folder"
         )
-    return str(replay(run_dir / STORE).campaign.config["task"])
+    return find_task(replay(run_dir / STORE), run_dir)
 
 
 def _read(path: Path) -> str:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.cli.author.options import add_author_commands, count
-from engine.cli.look.options import add_look_commands, add_run_dir
+from engine.cli.look.options import add_look_commands
 from engine.cli.steer.options import add_steer_commands
+from engine.cli.steer.resume import add_resume_options
 from engine.cli.usage import Command
 from evaluators.device_info import known_backends
 from evaluators.spelling import did_you_mean
@@ -93,17 +94,17 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     run = add("run", "run a campaign")
     run.add_argument("config", type=Path, metavar="CONFIG", help="a YAML file, as in configs/")
+    run.add_argument(
+        "--or-resume",
+        action="store_true",
+        help="go on with the campaign of that name where there is one, in runs_dir or as a copy in "
+        "snapshots.folder; of the configuration then counts only where things are: ray, snapshots, "
+        "llm.base_url and llm.api_key_env",
+    )
     _add_overrides(run)
 
     resume = add("resume", "go on with a campaign that was stopped, killed or paused")
-    add_run_dir(resume)
-    resume.add_argument(
-        "budgets",
-        nargs="*",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a budget or an end to change: evaluations=2000, or stop.speedup=30",
-    )
+    add_resume_options(resume)
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 

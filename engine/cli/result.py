@@ -11,6 +11,7 @@ from engine.inbox import waiting
 from engine.searching import EXHAUSTED_SPACE
 from engine.stopping.targets import reached_by
 from engine.store.budget import figure, spent
+from engine.store.kept_task import find_task
 from engine.store.lineage import lineage
 from engine.store.ratios import COSTS, NOTHING_TIMED, standing
 from engine.store.replay import Replay
@@ -33,9 +34,11 @@ def result_lines(
     tracking_uri: str | None,
     trouble: str = "",
     tracking_page: str = "",
+    copy_trouble: str = "",
 ) -> Iterator[str]:
     """tracking_uri: None when nothing was tracked; trouble: what kept MLflow from being told;
-    tracking_page: the campaign's, after the server's address."""
+    tracking_page: the campaign's, after the server's address; copy_trouble: why the last copy in
+    snapshots.folder lacks something."""
     evaluations = summary.evaluations
     idle = evaluations["in_idle_time"]
     tuned = f", {idle} of them mutations in idle device time" if idle else ""
@@ -72,6 +75,8 @@ def result_lines(
         first, *others = tracking_lines(tracking_uri, tracking_page)
         yield f"MLflow     {first}"
         yield from (f"           {line}" for line in others)
+    if copy_trouble:
+        yield f"copy       lacks what came last: {copy_trouble}"
     if (run_dir / "best.hip").is_file():
         yield (
             "look at the best kernel, measured afresh:"
@@ -79,7 +84,7 @@ def result_lines(
             else "time the best kernel, on a machine with a real MI300:"
         )
         best = shown(run_dir / "best.hip")
-        task = str(replay.campaign.config["task"])
+        task = find_task(replay, run_dir)
         task = shown(Path(task)) if Path(task).is_dir() else task
         backend = summary.backend
         yield (

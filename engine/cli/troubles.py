@@ -48,10 +48,17 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             yield f"island {island.index}: {role} rests", f"island {island.index}: {sentence}"
     for sentence in snapshot.too_small:
         yield f"too small {sentence}", sentence
+    if snapshot.not_kept:
+        yield "not kept", snapshot.not_kept
     for sentence in snapshot.findings_refused:
         yield f"findings {sentence}", sentence
     if snapshot.tracking_trouble:
         yield "tracking", f"{snapshot.tracking_trouble}; the campaign goes on without it"
+    if snapshot.copy_trouble:
+        yield (
+            "copies",
+            f"{snapshot.copy_trouble}; the campaign goes on, and so do attempts at copies",
+        )
 
 
 def island_text(island: IslandState) -> str:

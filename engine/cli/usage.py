@@ -18,26 +18,30 @@ class UsageError(Exception):
     """What was asked for can't be done. One sentence: what, where, what to do."""
 
 
-RESUMED = ("budgets", "stop")
+RESUMED = ("budgets", "stop", "ray", "snapshots")
 """Sections that a resumption may change."""
+
+MODELS = ("llm.base_url", "llm.api_key_env")
+"""Of another section the keys that it may change."""
 
 
 def budget_change(text: str) -> tuple[str, str, Any]:
-    """The section (budgets, or stop where it is named), its key, and the new value. Raises
+    """The section (budgets, unless another one is named), its key, and the new value. Raises
     UsageError."""
     from engine.config import CampaignConfig
 
     key, equals, value = text.partition("=")
     section = key.partition(".")[0]
-    if equals and section not in RESUMED and section in CampaignConfig.model_fields:
+    named = section in (*RESUMED, *(("llm",) if key in MODELS else ()))
+    if equals and not named and section in CampaignConfig.model_fields:
         raise UsageError(
-            f"{key}: resume changes budgets and stop alone, such as evaluations=2000 or "
-            f"stop.speedup=30; for another {section} start a new campaign"
+            f"{key}: resume changes budgets, stop, ray, snapshots, {' and '.join(MODELS)} alone, "
+            f"as in evaluations=2000 or stop.speedup=30; for another {section} start a new campaign"
         )
     if not equals:
         raise UsageError(f"{text!r} changes nothing; write key=value, as in evaluations=2000")
     try:
-        if section != "stop":
+        if not named:
             section = "budgets"
         return section, key.removeprefix(f"{section}."), load(value)
     except YamlError:

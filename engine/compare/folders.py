@@ -11,6 +11,7 @@ from engine.config import parse_config
 from engine.history.campaigns import name_of, state_of, store_of, stores_in
 from engine.history.config_hash import config_hash
 from engine.history.history import History, read_history
+from engine.store.kept_task import find_task
 from engine.store.run_folder import STORE
 from engine.store.toolchain import device_class_of, toolchain_of
 from engine.tracking.parameters import flatten
@@ -53,7 +54,7 @@ def _read(store: Path) -> Campaign:
     return Campaign(
         name=name,
         identity=f"{config['name']}/{config['seed']}/{history.began_at}",
-        task=str(config["task"]),
+        task=find_task(history.replay, store.parent),
         task_hash=history.replay.campaign.task_hash,
         backend=str(config["backend"]),
         device=started.device if started else "",

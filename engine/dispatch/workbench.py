@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
+from engine.dispatch.task_here import TaskFiles, task_here
 from evaluators import evaluate
 from evaluators.device import Compiled, Compiler, backend
 from evaluators.device_info import DeviceInfo
@@ -152,7 +153,7 @@ class BackendWorkbench:
     """The workbench of every campaign. task: as load_task() takes it; secret: of the inputs.
 
     policy: how to time, by default the backend's own way. shapes: see TimingPolicy; sittings time
-    all of them.
+    all of them. files: of a task of one's own, for nodes that lack it.
     """
 
     task: str
@@ -160,9 +161,10 @@ class BackendWorkbench:
     secret: int
     policy: TimingPolicy | None = None
     shapes: int | None = None
+    files: TaskFiles | None = None
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
-        task = _task(self.task, self.backend)
+        task = self._task()
         compiler = _compiler(self.backend, info.arch)
         try:
             kernel, compiled = evaluate.compile_kernel(source, task, compiler, self.backend)
@@ -182,7 +184,7 @@ class BackendWorkbench:
         if self.shapes is not None:
             policy = replace(policy or policy_of(self.backend), shapes=self.shapes)
         return evaluate.opened(
-            _task(self.task, self.backend),
+            self._task(),
             self.backend,
             index=device,
             secret=self.secret,
@@ -194,7 +196,7 @@ class BackendWorkbench:
     def watch(self, built: Built, info: DeviceInfo, turn: int) -> Verdict:
         if not needs_stand_in(built.kernel, info):
             return Verdict(status=Status.PASSED)
-        return watched_elsewhere(built.kernel, _task(self.task, self.backend), info, turn)
+        return watched_elsewhere(built.kernel, self._task(), info, turn)
 
     def open_afresh(self, device: int, turn: int) -> AbstractContextManager[OpenEvaluator]:
         """On cpu on one core after another; a GPU's process sees that GPU alone."""
@@ -206,6 +208,11 @@ class BackendWorkbench:
             shapes=None,
         )
         return afresh.open((device + turn) % seen if seen else device)
+
+    def _task(self) -> Task:
+        if self.files is not None:
+            self.files.put(self.task)
+        return _task(task_here(self.task), self.backend)
 
 
 def leads_untimed(evaluation: Evaluation, best: Mapping[str, float]) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 from engine.findings.book import distilled
 from engine.findings.distillation import condition_of, record_of
 from engine.findings.reader import FindingsError, FindingsFile, read_findings
+from engine.store.kept_task import find_task
 from engine.store.replay import replay
 from engine.store.run_folder import FINDINGS, STORE
 from engine.store.store import StoreError
@@ -28,7 +29,7 @@ def findings_of(source: Path) -> FindingsFile:
         )
     try:
         whole = replay(source / STORE)
-        task = load_task(str(whole.campaign.config["task"]))
+        task = load_task(find_task(whole, source))
         record = record_of(whole, task)
     except (StoreError, TaskError, BackendMissing) as error:
         raise FindingsError(f"{source} can't be distilled: {error}") from None

@@ -18,6 +18,7 @@ from engine.store.kinds.profiles import ProfileEvent
 from engine.store.kinds.revisions import RevisionEvent
 from engine.store.kinds.sessions import SessionEvent
 from engine.store.kinds.steering import SteeringEvent
+from engine.store.kinds.task import TaskKept
 from evaluators.evaluation import Evaluation
 from operators.individual import Candidate, Experiment, Individual, Origin
 from operators.operator import Design, Selection
@@ -262,6 +263,7 @@ Event = (
     | RevisionEvent
     | SteeringEvent
     | FindingEvent
+    | TaskKept
 )
 
 

@@ -24,6 +24,7 @@ from engine.store.kinds.probes import Probed, ProbeEvent, ProbeHeard, ProbeLog
 from engine.store.kinds.profiles import Learned, Profiled
 from engine.store.kinds.revisions import Revised
 from engine.store.kinds.sessions import (
+    PLACES,
     CampaignStarted,
     ForecastMade,
     SearchEnded,
@@ -32,6 +33,7 @@ from engine.store.kinds.sessions import (
     SessionStarted,
 )
 from engine.store.kinds.steering import Injected, Paused, WentOn
+from engine.store.kinds.task import TaskKept
 from engine.store.scoreboard import Scoreboard
 from engine.store.spending import CallHistory
 from engine.store.store import Stored, StoreError, read_events
@@ -99,6 +101,7 @@ class Replay:
     forecasts: list[ForecastMade] = field(default_factory=list)  # of each session that made one
     distilled: list[Distilled] = field(default_factory=list)
     cycles: list[CycleStarted] = field(default_factory=list)  # of all islands, in order
+    task: TaskKept | None = None
     first_evaluated_at: float = 0.0  # seconds since 1970
     last_evaluated_at: float = 0.0
     _own: dict[int, list[Event]] = field(default_factory=dict)
@@ -169,6 +172,15 @@ class Replay:
         return stop
 
     @property
+    def places(self) -> Mapping[str, Mapping[str, Any]]:
+        """Those sections, with the keys of PLACES as the last session had them."""
+        last = self.sessions[-1].started.places if self.sessions else {}
+        return {
+            name: {**(self.campaign.config.get(name) or {}), **last.get(name, {})}
+            for name in PLACES
+        }
+
+    @property
     def elapsed_s(self) -> float:
         """Over all sessions; a killed one lasted until its last event."""
         return sum(session.elapsed_s for session in self.sessions)
@@ -218,6 +230,8 @@ class Replay:
             self.ideas.append(event)
         elif isinstance(event, Injected):
             self.injected.append(event)
+        elif isinstance(event, TaskKept):
+            self.task = event
         elif isinstance(event, Paused):
             self.sessions[-1].paused_at = stored.at
         elif isinstance(event, WentOn):

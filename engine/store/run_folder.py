@@ -6,6 +6,7 @@ from engine.config_errors import ConfigError
 from engine.store.events import Event, to_row
 from engine.store.kinds.sessions import CampaignStarted
 from engine.store.kinds.steering import Injected
+from engine.store.kinds.task import TaskKept
 from engine.store.store import Store
 
 STORE = "store.sqlite"
@@ -15,9 +16,11 @@ RAY_LOG = "ray.log"
 """What Ray had to say, if anything."""
 
 
-def begin_store(run_dir: Path, campaign: CampaignStarted, *carried: Injected) -> None:
+def begin_store(
+    run_dir: Path, campaign: CampaignStarted, *carried: Injected, task: TaskKept | None = None
+) -> None:
     """Make the folder and a store that can be resumed. carried: what the campaign begins with of
-    another one. Raises ConfigError, StoreError."""
+    another one; task: its files, where it is no shipped one. Raises ConfigError, StoreError."""
     try:
         run_dir.mkdir(parents=True, exist_ok=True)
         (run_dir / STORE).touch()
@@ -27,7 +30,7 @@ def begin_store(run_dir: Path, campaign: CampaignStarted, *carried: Injected) ->
             "that you may write to"
         ) from None
     with Store(run_dir / STORE) as store:
-        events: list[Event] = [campaign, *carried]
+        events: list[Event] = [campaign, *filter(None, [task]), *carried]
         store.append(list(map(to_row, events)))
 
 

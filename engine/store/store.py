@@ -29,6 +29,11 @@ CREATE INDEX IF NOT EXISTS events_by_cycle ON events (island, cycle);
 """
 
 
+INSERT = """
+INSERT INTO events (seq, at, kind, key, island, cycle, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (kind, key) DO NOTHING
+"""
+
 VIEWS = Path(__file__).with_name("views.sql")
 
 
@@ -63,24 +68,17 @@ class Store:
         now = time.time()
         with self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(
-                "INSERT INTO events (at, kind, key, island, cycle, body) "
-                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO NOTHING",
-                [(now, *row) for row in rows],
-            )
+            self._connection.executemany(INSERT, [(None, now, *row) for row in rows])
+
+    def place(self, row: Row, *, seq: int, at: float) -> None:
+        """One row, with a number and a time of its own. The next rows are numbered from there."""
+        with self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(INSERT, (seq, at, *row))
 
     def read(self, after: int = 0, limit: int = 1000) -> list[tuple[int, float, str, str]]:
         """seq, at, kind and body of the next rows after seq number `after`."""
         return _read(self._connection, after, limit)
-
-    def snapshot(self, target: Path) -> None:
-        """A consistent copy, by SQLite's backup API, put in place in one step."""
-        partial = target.with_name(target.name + ".partial")
-        copy = sqlite3.connect(partial)
-        with copy:
-            self._connection.backup(copy)
-        copy.close()
-        partial.replace(target)
 
     def close(self) -> None:
         self._connection.close()

@@ -62,7 +62,7 @@ class LocalNodes:
                 "PYTHONUNBUFFERED": "1",
             },
             stdout=subprocess.PIPE,
-            stderr=open("/tmp/ray_err.txt","a"),
+            stderr=subprocess.DEVNULL,
             text=True,
         )
         assert process.stdout is not None

@@ -29,6 +29,7 @@ from engine.config import CampaignConfig
 USERS = (
     "answers",
     "campaign_actors",
+    "copies",
     "host_tasks",
     "node_watch",
     "nodes",

@@ -9,6 +9,7 @@ from engine.config import CampaignConfig, OperatorMix, parse_config
 from engine.findings.distillation import Distillation
 from engine.islands.rehearsal import Rehearsal, stored_outcomes
 from engine.llm.config import Llm, LlmModel
+from engine.store.kept_task import find_task
 from engine.store.kinds.calls import CallReserved
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
@@ -76,7 +77,7 @@ def rehearsal_of(run_dir: Path, *, island: int) -> Rehearsal:
         whole=whole,
         outcomes=stored_outcomes(read_events(store)),
         config=config,
-        task=on_backend(load_task(config.task), config.backend),
+        task=on_backend(load_task(find_task(whole, run_dir)), config.backend),
         device=_told_of(whole) or _device(config.backend),
         island=island,
     )
@@ -96,7 +97,7 @@ def distillers_request(run_dir: Path, asked: CallReserved | None) -> Request:
     """Of the log until that was asked, or of all of it. Raises as above."""
     whole = replay(run_dir / STORE)
     config = parse_config(dict(whole.campaign.config), where=str(run_dir / STORE))
-    task = load_task(config.task)
+    task = load_task(find_task(whole, run_dir))
     distillation = Distillation(run_dir, task, every=config.findings.every)
     log = read_events(run_dir / STORE)
     distillation.record(takewhile(lambda stored: stored.event != asked, log))

@@ -7,6 +7,7 @@ from pathlib import Path
 from engine.cli.usage import UsageError
 from engine.config import CampaignConfig, parse_config
 from engine.history.campaigns import name_of, store_of
+from engine.store.kept_task import find_task
 from engine.store.replay import Replay, replay
 from engine.store.run_folder import STORE
 from engine.store.store import read_events
@@ -74,7 +75,11 @@ def subject_of(target: Path, kernel: str | None, task: str | None, backend: str 
 def _recorded(run: Path, kernel: str) -> Subject:
     store = store_of(run)
     whole = replay(store)
-    stored = {**whole.campaign.config, "runs_dir": str(store.resolve().parents[1])}
+    stored = {
+        **whole.campaign.config,
+        "runs_dir": str(store.resolve().parents[1]),
+        "task": find_task(whole, store.parent),
+    }
     config = parse_config(stored, where=str(store))
     identity = find_kernel(whole, kernel, where=store.parent)
     drafted = whole.first_drafts.get(identity)

@@ -16,6 +16,7 @@ from engine.history.campaigns import searches_no_more, state_of, store_of
 from engine.inbox import Entry, put, waiting
 from engine.stopping.targets import reached_by
 from engine.store.budget import spent
+from engine.store.kept_task import find_task
 from engine.store.kinds.steering import Contribution
 from engine.store.ratios import standing
 from engine.store.replay import Replay, replay
@@ -39,7 +40,8 @@ def inject_file(arguments: Namespace, stream: IO[str]) -> int:
     """Returns the exit code. Raises UsageError, StoreError, ConfigError, TaskError."""
     store = store_of(arguments.run_dir)
     whole, run_dir = replay(store), store.parent
-    config = parse_config(dict(whole.campaign.config), where=str(store))
+    stored = {**whole.campaign.config, "task": find_task(whole, store.parent)}
+    config = parse_config(stored, where=str(store))
     path: Path = arguments.file
     text = _read(path)
     if path.suffix.lower() == IDEA_SUFFIX:

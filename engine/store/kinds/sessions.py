@@ -6,6 +6,19 @@ from typing import Any, ClassVar
 
 from evaluators.device_info import DeviceInfo
 
+GONE: Mapping[str, frozenset[str]] = {
+    "tracking": frozenset({"parent"}),
+    "probes": frozenset({"shipped"}),
+}
+"""By section, keys of configurations that there once were, and that changed no search."""
+
+PLACES: Mapping[str, tuple[str, ...]] = {
+    "ray": ("address",),
+    "snapshots": ("folder", "every_s"),
+    "llm": ("base_url", "api_key_env"),
+}
+"""By section, keys that say where a campaign and its models are: a resumption may change them."""
+
 Told = tuple[float, float, float]
 """Likely, low, high."""
 
@@ -19,6 +32,16 @@ class CampaignStarted:
     task_hash: str
     baseline_id: str
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Without GONE, so that configurations of before can be read."""
+        config = {
+            name: {key: value for key, value in section.items() if key not in GONE[name]}
+            if name in GONE and isinstance(section, Mapping)
+            else section
+            for name, section in self.config.items()
+        }
+        object.__setattr__(self, "config", config)
 
     @property
     def key(self) -> str:
@@ -48,6 +71,8 @@ class SessionStarted:
     """What prompts tell of the device; None in stores of before it was kept."""
     stop: Mapping[str, Any] = field(default_factory=dict)
     """The section of that name, which a resumption may change; {} in stores of before."""
+    places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By section, the keys of PLACES; {} in stores of before."""
 
     @property
     def key(self) -> str:
@@ -131,6 +156,24 @@ class DevicesWatched:
         return f"{self.number}/{self.count}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A copy of the store was taken up on another node, after the event of number seq; what the
+    lost node stored beyond it is lost. From here numbers go on after a gap, as MLflow may have been
+    told of those. source: the copy's path; last_at, at: of its last event, and now, in seconds
+    since 1970."""
+
+    kind: ClassVar[str] = "restored"
+    source: str
+    seq: int
+    last_at: float
+    at: float
+
+    @property
+    def key(self) -> str:
+        return str(self.seq)
+
+
 SessionEvent = (
     CampaignStarted
     | SessionStarted
@@ -139,4 +182,5 @@ SessionEvent = (
     | SearchEnded
     | SessionFinished
     | DevicesWatched
+    | Restored
 )

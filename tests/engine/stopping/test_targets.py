@@ -192,7 +192,7 @@ def test_resuming_says_what_was_reached_and_how_to_go_on(
         ("stop.speed_of_light=90", "input should be less than or equal to 1, not 90"),
         ("stop.plateau=soon", "stop.plateau: write a whole number"),
         ("stop.spedup=3", "stop.spedup is not a known key (did you mean speedup?)"),
-        ("seed=3", "resume changes budgets and stop alone"),
+        ("seed=3", "resume changes budgets, stop, ray, snapshots, llm.base_url"),
     ],
 )
 def test_a_bad_change_is_one_sentence(
@@ -207,6 +207,10 @@ def test_changes_are_of_budgets_unless_stop_is_named() -> None:
     assert budget_change("evaluations=2000") == ("budgets", "evaluations", 2000)
     assert budget_change("budgets.tokens=null") == ("budgets", "tokens", None)
     assert budget_change("stop.plateau=null") == ("stop", "plateau", None)
+    assert budget_change("ray.address=auto") == ("ray", "address", "auto")
+    assert budget_change("llm.base_url=http://a:1/v1") == ("llm", "base_url", "http://a:1/v1")
+    with pytest.raises(UsageError, match=r"llm\.concurrency: resume changes"):
+        budget_change("llm.concurrency=3")
     with pytest.raises(UsageError):
         budget_change("stop.plateau")
 

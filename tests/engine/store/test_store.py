@@ -97,6 +97,7 @@ EVENTS: list[Event] = [
     ),
     sessions.SearchEnded(number=0, reason="interrupted"),
     sessions.SessionFinished(number=0, reason="interrupted"),
+    sessions.Restored(source="/shared/it.sqlite", seq=9, last_at=12.5, at=99.0),
 ]
 
 
@@ -150,16 +151,6 @@ def test_a_second_writer_is_turned_away(path: Path) -> None:
     with Store(path), pytest.raises(StoreError, match="another process is running"):
         Store(path, lock_wait_s=0)
     Store(path, lock_wait_s=0).close()
-
-
-def test_a_snapshot_is_a_whole_store(path: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-    with Store(path) as store:
-        store.append(rows(*EVENTS))
-        store.snapshot(copy)
-        store.snapshot(copy)  # over the earlier one
-    assert [stored.event for stored in read_events(copy)] == EVENTS
-    assert list(tmp_path.glob("*.partial")) == []
 
 
 def test_views_show_individuals_to_people(path: Path) -> None:
