@@ -145,7 +145,7 @@ class Snapshot:
 
     @property
     def device_busy_fraction(self) -> float:
-        available = self.dispatcher.offered_s
+        available = self.dispatcher.offered_s or self.session_s * self.devices
         return min(1.0, self.dispatcher.device_busy_s / available) if available else 0.0
 
 

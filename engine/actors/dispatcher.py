@@ -104,9 +104,8 @@ class DispatcherActor:
             info=info,
         )
         if not scores.evaluations:  # else the seed is measured already, and islands ask at once
-            tasks.warm(
-                baseline.source, min(nodes.fleet.compile_workers, WARM * setting.devices) - 1
-            )
+            most = min(nodes.fleet.compile_workers, WARM * setting.devices)
+            tasks.warm(baseline.source, most - 1)
         self._scores = scores
         self._dispatcher = Dispatcher(setting, scores, probes)
         return await self._dispatcher.begin(baseline, known)

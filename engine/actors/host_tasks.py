@@ -53,8 +53,8 @@ class HostTasks:
         self._compile, self._probe, self._watch = compile_task, probe_task, watch_task
 
     def warm(self, source: str, count: int) -> None:
-        """Have so many processes for compile tasks started, by compiling what compiles; nobody waits
-        for them. The first kernels are asked for all at once, and would wait for each of them."""
+        """Have so many processes for compile tasks started, by compiling what compiles: the first
+        kernels are asked for all at once, and would wait for them. Nobody waits for these."""
         self._warming = [
             asyncio.ensure_future(self._run(self._compile, source)) for _ in range(count)
         ]

@@ -16,6 +16,7 @@ from engine.cli.figures import best_text, calls_text, improvement_rows, verdicts
 from engine.cli.left import ending_text
 from engine.cli.troubles import (
     COMPILE_BOUND,
+    bound_text,
     clock_time,
     outage_text,
     paused_text,
@@ -152,6 +153,8 @@ def line(snapshot: Snapshot) -> str:
         parts.append(quarantine_text(snapshot))
     if snapshot.phase == "running" and snapshot.dispatcher.bound == "compile":
         parts.append(f"{COMPILE_BOUND} ({snapshot.dispatcher.compile_workers} workers)")
+    elif snapshot.phase == "running" and snapshot.dispatcher.bound:
+        parts.append(bound_text(snapshot))
     if snapshot.paused_since is not None:
         parts.append(paused_text(snapshot.paused_since, snapshot.run_dir))
     if snapshot.phase == "running":
@@ -174,7 +177,9 @@ def rates(snapshot: Snapshot) -> list[str]:
     """How fast this session is; nothing where it has evaluated nothing yet."""
     if not snapshot.dispatcher.evaluated:
         return []
-    busy = f"device {100 * snapshot.device_busy_fraction:.0f}% busy"
+    state = snapshot.dispatcher
+    which = f"{state.devices} devices on {state.nodes} nodes" if state.nodes > 1 else "device"
+    busy = f"{which} {100 * snapshot.device_busy_fraction:.0f}% busy"
     if snapshot.dispatcher.tuned:
         busy += f" ({snapshot.dispatcher.tuned} mutations in idle time)"
     if snapshot.phase == "running" and snapshot.dispatcher.idle:
@@ -198,10 +203,13 @@ def table(snapshot: Snapshot) -> Table:
     rows.append(("searching", snapshot.searching))
     rows += _forecast_rows(snapshot)
     rows.append(("evaluations", f"{snapshot.evaluations}  {verdicts(dispatcher.by_status)}"))
-    devices = f"{snapshot.devices} × {snapshot.device or '…'}"
+    devices = f"{dispatcher.devices or snapshot.devices} × {snapshot.device or '…'}"
     rows.append(("device", ", ".join((devices, *rates(snapshot)))))
     queues = f"{dispatcher.compiling} compiling, {dispatcher.ready} compiled"
-    rows.append(("in flight", f"{queues}, {dispatcher.measuring} being measured"))
+    flight = [queues, f"{dispatcher.measuring} being measured"]
+    if snapshot.phase == "running" and dispatcher.bound:
+        flight.append(bound_text(snapshot))
+    rows.append(("in flight", ", ".join(flight)))
     for island in snapshot.islands:
         rows.append(
             (

@@ -35,6 +35,8 @@ def troubles(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
             f"{COMPILE_BOUND}: {workers} fewer kernels than the devices could measure; give the "
             "campaign more CPU cores, or raise devices.compile_workers where cores are idle",
         )
+    for note in dispatcher.notes:
+        yield note, note
     for outage in snapshot.outages:
         yield (
             f"outage {outage.base_url} {outage.since}",
@@ -71,9 +73,20 @@ def island_text(island: IslandState) -> str:
 
 def quarantine_text(snapshot: Snapshot) -> str:
     """ "1 of 8 devices in quarantine"."""
-    count = snapshot.devices
+    count = snapshot.dispatcher.devices or snapshot.devices
     of = f"{count} devices" if count > 1 else "1 device"
     return f"{snapshot.dispatcher.quarantined} of {of} in quarantine"
+
+
+def bound_text(snapshot: Snapshot) -> str:
+    """What more of would make it faster: "bound by the devices"."""
+    bound = snapshot.dispatcher.bound
+    if bound == "compile":
+        return COMPILE_BOUND
+    if bound == "device":
+        return "bound by the devices"
+    waits = snapshot.calls is not None and snapshot.calls.in_flight > 0
+    return "bound by models' replies" if waits else "bound by islands' proposals"
 
 
 def outage_text(outage: Outage) -> str:
