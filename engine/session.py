@@ -126,6 +126,8 @@ class Session:
             self._measure_again(actors)
             self._distil(actors)
         except CampaignFailed as error:
+            if self._device is None:  # no session has begun
+                raise
             actors.append(SessionFinished(number=self._number, reason=f"failed: {error}"))
             with suppress(OSError, StoreError):
                 write_results(replay(self.run_dir / STORE), self.run_dir)

@@ -59,6 +59,7 @@ class NodeWatch:
         self._measuring: dict[str, dict[int, str]] = defaultdict(dict)  # machine -> core -> node
         self._looking: set[str] = set()  # ids of nodes that are taken in just now
         self._opening = 0  # devices that have not answered yet
+        self._claimed: Counter[str] = Counter()  # devices that may measure, by the node's id
         self._failure: BaseException | None = None
         self._failed = failed
         self._begin = Workers(self._fail).begin
@@ -209,9 +210,10 @@ class NodeWatch:
                     devices.remove(device)
             if home.plan.devices and not devices:
                 home.notes.append("only compiles: another node has the same cores")
-        most = self._config.devices.most
-        left = len(devices) if most is None else most - len(self._opened) - self._opening
-        return devices[: max(0, left)]
+        if (most := self._config.devices.most) is not None:
+            devices = devices[: max(0, most - self._claimed.total())]
+        self._claimed[home.node.id] = len(devices)
+        return devices
 
     async def _open(self, home: Home, device: int) -> None:
         """Let it join, if it is of the campaign's class."""
@@ -220,7 +222,7 @@ class NodeWatch:
         try:
             info = await lane.look()
         except (BackendMissing, Broken) as error:
-            lane.leave()
+            self._leave(home, lane)
             home.notes.append(f"has a device that can't be used: {error}")
             return
         finally:
@@ -228,7 +230,7 @@ class NodeWatch:
         self._opened.append((home, info))
         chosen = await self._chosen
         if info.device_class != chosen.device_class:
-            lane.leave()
+            self._leave(home, lane)
             home.notes.append(
                 f"only compiles: it has {info.device_class}, and times beside those of "
                 f"{chosen.device_class} can't be compared"
@@ -238,6 +240,11 @@ class NodeWatch:
         else:
             self._lanes[home.node.id].append(lane)
             self.fleet.join(lane)
+
+    def _leave(self, home: Home, lane: RayLane) -> None:
+        """It will not measure."""
+        lane.leave()
+        self._claimed[home.node.id] -= 1
 
     async def _try_compiling(self, home: Home) -> None:
         await home.try_compiling(self._workbench, self._naive, await self._chosen)
@@ -249,6 +256,7 @@ class NodeWatch:
         if home is None:
             return
         home.left = True
+        del self._claimed[node_id]
         self._opened = [(one, info) for one, info in self._opened if one is not home]
         for taken in self._measuring.values():
             for core in [core for core, name in taken.items() if name == home.node.name]:

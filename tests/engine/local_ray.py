@@ -12,19 +12,21 @@ import itertools
 import os
 import threading
 import traceback
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import ray.cloudpickle as pickle
-from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError, WorkerCrashedError
 
 from engine.actors.cluster import Site
 from engine.actors.lifeline import Driver
 from engine.config import CampaignConfig
+from tests.engine.nodes_of_this import DRIVERS, LocalNodes
 
 USERS = (
     "answers",
@@ -97,10 +99,15 @@ class Actor:
     """Its calls, on the event loop of all. Methods that are no coroutines block it."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, kind: type[Any], arguments: tuple[Any, ...]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        kind: type[Any],
+        arguments: tuple[Any, ...],
+        at: Callable[[], AbstractContextManager[None]],
     ) -> None:
+        """at: inside, this process is the node that the actor is on."""
         self._number = _number(self)
-        self._loop = loop
+        self._loop, self._at = loop, at
         self._waiting: set[Ref] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._dead = False
@@ -136,7 +143,8 @@ class Actor:
             self._tasks.add(task)  # asyncio itself keeps none alive
             task.add_done_callback(self._tasks.discard)
         else:
-            ref.settle(lambda: call(*arguments))
+            with self._at():
+                ref.settle(lambda: call(*arguments))
 
     async def _answer(
         self, ref: Ref, call: Callable[..., Awaitable[Any]], arguments: tuple[Any, ...]
@@ -162,8 +170,11 @@ class Local:
 
     ObjectRef = Ref
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: "LocalNodes | None" = None) -> None:
+        self._nodes = nodes or LocalNodes()
+        self._nodes.kill_actors = self._kill_on
         self._actors: list[Actor] = []
+        self._places: dict[str, list[Actor]] = defaultdict(list)  # by node
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._live, daemon=True)
         self._thread.start()
@@ -180,28 +191,45 @@ class Local:
     def remote(self, what: Any = None, **_: Any) -> Any:
         if what is None:
             return self.remote
-        if not inspect.isclass(what):
-            return SimpleNamespace(remote=lambda *arguments: self._run(what, arguments))
-        start = SimpleNamespace(remote=lambda *arguments: self._start(what, arguments))
-        return SimpleNamespace(options=lambda **_: start, remote=start.remote)
+        begin = self._start if inspect.isclass(what) else self._run
 
-    def _run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ref:
+        def options(**given: Any) -> Any:
+            node = getattr(given.get("scheduling_strategy"), "node_id", DRIVERS)
+            return SimpleNamespace(remote=lambda *arguments: begin(what, arguments, node))
+
+        return SimpleNamespace(options=options, remote=options().remote)
+
+    def _run(self, function: Callable[..., Any], arguments: tuple[Any, ...], node: str) -> Ref:
         ref, copies = Ref(), _copied(arguments)
+        if not self._nodes.alive(node):
+            ref.future.set_exception(WorkerCrashedError())
+            return ref
 
         def call() -> Any:
             cores = os.sched_getaffinity(0)
             try:
-                return function(*copies)
+                with self._nodes.being(node):
+                    return function(*copies)
             finally:
                 os.sched_setaffinity(0, cores)  # a task may keep its process off some
 
         self._loop.call_soon_threadsafe(ref.settle, call)
         return ref
 
-    def _start(self, kind: type[Any], arguments: tuple[Any, ...]) -> Actor:
-        actor = Actor(self._loop, kind, arguments)
+    def _start(self, kind: type[Any], arguments: tuple[Any, ...], node: str) -> Actor:
+        actor = Actor(self._loop, kind, arguments, lambda: self._nodes.being(node))
         self._actors.append(actor)
+        self._places[node].append(actor)
+        if not self._nodes.alive(node):
+            actor.kill()
         return actor
+
+    def _kill_on(self, node: str) -> None:
+        for actor in self._places.pop(node, ()):
+            actor.kill()
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return self._nodes.told()
 
     def put(self, value: Any) -> Ref:
         ref = Ref()
@@ -231,7 +259,7 @@ class Local:
         actor.kill()
 
     def get_runtime_context(self) -> Any:
-        return SimpleNamespace(get_accelerator_ids=dict, get_node_id=lambda: "0" * 56)
+        return SimpleNamespace(get_accelerator_ids=dict, get_node_id=lambda: self._nodes.here)
 
     def close(self) -> None:
         for actor in self._actors:
@@ -242,12 +270,12 @@ class Local:
 
 
 @contextmanager
-def local_ray() -> Iterator[None]:
-    """Every campaign meanwhile runs in this process."""
+def local_ray(nodes: LocalNodes | None = None) -> Iterator[None]:
+    """Every campaign meanwhile runs in this process. nodes: of a cluster that it joins."""
 
     @contextmanager
     def session(config: CampaignConfig, site: Site) -> Iterator[Driver]:
-        local = Local()
+        local = Local(nodes)
         with pytest.MonkeyPatch.context() as patch:
             for user in USERS:
                 patch.setattr(f"engine.actors.{user}.ray", local)
@@ -260,4 +288,6 @@ def local_ray() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.session.ray_session", session)
+        if nodes is not None:
+            patch.setattr("engine.campaign.on_site", nodes.site)
         yield

@@ -17,7 +17,7 @@ TRIES = 4
 
 
 @dataclass
-class LocalNodes:
+class RayNodes:
     """port: of the head's GCS. environment: of all nodes, and of who uses them."""
 
     port: int
@@ -78,9 +78,9 @@ class LocalNodes:
 
 
 @contextmanager
-def local_nodes() -> Iterator[LocalNodes]:
+def ray_nodes() -> Iterator[RayNodes]:
     """None yet: see start(). Their ends are cleared up."""
-    nodes = LocalNodes(free_port(), environment_of_head())
+    nodes = RayNodes(free_port(), environment_of_head())
     try:
         yield nodes
     finally:
