@@ -28,8 +28,11 @@ def run(
     folder: Path,
     nodes: LocalNodes,
     observer: Callable[[Snapshot], None] | None = None,
+    *,
+    evaluations: int = 2 * EVALUATIONS,
     **changes: Any,
 ) -> Summary:
+    """The campaign of that folder; a second time it is resumed, with so many evaluations."""
     values: dict[str, Any] = {
         "task": "sgemm",
         "backend": "hip",
@@ -43,7 +46,7 @@ def run(
     }
     with local_cluster(nodes):
         if (folder / "it" / "store.sqlite").exists():
-            more = {"evaluations": 2 * EVALUATIONS}
+            more = {"evaluations": evaluations}
             return resume_campaign(
                 folder / "it", observer=observer, budgets=more, workbench=node_workbench()
             )
@@ -118,10 +121,10 @@ def test_devices_of_another_class_only_compile_and_it_is_said(tmp_path: Path) ->
     same = elsewhere.start("same", gpus=1)
     run(tmp_path, elsewhere)
     assert elsewhere[same].measured > 0
-    with pytest.raises(CampaignFailed, match=r"cluster has hip/another GPU.*; add such nodes"):
-        resume = LocalNodes(gpus=1, device="another GPU")
-        with local_cluster(resume):
-            resume_campaign(tmp_path / "it", budgets={"evaluations": 400})
+    others = LocalNodes(gpus=1, device="another GPU")
+    told = r"cluster has hip/another GPU.*; add such nodes, or start a new campaign"
+    with pytest.raises(CampaignFailed, match=told):
+        run(tmp_path, others, evaluations=400)
 
 
 def test_a_node_with_another_compiler_compiles_nothing(tmp_path: Path) -> None:
