@@ -122,6 +122,8 @@ def _quiet() -> None:
     for name, value in ALONE.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # What nobody waits for any more, as after a Ctrl-C, would be told with its traceback.
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")
     # Ray's workers would run at nice 15: beside other work they, and what they time, would starve.
     os.environ.setdefault("RAY_worker_niceness", "0")
 

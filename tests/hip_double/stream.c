@@ -65,9 +65,9 @@ static void write_log(const struct ihipModuleSymbol_t *f, const KsLaunch *launch
     const char *log = getenv("HIP_DOUBLE_LOG");
     FILE *file = log ? fopen(log, "a") : NULL;
     if (!file) return;
-    fprintf(file, "%d %s %u,%u,%u %u,%u,%u\n", double_physical[device], f->symbol, launch->grid[0],
-            launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
-            launch->block[2]);
+    fprintf(file, "%d %s %u,%u,%u %u,%u,%u %d\n", double_physical[device], f->symbol,
+            launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1],
+            launch->block[2], (int)getpid());
     fclose(file);
 }
 

@@ -167,7 +167,7 @@ def test_work_is_done_on_the_pinned_device(double: pytest.MonkeyPatch, tmp_path:
     double.setenv("HIP_DOUBLE_LOG", str(tmp_path / "log"))
     step = launch("add", ["x"], block=(64, 1, 1))
     assert outcome("hip", ADD, step, nbytes=256, deadline_s=100)[0] is Status.PASSED
-    assert (tmp_path / "log").read_text() == "3 _Z3addPi 1,1,1 64,1,1\n"
+    assert (tmp_path / "log").read_text().startswith("3 _Z3addPi 1,1,1 64,1,1 ")
 
 
 @pytest.mark.parametrize(
