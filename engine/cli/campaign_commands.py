@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.usage import INTERRUPTED, OK, Command, budget_change
+from engine.cli.usage import INTERRUPTED, OK, Command, UsageError, budget_change
 
 if TYPE_CHECKING:
     from engine.cli.progress import Observer
@@ -19,7 +19,7 @@ def _run(arguments: Namespace) -> int:
     """Run a campaign to the end of its budget. Ctrl-C ends it in order and keeps what it found;
     a second Ctrl-C ends it at once, and 'resume' goes on."""
     _require_ray()
-    from engine.cli.submit import is_temporary_copy
+    from engine.cli.jobs.plan import is_temporary_copy
     from engine.config_file import load_config
 
     config = load_config(arguments.config, arguments.overrides)
@@ -40,7 +40,17 @@ def _run(arguments: Namespace) -> int:
 
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept. One that
-    runs and was paused goes on where it runs."""
+    runs and was paused goes on where it runs. With --job it goes on as a job on a Ray cluster;
+    the other options go with --job alone."""
+    if arguments.job:
+        from engine.cli.jobs.submit import resume
+
+        return resume(arguments, sys.stdout)
+    if arguments.detach or arguments.env or arguments.address or arguments.unseen_endpoints:
+        raise UsageError(
+            "--address, --detach, --env and --unseen-endpoints go with --job, which resumes a "
+            "campaign as a job on a Ray cluster"
+        )
     from engine.cli.steer.pause import go_on
 
     if go_on(arguments.run_dir, sys.stdout, budgets=arguments.budgets):
@@ -58,20 +68,6 @@ def _resume(arguments: Namespace) -> int:
         )
 
     return _watched(campaign, arguments.run_dir)
-
-
-def _submit(arguments: Namespace) -> int:
-    """Check a configuration here, then run it as a job on a Ray cluster, with the current folder
-    (a checkout) as the job's code. The campaign's folder and MLflow's address are made absolute,
-    because a job runs in a temporary copy of the code."""
-    from engine.cli.submit import submit
-
-    return submit(
-        arguments.config,
-        arguments.overrides,
-        address=arguments.address,
-        wait=not arguments.no_wait,
-    )
 
 
 def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = None) -> int:
@@ -151,4 +147,4 @@ def _require_ray() -> None:
         raise BackendMissing(f"Ray can't be imported, as amdsmi can't ({why}): {AMDSMI_TODO}")
 
 
-CAMPAIGN_COMMANDS: Mapping[str, Command] = {"run": _run, "resume": _resume, "submit": _submit}
+CAMPAIGN_COMMANDS: Mapping[str, Command] = {"run": _run, "resume": _resume}

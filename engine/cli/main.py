@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.cli.author.commands import AUTHOR_COMMANDS
 from engine.cli.campaign_commands import CAMPAIGN_COMMANDS
+from engine.cli.jobs.commands import JOB_COMMANDS
 from engine.cli.kernel_commands import KERNEL_COMMANDS
 from engine.cli.look.commands import LOOK_COMMANDS
 from engine.cli.parser import WRONG_USAGE, build_parser
@@ -98,7 +99,6 @@ def _complain(sentence: str, words: Sequence[str], code: int) -> int:
 
 def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.evaluate import NoSuchKernel
-    from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
     from engine.findings.reader import FindingsError
     from engine.store.store import StoreError
@@ -115,7 +115,6 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
         BackendMissing,
         CertificateError,
         NoSuchKernel,
-        SubmitError,
     )
 
 
@@ -179,6 +178,7 @@ COMMANDS: Mapping[str, Command] = {
     **CAMPAIGN_COMMANDS,
     **KERNEL_COMMANDS,
     **AUTHOR_COMMANDS,
+    **JOB_COMMANDS,
     **LOOK_COMMANDS,
     **STEER_COMMANDS,
     "doctor": _doctor,
