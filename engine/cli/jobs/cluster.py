@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from engine.actors.ray_address import TOKEN_NEEDED
 from engine.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -81,8 +81,14 @@ class Job:
 
 
 def address_from(given: str | None) -> str:
-    """The dashboard's: as given, else as the environment names it."""
-    return given or os.environ.get("RAY_API_SERVER_ADDRESS") or DEFAULT_ADDRESS
+    """The dashboard's: as given, else as the environment names it. Raises UsageError."""
+    address = given or os.environ.get("RAY_API_SERVER_ADDRESS") or DEFAULT_ADDRESS
+    if not re.match(r"https?://[^/]", address):
+        raise UsageError(
+            f"{address} is no address of a Ray cluster's dashboard: write it as in "
+            f"{DEFAULT_ADDRESS}"
+        )
+    return address.rstrip("/")
 
 
 def seems_local(address: str) -> bool:
@@ -212,7 +218,8 @@ def _connect(address: str) -> Any:
             return JobSubmissionClient(address)
     except AuthenticationError:
         raise UsageError(
-            f"the Ray cluster at {address} refuses the token, or none was given: {TOKEN_NEEDED}"
+            f"the Ray cluster at {address} refuses the token, or asks for one: set "
+            "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the head's (~/.ray/auth_token there)"
         ) from None
     except (ConnectionError, RuntimeError, ValueError) as error:
         said = str(error).splitlines()[0]

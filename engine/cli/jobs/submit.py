@@ -30,7 +30,9 @@ def submit(arguments: Namespace, stream: IO[str]) -> int:
     names = _names(made.config, arguments.env)
     values = values_of(names, os.environ)
     cluster = Cluster(address)
-    _refuse_running(campaigns_of(cluster), str(made.run_dir))
+    known = campaigns_of(cluster)
+    _refuse_running(known, str(made.run_dir))
+    _refuse_again(known, made.run_dir, here=cluster.here)
     return _send(cluster, made, values, arguments, stream)
 
 
@@ -126,6 +128,17 @@ def _refuse_running(known: Sequence[Campaign], run_dir: str) -> None:
                 f"'{command('kernel-scientist', 'logs', one.name, '--follow')}', or choose another "
                 "name"
             )
+
+
+def _refuse_again(known: Sequence[Campaign], run_dir: Path, *, here: bool) -> None:
+    """Raises UsageError: the folder holds a campaign."""
+    stored = here and (run_dir / STORE).is_file()
+    if stored or any(one.folder == str(run_dir) and one.status for one in known):
+        again = command("kernel-scientist", "resume", str(run_dir), "--job")
+        raise UsageError(
+            f"{run_dir}: a campaign of this name exists; continue it with '{again}', or choose "
+            "another name"
+        )
 
 
 def _stored(run_dir: Path, changes: Sequence[str]) -> CampaignConfig | None:

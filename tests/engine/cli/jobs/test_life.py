@@ -1,0 +1,192 @@
+"""A campaign's life as a job, on a real head that asks for a token; no value of a variable that it
+is passed stands anywhere afterwards."""
+
+import json
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from scripts.scripted_model.endpoint import serving
+from scripts.scripted_model.server import MODEL, Script
+from tests.engine.ports import free_port
+from tests.engine.ray_head import BIN, environment_of_head, running_head
+from tests.engine.small_tasks import small
+
+ROOT = Path(__file__).resolve().parents[4]
+SECRET = "sk-of-this-life-9876543210"
+VARIABLE = "KEY_OF_THIS_LIFE"
+PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Head:
+    address: str
+    environment: dict[str, str]
+    folder: Path
+
+    def type(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command line at the checkout's top."""
+        return subprocess.run(
+            [BIN / words[0], *words[1:]],
+            cwd=ROOT,
+            env={
+                **self.environment,
+                "RAY_API_SERVER_ADDRESS": self.address,
+                "NO_COLOR": "1",
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def campaign(self, name: str) -> dict[str, Any]:
+        """As `jobs --json` tells of it; nothing where it does not."""
+        told = self.type("kernel-scientist", "jobs", "--json")
+        assert told.returncode == 0, told.stderr
+        found: list[dict[str, Any]] = json.loads(told.stdout)
+        assert len({one["name"] for one in found}) == len(found)
+        return next((one for one in found if one["name"] == name), {})
+
+    def wait(self, name: str, until: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+        end = time.monotonic() + PATIENCE_S
+        while not until(found := self.campaign(name)):
+            assert time.monotonic() < end, found
+            assert found.get("state") not in ("failed", "killed"), found
+            time.sleep(0.5)
+        return found
+
+
+def answers(head: Head) -> bool:
+    token = head.environment["RAY_AUTH_TOKEN"]
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"{head.address}/api/version", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def head() -> Iterator[Head]:
+    address, environment = f"http://127.0.0.1:{free_port()}", environment_of_head()
+    environment["PYTHONPATH"] = str(ROOT)
+    options = {
+        "port": 0,
+        "dashboard-host": "127.0.0.1",
+        "dashboard-port": urlsplit(address).port,
+    }
+    started = Head(address, environment, Path())
+    with running_head(options, environment, lambda: answers(started)) as folder:
+        yield Head(address, environment, folder)
+
+
+def settings(tmp_path: Path, base_url: str) -> list[str]:
+    llm = {
+        "base_url": base_url,
+        "api_key_env": VARIABLE,
+        "models": {"main": {"model": MODEL, "stream": False, "max_tokens": 1500}},
+    }
+    return [
+        f"task={small('sgemm', tmp_path / 'small_sgemm')}",
+        f"runs_dir={tmp_path / 'runs'}",
+        "tracking=none",
+        "final.seconds=0",
+        "islands.count=1",
+        "budgets.tuning=0",
+        "budgets.wall_time_s=null",
+        'operators=[{"kind": "llm", "mutation": 0}]',
+        f"llm={json.dumps(llm)}",
+    ]
+
+
+def one_sentence(done: subprocess.CompletedProcess[str], told: str) -> None:
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def holds_secret(folder: Path) -> list[Path]:
+    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert files
+    return [path for path in files if SECRET.encode() in path.read_bytes()]
+
+
+@pytest.mark.long
+def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
+    head: Head, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "runs" / "life"
+    said = []
+
+    def typed(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        done = head.type(*words, **environment)
+        said.append(done.stdout + done.stderr)
+        return done
+
+    one_sentence(typed("kernel-scientist", "jobs", RAY_AUTH_TOKEN="0" * 32), "RAY_AUTH_TOKEN")
+    with serving(Script(key=SECRET, latency_s=0.02, unique=True)) as server:
+        chosen = ["configs/quickstart.yaml", *settings(tmp_path, server.base_url), "name=life"]
+        submit = ["kernel-scientist", "submit", *chosen, "budgets.evaluations=100000"]
+        one_sentence(typed(*submit), VARIABLE)
+
+        sent = typed(*submit, "--detach", **{VARIABLE: SECRET})
+        assert sent.returncode == 0, sent.stdout + sent.stderr
+        assert VARIABLE in sent.stdout
+        one_sentence(typed(*submit, **{VARIABLE: SECRET}), "choose another name")
+        running = head.wait("life", lambda one: one and one["state"] == "running" and one["best"])
+        first = running["job"]
+        assert running["left"]["evaluations"] + running["evaluations"] == 100000
+        assert typed("kernel-scientist", "jobs").stdout.splitlines()[1].startswith("life  running")
+        logs = typed("kernel-scientist", "logs", "life").stdout
+        assert f"variables that were passed: {VARIABLE}" in logs
+
+        stopped = typed("kernel-scientist", "stop", "life")
+        assert stopped.returncode == 0, stopped.stdout + stopped.stderr
+        assert "life ended in order" in stopped.stdout
+        assert (run_dir / "report.html").is_file()
+        once = json.loads((run_dir / "summary.json").read_text())
+        assert once["ended"] == "interrupted"
+        assert head.campaign("life")["state"] == "ended"
+
+        resume = ["kernel-scientist", "resume", "life", "--job"]
+        one_sentence(typed(*resume), VARIABLE)
+        going_on = typed(*resume, "--detach", **{VARIABLE: SECRET})
+        assert going_on.returncode == 0, going_on.stdout + going_on.stderr
+        again = head.wait(
+            "life",
+            lambda one: (
+                one["state"] == "running" and one["evaluations"] > once["evaluations"]["total"]
+            ),
+        )
+        assert again["job"] != first
+        assert typed("ray", "job", "stop", again["job"]).returncode == 0
+        assert head.campaign("life")["state"] == "ended"
+        twice = json.loads((run_dir / "summary.json").read_text())
+        assert twice["evaluations"]["total"] > once["evaluations"]["total"]
+        assert "life" in typed("ray", "job", "logs", again["job"]).stdout
+        assert server.log
+    assert [
+        text for text in said if SECRET in text or head.environment["RAY_AUTH_TOKEN"] in text
+    ] == []
+    assert holds_secret(head.folder) == []
+    assert holds_secret(tmp_path) == []
+
+    plain = ["python", "scripts/run_campaign.py", "configs/quickstart.yaml", "task=softmax"]
+    plain += [f"runs_dir={tmp_path}", "name=plain", "tracking=none", "budgets.evaluations=2"]
+    plain += ["final.seconds=0", "islands.count=1"]
+    environment = {"working_dir": ".", "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "1800"}}
+    done = typed(
+        "ray", "job", "submit", "--runtime-env-json", json.dumps(environment), "--", *plain
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert head.campaign("plain")["state"] == "ended"
+    assert (tmp_path / "plain" / "best.hip").is_file()
