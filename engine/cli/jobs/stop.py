@@ -23,7 +23,9 @@ def stop(cluster: Cluster, name: str, stream: IO[str], *, now: bool, address: st
     """
     one = find(campaigns_of(cluster), name, cluster.address)
     if not one.alive or one.job is None:
-        print(f"{one.name} does not run: it is {one.state}", file=stream)
+        print(
+            f"{one.name} does not run any more ({one.state}), so nothing was stopped", file=stream
+        )
         return FAILED
     try:
         if one.job.submitted:

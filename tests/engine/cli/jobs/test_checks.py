@@ -162,3 +162,11 @@ def test_keys_go_to_the_gateway_and_what_mlflow_needs_to_the_tracker() -> None:
 def test_an_address_that_is_no_dashboards_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="is no address of a Ray cluster's dashboard"):
         address_from(address)
+
+
+def test_keys_may_stand_after_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["submit", "no/such.yaml", "--detach", "seed=1", "--env", "A", "seed=2"]) == 2
+    assert "no/such.yaml" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main(["jobs", "--json", "seed=1"])
+    assert "unrecognized arguments: seed=1" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 is passed stands anywhere afterwards."""
 
 import json
+import re
 import secrets
 import subprocess
 import time
@@ -58,11 +59,12 @@ class Head:
         assert len({one["name"] for one in found}) == len(found)
         return next((one for one in found if one["name"] == name), {})
 
-    def wait(self, name: str, until: Callable[[Status], Any]) -> None:
+    def wait(self, name: str, until: Callable[[Status], bool]) -> None:
         """Until its file says so; a look at it costs less than `jobs`."""
         end = time.monotonic() + PATIENCE_S
         logs = self.folder / "session_latest" / "logs"
-        while not any(until(parse_status(file.read_text())) for file in logs.glob(PATTERN)):
+        pattern = PATTERN.replace("*", f"{name}-*")
+        while not any(until(parse_status(file.read_text())) for file in logs.glob(pattern)):
             assert time.monotonic() < end, self.campaign(name)
             time.sleep(0.2)
 
@@ -123,71 +125,80 @@ def holds_secret(folder: Path) -> list[Path]:
     return [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
+class Typed:
+    """Command lines, and all that they ever said."""
+
+    def __init__(self, head: Head) -> None:
+        self._head, self.said = head, ""
+
+    def __call__(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        done = self._head.type(*words, **environment)
+        self.said += done.stdout + done.stderr
+        return done
+
+    def well(self, *words: str, **environment: str) -> str:
+        """What it says on stdout; it works."""
+        done = self(*words, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def send_by_ray(typed: Typed, folder: Path) -> str:
+    """A campaign as typed without any command of ours; the job's id."""
+    plain = ["python", "scripts/run_campaign.py", "configs/quickstart.yaml", "task=softmax"]
+    plain += [f"runs_dir={folder}", "name=plain", "tracking=none", "budgets.wall_time_s=null"]
+    plain += ["final.seconds=0", "islands.count=1"]
+    environment = {"working_dir": ".", "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "1800"}}
+    sent = ["ray", "job", "submit", "--no-wait", "--runtime-env-json", json.dumps(environment)]
+    told = re.search(r"Job '(\w+)' submitted", typed.well(*sent, "--", *plain))
+    assert told is not None
+    return told[1]
+
+
+def summary(run_dir: Path) -> Any:
+    return json.loads((run_dir / "summary.json").read_text())
+
+
 @pytest.mark.long
 def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
     head: Head, tmp_path: Path
 ) -> None:
-    run_dir = tmp_path / "runs" / "life"
-    said = []
-
-    def typed(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        done = head.type(*words, **environment)
-        said.append(done.stdout + done.stderr)
-        return done
-
+    run_dir, other = tmp_path / "runs" / "life", tmp_path / "runs" / "plain"
+    typed = Typed(head)
     one_sentence(typed("kernel-scientist", "jobs", RAY_AUTH_TOKEN="0" * 32), "RAY_AUTH_TOKEN")
     with serving(Script(key=SECRET, latency_s=0.02, unique=True)) as server:
         chosen = ["configs/quickstart.yaml", *settings(tmp_path, server.base_url), "name=life"]
-        submit = ["kernel-scientist", "submit", *chosen, "budgets.evaluations=100000"]
-        one_sentence(typed(*submit), VARIABLE)
+        submit = ["kernel-scientist", "submit", *chosen, "budgets.evaluations=100000", "--detach"]
+        assert VARIABLE in typed.well(*submit, **{VARIABLE: SECRET})
+        by_ray = send_by_ray(typed, other.parent)
 
-        sent = typed(*submit, "--detach", **{VARIABLE: SECRET})
-        assert sent.returncode == 0, sent.stdout + sent.stderr
-        assert VARIABLE in sent.stdout
-        one_sentence(typed(*submit, **{VARIABLE: SECRET}), "choose another name")
         head.wait("life", lambda one: one.state == "running" and one.evaluations > 1)
         running = head.campaign("life")
         assert (running["state"], running["folder"]) == ("running", str(run_dir))
-        assert running["best"]["speedup"] >= 1
-        first = running["job"]
         assert running["left"]["evaluations"] + running["evaluations"] == 100000
-        logs = typed("kernel-scientist", "logs", "life").stdout
+        assert running["best"]["speedup"] >= 1
+        logs = typed.well("kernel-scientist", "logs", "life")
         assert f"variables that were passed: {VARIABLE}" in logs
-
-        stopped = typed("kernel-scientist", "stop", "life")
-        assert stopped.returncode == 0, stopped.stdout + stopped.stderr
-        assert "life ended in order" in stopped.stdout
+        assert "life ended in order" in typed.well("kernel-scientist", "stop", "life")
         assert (run_dir / "report.html").is_file()
-        once = json.loads((run_dir / "summary.json").read_text())
-        assert once["ended"] == "interrupted"
-        assert head.campaign("life")["state"] == "ended"
+        assert summary(run_dir)["ended"] == "interrupted"
 
-        resume = ["kernel-scientist", "resume", "life", "--job"]
-        going_on = typed(*resume, "--detach", **{VARIABLE: SECRET})
-        assert going_on.returncode == 0, going_on.stdout + going_on.stderr
-        before = once["evaluations"]["total"]
-        head.wait("life", lambda one: one.state == "running" and one.evaluations > before)
+        head.wait("plain", lambda one: one.state == "running" and one.evaluations > 1)
+        typed.well("ray", "job", "stop", by_ray)
+        assert (other / "report.html").is_file()
+        assert summary(other)["ended"] == "interrupted"
+        assert {head.campaign(name)["state"] for name in ("life", "plain")} == {"ended"}
+        assert "plain: interrupted" in typed.well("ray", "job", "logs", by_ray)
+
+        more = summary(run_dir)["evaluations"]["total"] + 1
+        resume = ["kernel-scientist", "resume", "life", "--job", f"evaluations={more}"]
+        assert "succeeded" in typed.well(*resume, **{VARIABLE: SECRET}).splitlines()[-1]
+        assert summary(run_dir)["evaluations"]["total"] >= more
         again = head.campaign("life")
-        assert again["job"] != first
-        assert typed("ray", "job", "stop", again["job"]).returncode == 0
-        assert head.campaign("life")["state"] == "ended"
-        twice = json.loads((run_dir / "summary.json").read_text())
-        assert twice["evaluations"]["total"] > before
-        assert "life" in typed("ray", "job", "logs", again["job"]).stdout
-        assert server.log
-    assert [
-        text for text in said if SECRET in text or head.environment["RAY_AUTH_TOKEN"] in text
-    ] == []
+        assert (again["state"], again["evaluations"]) >= ("ended", more)
+        assert again["job"] != running["job"]
+    assert server.log
+    assert SECRET not in typed.said
+    assert head.environment["RAY_AUTH_TOKEN"] not in typed.said
     assert holds_secret(head.folder) == []
     assert holds_secret(tmp_path) == []
-
-    plain = ["python", "scripts/run_campaign.py", "configs/quickstart.yaml", "task=softmax"]
-    plain += [f"runs_dir={tmp_path}", "name=plain", "tracking=none", "budgets.evaluations=2"]
-    plain += ["final.seconds=0", "islands.count=1"]
-    environment = {"working_dir": ".", "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "1800"}}
-    done = typed(
-        "ray", "job", "submit", "--runtime-env-json", json.dumps(environment), "--", *plain
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert head.campaign("plain")["state"] == "ended"
-    assert (tmp_path / "plain" / "best.hip").is_file()
