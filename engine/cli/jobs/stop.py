@@ -13,7 +13,8 @@ LOOK_EVERY_S = 1.0
 NOW_S = 30
 """A campaign that was told twice is given so long, and is killed then."""
 
-OURS = "run_campaign|kernel-scientist|engine"
+OURS = "run_campaign|kernel-scientist"
+"""One of these stands in the command line of a campaign's driver."""
 
 
 def stop(cluster: Cluster, name: str, stream: IO[str], *, now: bool, address: str | None) -> int:
@@ -78,20 +79,24 @@ def _signal(cluster: Cluster, job: Job, node: str, *, kill: bool) -> None:
 
     Raises UsageError: there is no such process.
     """
-    pid = job.pid
+    sent = cluster.submit(telling(job.pid, kill=kill), node=node)
+    if wait_for_end(cluster, sent) != "SUCCEEDED" and any(
+        one.id == job.id and one.alive for one in cluster.jobs()
+    ):
+        raise UsageError(
+            f"process {job.pid} at {job.ip} can't be told to end from the cluster (job {sent}): "
+            "end it where it was started"
+        )
+
+
+def telling(pid: int | None, *, kill: bool) -> str:
+    """A command line that tells a process of ours to end, and fails where it is none."""
     words = [f"tr '\\0' ' ' < /proc/{pid}/cmdline | grep -Eq '{OURS}'", f"kill -TERM {pid}"]
     if kill:
         alive = f"kill -0 {pid} 2>/dev/null"
         wait = f"for i in $(seq {NOW_S}); do {alive} || exit 0; sleep 1; done"
         words.append(f"{{ {wait}; kill -KILL {pid}; }}")
-    sent = cluster.submit(" && ".join(words), node=node)
-    if wait_for_end(cluster, sent) != "SUCCEEDED" and any(
-        one.id == job.id and one.alive for one in cluster.jobs()
-    ):
-        raise UsageError(
-            f"process {pid} at {job.ip} can't be told to end from the cluster (job {sent}): end it "
-            "where it was started"
-        )
+    return " && ".join(words)
 
 
 def _tell(one: Campaign, stream: IO[str], address: str | None) -> int:
