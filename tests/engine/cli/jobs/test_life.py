@@ -52,13 +52,13 @@ class Head:
             check=False,
         )
 
-    def campaign(self, name: str) -> dict[str, Any]:
-        """As `jobs --json` tells of it; nothing where it does not."""
+    def campaigns(self) -> dict[str, dict[str, Any]]:
+        """By name, as `jobs --json` tells of them."""
         told = self.type("kernel-scientist", "jobs", "--json")
         assert told.returncode == 0, told.stderr
         found: list[dict[str, Any]] = json.loads(told.stdout)
         assert len({one["name"] for one in found}) == len(found)
-        return next((one for one in found if one["name"] == name), {})
+        return {one["name"]: one for one in found}
 
     def wait(self, name: str, until: Callable[[Status], bool]) -> None:
         """Until its file says so; a look at it costs less than `jobs`."""
@@ -66,7 +66,7 @@ class Head:
         logs = self.folder / "session_latest" / "logs"
         pattern = PATTERN.replace("*", f"{name}-*")
         while not any(until(parse_status(file.read_text())) for file in logs.glob(pattern)):
-            assert time.monotonic() < end, self.campaign(name)
+            assert time.monotonic() < end, self.campaigns()
             time.sleep(0.2)
 
 
@@ -178,7 +178,7 @@ def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
         by_ray = send_by_ray(typed, tmp_path)
 
         head.wait("life", lambda one: one.state == "running" and bool(server.log))
-        running = head.campaign("life")
+        running = head.campaigns()["life"]
         assert (running["state"], running["folder"]) == ("running", str(run_dir))
         assert running["left"]["evaluations"] + running["evaluations"] == 100000
         assert running["best"]["speedup"] >= 1
@@ -192,14 +192,14 @@ def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
         typed.well("ray", "job", "stop", by_ray)
         assert (other / "report.html").is_file()
         assert summary(other)["ended"] == "interrupted"
-        assert {head.campaign(name)["state"] for name in ("life", "plain")} == {"ended"}
+        assert {one["state"] for one in head.campaigns().values()} == {"ended"}
         assert "plain: interrupted" in typed.well("ray", "job", "logs", by_ray)
 
         before = summary(run_dir)["calls"]["calls"]
         resume = ["kernel-scientist", "resume", "life", "--job", f"calls={before + 1}"]
         assert "succeeded" in typed.well(*resume, **{VARIABLE: SECRET}).splitlines()[-1]
         assert summary(run_dir)["calls"]["calls"] == before + 1
-        again = head.campaign("life")
+        again = head.campaigns()["life"]
         assert (again["state"], again["left"]["calls"]) == ("ended", 0)
         assert again["job"] != running["job"]
     assert SECRET not in typed.said
