@@ -10,6 +10,7 @@ from engine.actors.cluster import Site, ray_session
 from engine.actors.gateway import look_at_endpoints
 from engine.actors.lifeline import Driver
 from engine.actors.metrics import metrics_of
+from engine.actors.status_file import status_file
 from engine.budget_left import BudgetLeft
 from engine.config import CampaignConfig
 from engine.device_time import DeviceTime
@@ -99,8 +100,10 @@ class Session:
     def _driven(self) -> Summary:
         self._start("joining the cluster" if self._site.cluster else "starting Ray")
         try:
-            with ray_session(self._config, self._site) as driver:
+            session = ray_session(self._config, self._site)
+            with session as driver, status_file(self._config) as told:
                 self._stop.listen()
+                self._view.add(told)
                 name, task, backend = self._config.name, self._task.name, self._config.backend
                 self._view.add(metrics_of(campaign=name, task=task, backend=backend))
                 return self._in_ray(driver)

@@ -1,5 +1,6 @@
 """A campaign's actors as the driver sees them: start, ask, stop."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from engine.actors.followers import PATIENCE_S, Follower
 from engine.actors.gateway import QUESTIONS_AT_ONCE, GatewayActor, GatewayState
 from engine.actors.island import IslandActor
 from engine.actors.lifeline import Driver
+from engine.actors.passed_on import for_gateway, for_tracker
 from engine.actors.reporter import ReporterActor
 from engine.actors.store_writer import StoreWriter
 from engine.actors.tracker import TrackerActor
@@ -96,6 +98,7 @@ class CampaignActors:
                 config.tracking_uri,
                 config.experiment,
                 store.parent,
+                for_tracker(config, os.environ),
                 does="tells MLflow",
                 takes="MLflow took everything in for",
             )
@@ -133,7 +136,9 @@ class CampaignActors:
             history = before.calls if before else CallHistory()
             ideas = before.ideas if before else []
             shared = self._config.islands.memory == "shared"
-            answer(self._gateway.begin.remote(self._config.llm, budget, history, ideas, shared))
+            passed = for_gateway(self._config, os.environ)
+            llm = self._config.llm
+            answer(self._gateway.begin.remote(llm, budget, history, ideas, shared, passed))
             most = self._config.probes.most
             answer(self._gateway.begin_probes.remote(most, before.probes if before else ProbeLog()))
         scores = before.scores if before else Scoreboard()

@@ -78,8 +78,11 @@ class GatewayActor:
         history: CallHistory,
         ideas: Sequence[IdeaEvent],
         shared: bool,
+        environment: Mapping[str, str],
     ) -> None:
-        """ideas: of the sessions before; shared: see IdeaBook. Raises CampaignFailed: no key."""
+        """ideas: of the sessions before; shared: see IdeaBook. environment: the driver's variables
+        that this process needs. Raises CampaignFailed: no key."""
+        os.environ.update(environment)
         try:
             gateway = Gateway(config, budget, self._journal)
         except ModelUnavailable as unavailable:

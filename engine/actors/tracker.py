@@ -1,5 +1,7 @@
 """The actor that follows the store and shows it to MLflow."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,17 @@ class TrackerActor:
         self._tracker: Any = None
         self._writer: Any = None
 
-    def open(self, uri: str, experiment: str, run_dir: Path, writer: ActorHandle[Any]) -> None:
+    def open(
+        self,
+        uri: str,
+        experiment: str,
+        run_dir: Path,
+        environment: Mapping[str, str],
+        writer: ActorHandle[Any],
+    ) -> None:
+        """environment: the driver's variables that this process needs."""
         self._writer = writer
+        os.environ.update(environment)
         # Imported here: MLflow takes seconds, and a campaign without tracking never needs it.
         from engine.tracking.tracker import Tracker
 

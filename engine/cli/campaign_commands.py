@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.usage import INTERRUPTED, OK, Command
+from engine.cli.usage import INTERRUPTED, OK, Command, UsageError
 
 if TYPE_CHECKING:
     from engine.cli.progress import Observer
@@ -21,7 +21,7 @@ def _run(arguments: Namespace) -> int:
     """Run a campaign to the end of its budget. Ctrl-C ends it in order and keeps what it found;
     a second Ctrl-C ends it at once, and 'resume' goes on."""
     _require_ray()
-    from engine.cli.submit import is_temporary_copy
+    from engine.cli.jobs.plan import is_temporary_copy
     from engine.config_file import load_config
 
     config = load_config(arguments.config, arguments.overrides)
@@ -44,7 +44,15 @@ def _run(arguments: Namespace) -> int:
 
 def _resume(arguments: Namespace) -> int:
     """Go on with a campaign: no finished evaluation is repeated, and the best is kept. One that
-    runs and was paused goes on where it runs. With --from, on another node than before."""
+    runs and was paused goes on where it runs. With --from, on another node than before. With
+    --job it goes on as a job on a Ray cluster; the options of jobs go with --job alone."""
+    if arguments.job:
+        return _resume_as_job(arguments)
+    if arguments.detach or arguments.env or arguments.address or arguments.unseen_endpoints:
+        raise UsageError(
+            "--address, --detach, --env and --unseen-endpoints go with --job, which resumes a "
+            "campaign as a job on a Ray cluster"
+        )
     from engine.cli.steer.pause import go_on
     from engine.cli.steer.resume import resumption
 
@@ -52,6 +60,20 @@ def _resume(arguments: Namespace) -> int:
     if go_on(told.run_dir, sys.stdout, budgets=told.words):
         return OK
     return _go_on(told)
+
+
+def _resume_as_job(arguments: Namespace) -> int:
+    from engine.cli.jobs.submit import resume
+
+    if arguments.copy is not None:
+        raise UsageError(
+            "--from makes a folder on this node, and a job runs on another: leave --job out, or "
+            "start a job by 'ray job submit' whose command is python scripts/run_campaign.py "
+            "--resume --from COPY"
+        )
+    if arguments.run_dir is None:
+        raise UsageError("resume --job: name the campaign, as 'kernel-scientist jobs' shows it")
+    return resume(arguments, sys.stdout)
 
 
 def _begun(config: "CampaignConfig") -> "Resumption | None":
@@ -80,20 +102,6 @@ def _go_on(told: "Resumption") -> int:
         )
 
     return _watched(campaign, told.run_dir)
-
-
-def _submit(arguments: Namespace) -> int:
-    """Check a configuration here, then run it as a job on a Ray cluster, with the current folder
-    (a checkout) as the job's code. The campaign's folder and MLflow's address are made absolute,
-    because a job runs in a temporary copy of the code."""
-    from engine.cli.submit import submit
-
-    return submit(
-        arguments.config,
-        arguments.overrides,
-        address=arguments.address,
-        wait=not arguments.no_wait,
-    )
 
 
 def _watched(campaign: "Callable[[Observer], Summary]", run_dir: Path | None = None) -> int:
@@ -174,4 +182,4 @@ def _require_ray() -> None:
         raise BackendMissing(f"Ray can't be imported, as amdsmi can't ({why}): {AMDSMI_TODO}")
 
 
-CAMPAIGN_COMMANDS: Mapping[str, Command] = {"run": _run, "resume": _resume, "submit": _submit}
+CAMPAIGN_COMMANDS: Mapping[str, Command] = {"run": _run, "resume": _resume}

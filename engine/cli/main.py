@@ -3,14 +3,16 @@
 import io
 import json
 import os
+import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from pathlib import Path
 
 from engine.cli.author.commands import AUTHOR_COMMANDS
 from engine.cli.campaign_commands import CAMPAIGN_COMMANDS
+from engine.cli.jobs.commands import JOB_COMMANDS
 from engine.cli.kernel_commands import KERNEL_COMMANDS
 from engine.cli.look.commands import LOOK_COMMANDS
 from engine.cli.parser import WRONG_USAGE, build_parser
@@ -81,12 +83,23 @@ def _parsed(words: Sequence[str]) -> Namespace:
     complaint = io.StringIO()
     try:
         with redirect_stderr(complaint):
-            return build_parser(COMMANDS).parse_args(words)
+            return _arguments(build_parser(COMMANDS), words)
     except SystemExit as end:
         print(complaint.getvalue(), end="", file=sys.stderr)
         if end.code == WRONG_USAGE and AS_JSON in words:
             print(json.dumps({"error": complaint.getvalue().strip()}))
         raise
+
+
+def _arguments(parser: ArgumentParser, words: Sequence[str]) -> Namespace:
+    """As parse_args(), with KEY=VALUE also after options, where argparse takes no more of them."""
+    arguments, rest = parser.parse_known_args(words)
+    takes = next((name for name in ("overrides", "budgets") if hasattr(arguments, name)), None)
+    if rest and (takes is None or not all(re.match(r"[a-z][\w.]*=", word) for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if takes is not None:
+        getattr(arguments, takes).extend(rest)
+    return arguments
 
 
 def _complain(sentence: str, words: Sequence[str], code: int) -> int:
@@ -98,7 +111,6 @@ def _complain(sentence: str, words: Sequence[str], code: int) -> int:
 
 def _wrong_usage() -> tuple[type[Exception], ...]:
     from engine.cli.evaluate import NoSuchKernel
-    from engine.cli.submit import SubmitError
     from engine.config_errors import ConfigError
     from engine.findings.reader import FindingsError
     from engine.store.store import StoreError
@@ -115,7 +127,6 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
         BackendMissing,
         CertificateError,
         NoSuchKernel,
-        SubmitError,
     )
 
 
@@ -179,6 +190,7 @@ COMMANDS: Mapping[str, Command] = {
     **CAMPAIGN_COMMANDS,
     **KERNEL_COMMANDS,
     **AUTHOR_COMMANDS,
+    **JOB_COMMANDS,
     **LOOK_COMMANDS,
     **STEER_COMMANDS,
     "doctor": _doctor,

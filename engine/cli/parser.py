@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from engine.cli.author.options import add_author_commands, count
+from engine.cli.jobs.options import add_job_commands, add_sending
 from engine.cli.look.options import add_look_commands
 from engine.cli.steer.options import add_steer_commands
 from engine.cli.steer.resume import add_resume_options
@@ -105,6 +106,12 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     resume = add("resume", "go on with a campaign that was stopped, killed or paused")
     add_resume_options(resume)
+    resume.add_argument(
+        "--job",
+        action="store_true",
+        help="as a job on a Ray cluster; RUN is its folder there, or its name as 'jobs' shows it",
+    )
+    add_sending(resume)
 
     _add_evaluate_options(add("evaluate", "check and time one kernel file"))
 
@@ -115,22 +122,7 @@ def build_parser(commands: Mapping[str, Command]) -> ArgumentParser:
 
     _add_predict_options(add("predict", "predict a family's times on an MI300X, and say why"))
 
-    submit = add("submit", "run a campaign as a job on a Ray cluster")
-    submit.add_argument(
-        "config", type=Path, metavar="CONFIG", help="a YAML file below the current folder"
-    )
-    _add_overrides(submit)
-    submit.add_argument(
-        "--address",
-        metavar="URL",
-        help="the cluster's dashboard (default: RAY_API_SERVER_ADDRESS, else "
-        "http://127.0.0.1:8265); with token authentication also set RAY_AUTH_MODE=token and "
-        "RAY_AUTH_TOKEN",
-    )
-    submit.add_argument(
-        "--no-wait", action="store_true", help="leave the job running, print its id"
-    )
-
+    add_job_commands(add)
     add_author_commands(add)
     add_look_commands(add)
     add_steer_commands(add)

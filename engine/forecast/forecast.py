@@ -20,7 +20,7 @@ MOST_EVALUATIONS = 1e7
 """A budget that is enough for so many ends no campaign."""
 
 SAME = 1e-6
-"""Share by which a number of evaluations may be off."""
+"""Share by which a number of evaluations may be off; of one, where it is less."""
 
 Case = Literal["low", "likely", "high"]
 
@@ -153,14 +153,14 @@ class _Costs:
 
         def enough(case: Case) -> float:
             low, high = 0.0, MOST_EVALUATIONS
-            while high - low > SAME * high:
+            while high - low > SAME * max(high, 1.0):
                 middle = (low + high) / 2
                 cost = self.of(middle).get(name)
                 if cost is None or getattr(cost, case) <= limit:
                     low = middle
                 else:
                     high = middle
-            return high
+            return high if low else 0.0
 
         return Range(likely=enough("likely"), low=enough("high"), high=enough("low"))
 

@@ -35,8 +35,9 @@ def environment_of_head() -> dict[str, str]:
 @contextmanager
 def running_head(
     options: Mapping[str, Any], environment: dict[str, str], answers: Callable[[], bool]
-) -> Iterator[None]:
-    """Once it answers. options: of ray start, beside those that every head here has."""
+) -> Iterator[Path]:
+    """Ray's folder, once it answers. options: of ray start, beside those that every head here
+    has."""
     # Not pytest's folder: its long name does not fit into that of a socket.
     with tempfile.TemporaryDirectory(prefix="ks-", ignore_cleanup_errors=True) as folder:
         everywhere = {
@@ -51,7 +52,7 @@ def running_head(
             while not answers():
                 assert process.poll() is None, "the head ended before it answered"
                 time.sleep(0.5)
-            yield
+            yield Path(folder)
         finally:
             process.terminate()  # it ends what it started
             process.wait(timeout=100)

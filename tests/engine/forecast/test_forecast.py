@@ -142,6 +142,13 @@ def test_the_budget_that_ends_first_is_named() -> None:
     assert made([record(2.0)], evaluations=100, tokens=60_000).first == "tokens"
 
 
+def test_a_budget_that_pays_for_less_than_the_last_distillation_buys_nothing() -> None:
+    distilling = config(findings={"every": 10})
+    found = of(distilling, [record(2.0)], evaluations=100, calls=1)
+    assert (found.evaluations.low, found.first) == (0.0, "calls")
+    assert "1 calls will buy about 0 evaluations" in found.sentence
+
+
 def test_without_a_bound_on_evaluations_it_tells_of_a_hundred() -> None:
     assert made([record(2.0)]).sentence.startswith("100 evaluations will take about 200 calls")
 
