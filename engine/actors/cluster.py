@@ -18,7 +18,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from engine.actors.clear_up import cleared_up
 from engine.actors.layout import Layout, layout, layout_here
 from engine.actors.lifeline import Driver
-from engine.actors.nodes import living_nodes
+from engine.actors.nodes.node import living_nodes
 from engine.actors.ray_address import TOKEN_NEEDED, address_of, check_answers, in_job
 from engine.actors.ray_messages import to_file
 from engine.config import CampaignConfig

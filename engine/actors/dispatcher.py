@@ -7,11 +7,11 @@ from typing import Any
 from ray.actor import ActorHandle
 
 from engine.actors.cluster import Site
-from engine.actors.evaluator import publish
-from engine.actors.host_tasks import HostTasks
 from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
-from engine.actors.node_watch import NodeWatch
+from engine.actors.nodes.evaluator import publish
+from engine.actors.nodes.host_tasks import HostTasks
+from engine.actors.nodes.watch import NodeWatch
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import Dispatcher
 from engine.dispatch.probing import limits_of_probes

@@ -1,10 +1,13 @@
 """What a configuration needs: a device for its backend, models that answer, and their price."""
 
 import asyncio
+import os
+from collections.abc import Iterator
 from contextlib import closing
 
 from engine.cli.examined import Finding
 from engine.config import CampaignConfig
+from engine.config_errors import ConfigError
 from engine.preparation import emulation
 from evaluators.device import backend
 from evaluators.device_info import BackendMissing, DeviceInfo
@@ -12,10 +15,10 @@ from operators.llm.question import ModelUnavailable
 
 
 def find_backend(config: CampaignConfig) -> Finding:
-    """Whether the campaign's backend has a device here; a cluster's nodes are not looked at."""
+    """Whether the campaign's backend has a device here; of a cluster find_nodes() tells."""
     name = config.backend
-    if config.ray.address:
-        found = f"{name}, on the nodes of {config.ray.address}, which are not looked at"
+    if joins(config):
+        found = f"{name}, on the nodes of a Ray cluster, which are looked at below"
         return Finding(what="backend", state="ok", found=found)
     try:
         with emulation(config):
@@ -32,6 +35,41 @@ def find_backend(config: CampaignConfig) -> Finding:
         todo = f"what {name} lacks is listed below; backend=cpu needs no GPU"
         return Finding(what="backend", state="broken", found=f"no {name} device", todo=todo)
     return Finding(what="backend", state="ok", found=f"{name}, {count} to measure on")
+
+
+def joins(config: CampaignConfig) -> bool:
+    """Whether the campaign would run on a cluster."""
+    from engine.actors.ray_address import address_of
+
+    return bool(address_of(config, os.environ)[1])
+
+
+def find_nodes(config: CampaignConfig) -> Iterator[Finding]:
+    """Every node of the cluster that it would join: devices are opened, a kernel is compiled."""
+    from engine.actors.nodes.look import look_at_cluster
+    from engine.preparation import settled, task_of, workbench_of
+    from evaluators.tasks.task import TaskError
+
+    if not joins(config):
+        return
+    try:
+        planned = settled(config)
+        task = task_of(planned)
+        found = look_at_cluster(planned, workbench_of(planned, travels=True), task.naive)
+    except (BackendMissing, ConfigError, TaskError) as missing:
+        yield Finding(what="cluster", state="broken", found="not usable", todo=str(missing))
+        return
+    for told in found.nodes:
+        yield Finding(what="node", state="ok", found=told)
+    for note in found.notes:
+        yield Finding(what="node", state="absent", found=note)
+    if found.failed:
+        yield Finding(
+            what="cluster", state="broken", found="no campaign can run", todo=found.failed
+        )
+        return
+    text = f"{found.devices} × {found.device}, {found.compile_workers} kernels compiled at once"
+    yield Finding(what="cluster", state="ok", found=text)
 
 
 def find_models(config: CampaignConfig) -> Finding:
@@ -69,7 +107,7 @@ def find_memory(config: CampaignConfig) -> Finding:
 
 def _device_here(config: CampaignConfig) -> DeviceInfo | None:
     """None: there is none, which find_backend() tells."""
-    if config.ray.address:
+    if joins(config):
         return None
     try:
         device = backend(config.backend).open_device(0)

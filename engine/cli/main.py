@@ -155,11 +155,12 @@ def _doctor(arguments: Namespace) -> int:
             find_forecast,
             find_memory,
             find_models,
+            find_nodes,
         )
         from engine.config_file import load_config
 
         config = load_config(arguments.config)
-        findings += [find_backend(config), find_memory(config)]
+        findings += [find_backend(config), *find_nodes(config), find_memory(config)]
         findings += [find_models(config), find_forecast(config)]
     return print_findings(
         findings,

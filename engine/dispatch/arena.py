@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.dispatch.lane import Lane
+from engine.dispatch.devices.lane import Lane
 from engine.dispatch.retries import Retries
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import Built, Exhausted

@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from engine.dispatch.contests import Contests
+from engine.dispatch.devices.lane import Lane
 from engine.dispatch.epochs import Epochs
-from engine.dispatch.lane import Lane
 from engine.dispatch.profiling import Profiling
 
 

@@ -9,14 +9,14 @@ from engine.dispatch.beginning import Beginning
 from engine.dispatch.challenges import Challenges
 from engine.dispatch.compiling import Compiling
 from engine.dispatch.contests import Contests
+from engine.dispatch.devices.lane import Lane
+from engine.dispatch.devices.patience import wait_for_devices
 from engine.dispatch.epochs import Epochs
 from engine.dispatch.finals import Finals
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs, crashed
-from engine.dispatch.lane import Lane
 from engine.dispatch.measuring import Measuring
 from engine.dispatch.pace import Pace
-from engine.dispatch.patience import wait_for_devices
 from engine.dispatch.places import Places
 from engine.dispatch.probing import Probing
 from engine.dispatch.profiling import Profiling

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from engine.dispatch.lane import Lane
+from engine.dispatch.devices.lane import Lane
 from engine.dispatch.retries import Retries
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import AnchorBroken, Blocks, Built, Exhausted, overruled

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from itertools import cycle
 from typing import Any
 
+from engine.dispatch.devices.lane import Lane
 from engine.dispatch.job import Job, Jobs
-from engine.dispatch.lane import Lane
 from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting
 from engine.store.scoreboard import Scoreboard
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+from engine.dispatch.devices.lane import Lane, Left
 from engine.dispatch.epochs import Epochs
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs
-from engine.dispatch.lane import Lane, Left
 from engine.dispatch.pace import Pace
 from engine.dispatch.setting import CALLS_PER_LANE, DispatchSetting
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Measured

@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import Any
 
 from engine.config import CampaignConfig
+from engine.dispatch.devices.lane import Lane
+from engine.dispatch.devices.patience import first_fit
 from engine.dispatch.idle import Occupancy
 from engine.dispatch.job import Jobs
-from engine.dispatch.lane import Lane
-from engine.dispatch.patience import first_fit
 from engine.dispatch.retries import ATTEMPTS, Faults
 from engine.dispatch.setting import CompileProbe, DispatchSetting, ProbeLimits
 from engine.dispatch.workbench import Blameless, Broken

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from engine.config import CampaignConfig
+from engine.dispatch.devices.lane import Lane
 from engine.dispatch.idle import Occupancy
 from engine.dispatch.job import Jobs
-from engine.dispatch.lane import Lane
 from engine.dispatch.setting import DispatchSetting, ProfileLimits
 from engine.dispatch.workbench import Broken, Built
 from engine.store.kinds.profiles import Profiled

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from engine.dispatch.devices.lane import Lane
+from engine.dispatch.devices.patience import first_fit
 from engine.dispatch.idle import Occupancy
-from engine.dispatch.lane import Lane
-from engine.dispatch.patience import first_fit
 from engine.dispatch.setting import DispatchSetting
 from engine.dispatch.workbench import AnchorBroken, Broken, Built, Displaced, Exhausted, Sick
 from engine.store.events import Fault

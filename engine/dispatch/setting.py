@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.dispatch.fleet import Fleet
-from engine.dispatch.lane import Lane
+from engine.dispatch.devices.fleet import Fleet
+from engine.dispatch.devices.lane import Lane
 from engine.dispatch.workbench import Blocks, Built
 from engine.gate import Gate
 from engine.store.journal import Journal

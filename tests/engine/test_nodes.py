@@ -21,7 +21,7 @@ EVALUATIONS = 60
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.actors.node_watch.LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr("engine.actors.nodes.watch.LOOK_EVERY_S", 0.05)
 
 
 def run(

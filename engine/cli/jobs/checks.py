@@ -43,10 +43,15 @@ def check_budgets(config: CampaignConfig) -> None:
 
 
 def check_devices(config: CampaignConfig, nodes: Sequence[Node], address: str) -> None:
-    """Raises UsageError: Ray counts no GPU for the backend on any node."""
+    """Raises UsageError: Ray counts no GPU for the backend on any node, or is told which."""
     vendor = VENDORS.get(config.backend)
     if vendor is None or config.devices.emulated:
         return
+    if config.devices.ids is not None:
+        raise UsageError(
+            "devices.ids: on a cluster Ray shares out the GPUs; leave it out, and bound their "
+            "number by devices.most"
+        )
     of = f"the Ray cluster at {address}"
     usable = [node for node in nodes if node.gpus > 0]
     if not usable:

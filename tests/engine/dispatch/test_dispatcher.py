@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from engine.dispatch.devices.fleet import Fleet
+from engine.dispatch.devices.lane import Lane, Left
 from engine.dispatch.dispatcher import Dispatcher
-from engine.dispatch.fleet import Fleet
-from engine.dispatch.lane import Lane, Left
 from engine.dispatch.retries import ATTEMPTS
 from engine.dispatch.setting import DispatchSetting, ProbeLimits, ProfileLimits, TuningLimits, Watch
 from engine.dispatch.workbench import Blocks, Broken, Built, Measured, Sick

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from engine.dispatch.fleet import Fleet
-from engine.dispatch.patience import wait_for_devices
+from engine.dispatch.devices.fleet import Fleet
+from engine.dispatch.devices.patience import wait_for_devices
 from engine.dispatch.workbench import Sick
 from engine.ending import CampaignFailed
 from engine.store.events import Evaluated

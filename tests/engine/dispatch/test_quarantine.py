@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from engine.dispatch.quarantine import FAULTS, QuarantinedLane
+from engine.dispatch.devices.quarantine import FAULTS, QuarantinedLane
 from engine.dispatch.workbench import Broken, Sick
 from evaluators.device_info import DeviceInfo
 from scripts.bench_engine import INFO

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from engine.dispatch.lane import Lane
-from engine.dispatch.quarantine import FIRST_LOOK_S, QuarantinedLane
+from engine.dispatch.devices.lane import Lane
+from engine.dispatch.devices.quarantine import FIRST_LOOK_S, QuarantinedLane
 from engine.dispatch.workbench import Blocks, Built, Measured
 from evaluators.device_info import DeviceInfo
 from evaluators.measuring.sittings import Sitting

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from engine.actors.home import Home
 from engine.actors.journal import reply
 from engine.actors.lifeline import Driver, live_with
-from engine.dispatch.quarantine import QuarantinedLane
+from engine.actors.nodes.home import Home
+from engine.dispatch.devices.quarantine import QuarantinedLane
 from engine.dispatch.task_here import task_here
 from engine.dispatch.workbench import (
     Blameless,

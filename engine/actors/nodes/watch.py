@@ -8,13 +8,13 @@ from functools import partial
 
 import ray
 
-from engine.actors.evaluator import RayLane
-from engine.actors.home import Home
 from engine.actors.layout import Layout
 from engine.actors.lifeline import Driver
-from engine.actors.nodes import Found, Node, NodeLost, living_nodes, look_at
+from engine.actors.nodes.evaluator import RayLane
+from engine.actors.nodes.home import Home
+from engine.actors.nodes.node import Found, Node, NodeLost, living_nodes, look_at
 from engine.config import CampaignConfig
-from engine.dispatch.fleet import Fleet
+from engine.dispatch.devices.fleet import Fleet
 from engine.dispatch.workbench import Broken, Workbench
 from engine.dispatch.workers import Workers
 from engine.ending import CampaignFailed
@@ -75,6 +75,20 @@ class NodeWatch:
         homes = self._homes.values()
         said = (f"node {home.node.name} {note}" for home in homes for note in home.notes)
         return (*dict.fromkeys(said), *(sentence for _, sentence in self._refused.values()))
+
+    def told(self) -> list[str]:
+        """What each node gives, in a clause after its name."""
+        return [
+            f"{home.node.name}: devices that measure {len(self._lanes[home.node.id])}, kernels "
+            f"compiled at once {home.plan.compile_workers if home.compiles else 0}"
+            for home in self._homes.values()
+        ]
+
+    async def taken_in(self, patience_s: float) -> None:
+        """Once every node is looked at, but for what takes longer than that."""
+        until = time.monotonic() + patience_s
+        while self._looking and time.monotonic() < until:
+            await asyncio.sleep(SOON_S)
 
     def to_compile(self) -> Home | None:
         """Where there is most room; None where no node compiles just now."""

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.dispatch.lane import Left
+from engine.dispatch.devices.lane import Left
 from engine.dispatch.workbench import Blameless, Broken, Sick
 from evaluators.device_info import BackendMissing, DeviceInfo
 

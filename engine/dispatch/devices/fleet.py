@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.dispatch.lane import Lane
+from engine.dispatch.devices.lane import Lane
 
 
 class Fleet:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from engine.actors.layout import Layout
-from engine.actors.nodes import ANSWER_S, PING_S, Node, NodeLost, answered
+from engine.actors.nodes.node import ANSWER_S, PING_S, Node, NodeLost, answered
 from engine.dispatch.workbench import Broken, Built, Displaced, Workbench
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation

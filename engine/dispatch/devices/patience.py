@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from engine.dispatch.fleet import Fleet
-from engine.dispatch.lane import Lane
+from engine.dispatch.devices.fleet import Fleet
+from engine.dispatch.devices.lane import Lane
 from engine.ending import CampaignFailed
 
 LOOK_EVERY_S = 1.0

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 import ray
 
-from engine.actors.evaluator import compile_probe_file, compile_source, watch_kernel
-from engine.actors.home import Home
 from engine.actors.journal import reply
 from engine.actors.lifeline import Driver
+from engine.actors.nodes.evaluator import compile_probe_file, compile_source, watch_kernel
+from engine.actors.nodes.home import Home
 from engine.dispatch.workbench import Broken, Built, Workbench
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation, Verdict
