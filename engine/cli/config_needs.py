@@ -62,7 +62,7 @@ def find_nodes(config: CampaignConfig) -> Iterator[Finding]:
     for told in found.nodes:
         yield Finding(what="node", state="ok", found=told)
     for note in found.notes:
-        yield Finding(what="node", state="absent", found=note)
+        yield Finding(what="node", state="absent", found=note.removeprefix("node "))
     if found.failed:
         yield Finding(
             what="cluster", state="broken", found="no campaign can run", todo=found.failed

@@ -178,7 +178,8 @@ def rates(snapshot: Snapshot) -> list[str]:
     if not snapshot.dispatcher.evaluated:
         return []
     state = snapshot.dispatcher
-    which = f"{state.devices} devices on {state.nodes} nodes" if state.nodes > 1 else "device"
+    devices = f"{state.devices} device{'s' * (state.devices != 1)}"
+    which = f"{devices} on {state.nodes} nodes" if state.nodes > 1 else "device"
     busy = f"{which} {100 * snapshot.device_busy_fraction:.0f}% busy"
     if snapshot.dispatcher.tuned:
         busy += f" ({snapshot.dispatcher.tuned} mutations in idle time)"
