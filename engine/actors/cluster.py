@@ -26,6 +26,7 @@ from engine.config_errors import ConfigError
 from engine.ending import CampaignFailed
 from engine.store.run_folder import RAY_LOG
 from evaluators.device import shown_alone
+from evaluators.device_info import EMULATE, EMULATED_ORDER, FURTHER_BACKENDS
 from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
 STARTS, START_S = 4, 75.0
@@ -37,6 +38,9 @@ _ENDED = "Check failed: "
 
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Candidates and references are small: more threads only disturb what is being timed."""
+
+TOLD = (EMULATE, EMULATED_ORDER, FURTHER_BACKENDS)
+"""Variables of this process that decide what a backend is, on every node."""
 
 PACKAGES = ("engine", "operators", "evaluators")
 
@@ -130,7 +134,8 @@ def _quiet() -> None:
 
 def _what_nodes_need() -> dict[str, Any]:
     """A job's nodes have its folder; others are sent the code that runs here."""
-    needs: dict[str, Any] = {"env_vars": dict(ALONE)}
+    told = {name: os.environ[name] for name in TOLD if name in os.environ}
+    needs: dict[str, Any] = {"env_vars": {**ALONE, **told}}
     if not in_job():
         packages = Path(__file__).resolve().parents[2]
         needs["py_modules"] = [str(packages / name) for name in PACKAGES]

@@ -46,7 +46,7 @@ def joins(config: CampaignConfig) -> bool:
 
 def find_nodes(config: CampaignConfig) -> Iterator[Finding]:
     """Every node of the cluster that it would join: devices are opened, a kernel is compiled."""
-    from engine.actors.nodes.look import look_at_cluster
+    from engine.actors.cluster_look import look_at_cluster
     from engine.preparation import settled, task_of, workbench_of
     from evaluators.tasks.task import TaskError
 

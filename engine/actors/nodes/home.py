@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from engine.actors.layout import Layout
-from engine.actors.nodes.node import ANSWER_S, PING_S, Node, NodeLost, answered
+from engine.actors.nodes.node import COMPILE_S, PING_S, Node, NodeLost, answered
 from engine.dispatch.workbench import Broken, Built, Displaced, Workbench
 from evaluators.device_info import DeviceInfo
 from evaluators.evaluation import Evaluation
@@ -69,7 +69,7 @@ class Home:
             return  # as is meant, on a node that shares out no CPUs
         try:
             call = self._scout.compile.remote(workbench, source, info)
-            made: Built | Evaluation = await answered(call, ANSWER_S)
+            made: Built | Evaluation = await answered(call, COMPILE_S)
         except NodeLost as lost:
             self.notes.append(f"compiles nothing: {lost}")
             return

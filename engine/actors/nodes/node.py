@@ -26,6 +26,9 @@ _T = TypeVar("_T")
 ANSWER_S = 60.0
 """For a node to start a process and answer; a new one may have to load everything first."""
 
+COMPILE_S = 300.0
+"""For a node to compile a first kernel."""
+
 PING_S = 15.0
 """For a node that was there to say that it still is."""
 

@@ -219,8 +219,8 @@ class NodeWatch:
             cores = sorted(found.cores)
             taken = self._measuring[found.machine]
             for device in home.plan.devices:
-                other = taken.setdefault(cores[device], home.node.name)
-                if other != home.node.name:
+                core = cores[device] if device < len(cores) else device
+                if taken.setdefault(core, home.node.name) != home.node.name:
                     devices.remove(device)
             if home.plan.devices and not devices:
                 home.notes.append("only compiles: another node has the same cores")
