@@ -55,10 +55,10 @@ def _run(
             f"{run_dir}: a campaign of this name exists; continue it with "
             f"'kernel-scientist resume {run_dir}', or choose another name"
         )
-    require_findings(config)
     with on_site(config) as site:
         config = fitted(config, len(site.plan.devices))
         carried = brought_in(config)
+        require_findings(config)
         session = Session(
             config, task, site, observer=observer, workbench=workbench, before=None, carried=carried
         )

@@ -46,9 +46,9 @@ def withdraw(cluster: Cluster, words: Sequence[str]) -> None:
 
 def take_over(package: str) -> list[str]:
     """In the job: into this process's environment; returns their names. Raises UsageError."""
-    from ray._raylet import GcsClient  # type: ignore[attr-defined]
+    import ray._raylet
 
-    client = GcsClient(address=os.environ["RAY_ADDRESS"])
+    client = ray._raylet.GcsClient(address=os.environ["RAY_ADDRESS"])  # type: ignore[attr-defined]
     key = package.encode()
     content = client.internal_kv_get(key, None)
     if content is None or len(content) <= len(MARK):

@@ -163,10 +163,31 @@ def summary(run_dir: Path) -> Any:
     return json.loads((run_dir / "summary.json").read_text())
 
 
+def ended_by_ray(head: Head, typed: Typed, job: str, run_dir: Path) -> None:
+    head.wait("plain", lambda one: one.state == "running")
+    typed.well("ray", "job", "stop", job)
+    assert (run_dir / "report.html").is_file()
+    assert summary(run_dir)["ended"] == "interrupted"
+    assert {one["state"] for one in head.campaigns().values()} == {"ended"}
+    assert "plain: interrupted" in typed.well("ray", "job", "logs", job)
+
+
+def resumed(head: Head, typed: Typed, run_dir: Path, job: str) -> None:
+    before = summary(run_dir)["calls"]["calls"]
+    resume = ["kernel-scientist", "resume", "life", "--job", f"calls={before + 1}"]
+    assert "succeeded" in typed.well(*resume, **{VARIABLE: SECRET}).splitlines()[-1]
+    assert summary(run_dir)["calls"]["calls"] == before + 1
+    again = head.campaigns()["life"]
+    assert (again["state"], again["left"]["calls"]) == ("ended", 0)
+    assert again["job"] != job
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
-    head: Head, tmp_path: Path
+    head: Head, tmp_path: Path, whole: bool
 ) -> None:
+    """whole: beside one that is sent by Ray's own command, and resumed."""
     run_dir, other = tmp_path / "runs" / "life", tmp_path / "runs" / "plain"
     small("sgemm", tmp_path / TASK)
     typed = Typed(head)
@@ -175,7 +196,7 @@ def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
         chosen = [*quick(tmp_path), *asking(server.base_url), "name=life"]
         submit = ["kernel-scientist", "submit", "--detach", *chosen]
         assert VARIABLE in typed.well(*submit, **{VARIABLE: SECRET})
-        by_ray = send_by_ray(typed, tmp_path)
+        by_ray = send_by_ray(typed, tmp_path) if whole else ""
 
         head.wait("life", lambda one: one.state == "running" and bool(server.log))
         running = head.campaigns()["life"]
@@ -188,20 +209,9 @@ def test_a_campaign_lives_as_jobs_on_a_head_that_asks_for_a_token(
         assert (run_dir / "report.html").is_file()
         assert summary(run_dir)["ended"] == "interrupted"
 
-        head.wait("plain", lambda one: one.state == "running")
-        typed.well("ray", "job", "stop", by_ray)
-        assert (other / "report.html").is_file()
-        assert summary(other)["ended"] == "interrupted"
-        assert {one["state"] for one in head.campaigns().values()} == {"ended"}
-        assert "plain: interrupted" in typed.well("ray", "job", "logs", by_ray)
-
-        before = summary(run_dir)["calls"]["calls"]
-        resume = ["kernel-scientist", "resume", "life", "--job", f"calls={before + 1}"]
-        assert "succeeded" in typed.well(*resume, **{VARIABLE: SECRET}).splitlines()[-1]
-        assert summary(run_dir)["calls"]["calls"] == before + 1
-        again = head.campaigns()["life"]
-        assert (again["state"], again["left"]["calls"]) == ("ended", 0)
-        assert again["job"] != running["job"]
+        if whole:
+            ended_by_ray(head, typed, by_ray, other)
+            resumed(head, typed, run_dir, running["job"])
     assert SECRET not in typed.said
     assert head.environment["RAY_AUTH_TOKEN"] not in typed.said
     assert holds_secret(head.folder) == []
