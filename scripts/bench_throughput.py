@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -33,11 +33,16 @@ from evaluators.tasks.task_file import load_task
 from scripts.evaluator_kill import killed_evaluator
 from scripts.lib.throughput import Arm, Setting, bare_arm, campaign_arm
 from scripts.lib.usual_campaign import usual_campaign
+from scripts.scripted_model.endpoint import in_a_process
 
 CALL_US = 10_000.0
 """Of kernels in each timed call of the long candidates."""
 
-MIXES: dict[str, Literal["random", "catalog"]] = {"mix": "random", "search": "catalog"}
+MIXES: dict[str, Literal["random", "catalog", "llm"]] = {
+    "mix": "random",
+    "search": "catalog",
+    "scripted": "llm",
+}
 
 
 MakeWorkbench = Callable[[Path, str, TimingPolicy | None], Workbench]
@@ -87,7 +92,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=2, help="of campaign and bare loop in turn")
     parser.add_argument("--task", default="sgemm")
     parser.add_argument("--size", type=int, default=1024, help="of every dim of the benchmark")
-    parser.add_argument("--candidates", choices=tuple(MIXES), default="mix")
+    parser.add_argument(
+        "--candidates",
+        choices=tuple(MIXES),
+        default="mix",
+        help="drawn from the catalogue, found by its search, or by a scripted model over HTTP",
+    )
     parser.add_argument(
         "--gpu-ms",
         type=float,
@@ -127,7 +137,11 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
             f"--gpus {max(arguments.gpus)}: {present} {arguments.backend} devices are here"
         )
     cores = len(os.sched_getaffinity(0))
-    with one_shape(load_task(arguments.task), arguments.size) as task:
+    with ExitStack() as stack:
+        task = stack.enter_context(one_shape(load_task(arguments.task), arguments.size))
+        endpoint = ""
+        if MIXES[arguments.candidates] == "llm":
+            endpoint = stack.enter_context(in_a_process("--unique", "--latency", "1"))
         setting = Setting(
             task=task,
             backend=arguments.backend,
@@ -135,6 +149,7 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
             or max(1, cores // max(arguments.gpus) - (1 if arguments.backend != "cpu" else 0)),
             operators=MIXES[arguments.candidates],
             warm_up_s=arguments.warm_up,
+            endpoint=endpoint,
         )
         usual = make(task, arguments.backend, None)
         yield {

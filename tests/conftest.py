@@ -1,7 +1,6 @@
 """What tests of several packages share: what compiles for gfx942, and the HIP runtime double."""
 
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -10,16 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from evaluators.cpu.toolchain import NATIVE
 from evaluators.cuda import device as cuda
 from evaluators.device_info import BackendMissing
 from evaluators.hip.clang import ClangChild
 from evaluators.hip.hiprtc import HiprtcChild
 from evaluators.hip.rocm import ClangToolchain, find_toolchain
+from tests.hip_double.build import build
 from tests.hip_double.twins import FOLDER
 
 ROOT = Path(__file__).parents[1]
-DOUBLE = ROOT / "tests" / "hip_double"
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what it puts into the background so, and programs under test would inherit it.
@@ -81,19 +79,8 @@ def clang_amdgcn(clang_folder: Path) -> Iterator[ClangChild]:
 @pytest.fixture(scope="session")
 def double_rocm(gfx942: HiprtcChild, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as ROCM_PATH would name it, with the HIP runtime double for a runtime."""
-    compiler = shutil.which("gcc") or shutil.which("clang")
-    assert compiler, "no C compiler (gcc or clang) on PATH: install one to run the tests"
     root = tmp_path_factory.mktemp("rocm")
-    (root / "lib").mkdir()
-    subprocess.run(
-        [
-            *(compiler, "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"),
-            *("-pthread", "-D__HIP_PLATFORM_AMD__", f"-I{gfx942.toolchain.include}", f"-I{NATIVE}"),
-            *("-o", str(root / "lib" / "libamdhip64.so"), *map(str, DOUBLE.glob("*.c")), "-ldl"),
-        ],
-        check=True,
-        timeout=60,
-    )
+    build(root, gfx942.toolchain.include)
     return root
 
 

@@ -29,7 +29,8 @@ PATIENCE_S = 1200.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What all arms have in common. compile_workers: for each device.
+    """What all arms have in common. compile_workers: for each device; llm: a model's candidates
+    alone, none by searching the spaces that it writes.
 
     warm_up_s: left out at the beginning of every arm, while processes start and compile.
     """
@@ -37,8 +38,9 @@ class Setting:
     task: Path
     backend: BackendChoice
     compile_workers: int
-    operators: Literal["random", "catalog"] = "random"
+    operators: Literal["random", "catalog", "llm"] = "random"
     warm_up_s: float = 5.0
+    endpoint: str = ""  # of a model, for operators that ask one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +209,11 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
         last = len(os.sched_getaffinity(0))
         chosen["ids"] = list(range(devices) if devices > 1 else [last - 1])
     at_most_s = PATIENCE_S + setting.warm_up_s + seconds
+    asked: dict[str, Any] = {}
+    if setting.operators == "llm":
+        model = {"model": "scripted", "max_tokens": 8000}
+        endpoint = {"base_url": setting.endpoint, "concurrency": 64 * devices}
+        asked["llm"] = {**endpoint, "models": {"main": model}}
     return parse_config(
         {
             "task": str(setting.task),
@@ -214,16 +221,14 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
             "name": "throughput",
             "runs_dir": str(folder),
             "seed": int(time.time()),
-            "budgets": {
-                "evaluations": None,
-                "wall_time_s": at_most_s,
-            },
+            "budgets": {"evaluations": None, "wall_time_s": at_most_s, "tuning": 0},
             "islands": {"patience": 100_000},
             "operators": [{"kind": setting.operators}],
             "devices": chosen,
             "profiles": "off",  # the bare loop makes none
             "final": {"seconds": 0},
             "tracking": "none",
+            **asked,
         },
         where="the throughput measurement",
     )

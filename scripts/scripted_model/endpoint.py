@@ -8,6 +8,8 @@ prints its base URL, and serves until it is stopped.
 import argparse
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +33,18 @@ def serving(script: Script) -> Iterator[ScriptedServer]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+@contextmanager
+def in_a_process(*options: str) -> Iterator[str]:
+    """The base URL of a server with cores of its own. options: as this module takes them."""
+    command = (sys.executable, "-m", "scripts.scripted_model.endpoint", *options)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 async def _main() -> None:

@@ -1,6 +1,7 @@
 """A Ray cluster of several nodes on this machine, each with GPUs of its own, doubles or none."""
 
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ import pytest
 from engine.actors.clear_up import MARK, end_all
 from evaluators.sandbox.environment import showing
 from tests.engine.ports import free_port
-from tests.engine.ray_head import BIN, environment_of_head
+from tests.engine.ray_head import environment_of_head
 
 TRIES = 4
 
@@ -50,7 +51,7 @@ class RayNodes:
         )
         process = subprocess.Popen(
             [
-                *(BIN / "ray", "start", "--block", *place),
+                *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *place),
                 *(f"--num-cpus={cpus}", f"--num-gpus={len(gpus)}"),
                 *("--object-store-memory=100000000", "--dashboard-agent-listen-port=0"),
             ],

@@ -1,0 +1,194 @@
+"""bench_throughput.py on doubles of AMD's GPUs, on two Ray nodes of this machine.
+
+python -m tests.scripts.throughput_of_doubles prepare FOLDER    where there are hiprtc and gcc
+python -m tests.scripts.throughput_of_doubles run FOLDER --gpus 1,2,4,8 ...
+
+What is measured is the engine: how it asks, hands out, measures and stores. A launch on a double
+waits, a compilation waits too, and every candidate is measured as the naive seed under its own
+name: a host's cores would not do the work of eight GPUs, nor compile for them.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.dispatch.workbench import Blocks, BackendWorkbench, Built
+from evaluators.device import Compiled
+from evaluators.device_info import BackendMissing, DeviceInfo
+from evaluators.evaluate import compile_kernel, failed
+from evaluators.evaluation import Evaluation, Rejected, Verdict
+from evaluators.hip import device as hip
+from evaluators.hip.rocm import find_toolchain
+from evaluators.kernel.plan import Plan
+from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
+from evaluators.measuring.policy import GPU_POLICY, Anchor, TimingPolicy
+from evaluators.processes.child_evaluator import ChildEvaluator
+from evaluators.tasks.arguments import Suite
+from evaluators.tasks.task_file import load_task
+from scripts import bench_throughput
+from tests.engine.ray_nodes import ray_nodes
+from tests.hip_double.build import build
+from tests.hip_double.twins import FOLDER, TwinCompiler, with_twins
+
+DEVICES = 8
+SIZE = 48
+LAUNCH_US = 300
+"""Of a launch, unless HIP_DOUBLE_LAUNCH_US is set: a candidate has about 230."""
+
+CPUS = 48
+"""Of a node, for compilations, which only wait."""
+
+COMPILE_S = 0.3
+"""As hiprtc takes for a kernel of the catalogue's."""
+
+POLICY = replace(GPU_POLICY, min_blocks=2, max_blocks=2, interval_us=200.0, max_copies=4)
+
+
+class KeptOnly:
+    """Stands where a compiler would: all there is to compile was kept."""
+
+    arch = "gfx942"
+
+    def compile(self, kernel: KernelSource, plans: Sequence[Plan]) -> Compiled:
+        raise BackendMissing("a kernel that was not prepared: run prepare again")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoublesWorkbench(BackendWorkbench):
+    """folder: that prepare() filled."""
+
+    folder: Path
+
+    def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        try:
+            kernel = parse_kernel(source)
+        except Rejected as rejected:
+            task = load_task(self.task)
+            return failed(kernel_id(source), task.hash, info.device_class, rejected)
+        time.sleep(COMPILE_S)
+        return Built(kernel=kernel, compiled=_seed(self.folder).compiled)
+
+    def open(self, device: int) -> "AsTheSeed":
+        return AsTheSeed(
+            task=load_task(self.task),
+            backend_name="hip",
+            index=device,
+            secret=self.secret,
+            policy=self.policy,
+            compiler=TwinCompiler(KeptOnly()),  # type: ignore[arg-type]
+            seed=_seed(self.folder),
+        )
+
+
+class AsTheSeed(ChildEvaluator):
+    """Measures the seed, whatever it is given."""
+
+    def __init__(self, *, seed: Built, **others: object) -> None:
+        super().__init__(**others)  # type: ignore[arg-type]
+        self._seed = seed
+
+    def measure(
+        self,
+        kernel: KernelSource,
+        compiled: Compiled,
+        anchor: Anchor | None,
+        best: Mapping[str, float] | None = None,
+    ) -> Evaluation:
+        seed = self._seed
+        made = super().measure(seed.kernel, seed.compiled, self._anchored(anchor), best)
+        return replace(made, kernel_id=kernel.id, anchor_id=anchor and anchor.kernel_id)
+
+    def verify(
+        self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
+    ) -> Verdict:
+        return super().verify(self._seed.kernel, self._seed.compiled, suite)
+
+    def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
+        found = self._anchored(anchor)
+        assert found is not None
+        return super().link(self._seed.kernel, self._seed.compiled, found)
+
+    def _anchored(self, anchor: Anchor | None) -> Anchor | None:
+        seed = self._seed
+        return anchor and replace(anchor, kernel=seed.kernel, compiled=seed.compiled)
+
+
+def prepare(folder: Path) -> None:
+    """Builds the double, and keeps all that a child asks a compiler for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    toolchain = find_toolchain()
+    build(folder, toolchain.include)
+    (folder / "twins").mkdir(exist_ok=True)
+    os.environ |= _environment(folder) | {"KERNEL_SCIENTIST_ROCM": str(toolchain.loader.parents[4])}
+    (folder / "toolchain").write_text(os.environ["KERNEL_SCIENTIST_ROCM"])
+    compiler = with_twins(hip.compiler())
+    with bench_throughput.one_shape(load_task("sgemm"), SIZE) as place:
+        task = load_task(place)
+        kernel, compiled = compile_kernel(task.naive, task, compiler, "hip")
+        (folder / "seed").write_bytes(pickle.dumps(Built(kernel=kernel, compiled=compiled)))
+        with ChildEvaluator(
+            task=task, backend_name="hip", secret=7, policy=POLICY, compiler=compiler
+        ) as child:
+            print(child.measure(kernel, compiled, None))
+            print(child.verify(kernel, compiled))
+
+
+def run(folder: Path, arguments: Sequence[str]) -> int:
+    """measure() beside two nodes. In a process of its own: Ray reads its token once."""
+    half = DEVICES // 2
+    with ray_nodes() as nodes:
+        nodes.environment |= _environment(folder) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        nodes.start("a", gpus=list(range(half)), cpus=CPUS, more={})
+        nodes.start("b", gpus=list(range(half, DEVICES)), cpus=CPUS, more={})
+        given = ["measure", str(folder), *arguments]
+        return subprocess.run(
+            [sys.executable, "-m", "tests.scripts.throughput_of_doubles", *given],
+            env={**nodes.environment, "RAY_ADDRESS": nodes.address},
+            check=False,
+        ).returncode
+
+
+def measure(folder: Path, arguments: Sequence[str]) -> int:
+    """bench_throughput.py's main()."""
+
+    def make(task: Path, name: str, policy: TimingPolicy | None) -> DoublesWorkbench:
+        return DoublesWorkbench(
+            task=str(task), backend=name, secret=7, policy=POLICY, folder=folder
+        )
+
+    usual = ("--backend", "hip", "--size", str(SIZE), "--no-floor", "--no-faults")
+    return bench_throughput.main([*usual, *arguments], make=make)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    toolchain = folder / "toolchain"
+    return {
+        "ROCM_PATH": str(folder),
+        FOLDER: str(folder / "twins"),
+        "HIP_DOUBLE_DEVICES": str(DEVICES),
+        "HIP_DOUBLE_LAUNCH_US": os.environ.get("HIP_DOUBLE_LAUNCH_US", str(LAUNCH_US)),
+        **({"KERNEL_SCIENTIST_ROCM": toolchain.read_text()} if toolchain.exists() else {}),
+    }
+
+
+_SEEDS: dict[Path, Built] = {}
+
+
+def _seed(folder: Path) -> Built:
+    if folder not in _SEEDS:
+        _SEEDS[folder] = pickle.loads((folder / "seed").read_bytes())
+    return _SEEDS[folder]
+
+
+if __name__ == "__main__":
+    # Under its own name, by which the nodes' processes import what they are sent.
+    from tests.scripts import throughput_of_doubles as this
+
+    what, where, *others = sys.argv[1:]
+    commands = {"prepare": lambda at, _: this.prepare(at), "run": this.run, "measure": this.measure}
+    sys.exit(commands[what](Path(where).resolve(), others))
