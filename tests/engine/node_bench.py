@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from engine.dispatch.workbench import Built
 from evaluators.device import Compiled
-from evaluators.device_info import DeviceInfo
+from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.evaluation import Evaluation
 from evaluators.kernel.source import KernelSource
 from evaluators.measuring.policy import Anchor
@@ -41,6 +41,8 @@ class NodeWorkbench(InstantWorkbench):
 
     def open(self, device: int) -> AbstractContextManager[InstantEvaluator]:
         node = _current[-1].node
+        if node.lacks:
+            raise BackendMissing(node.lacks)
         info = replace(INFO, backend="hip", name=node.device, compiler=node.compiler)
         return nullcontext(NodeEvaluator(workbench=self, device=RemoteDevice(info)))
 

@@ -15,13 +15,15 @@ DRIVERS = "0" * 56
 
 @dataclass
 class LocalNode:
-    """device: of its GPUs, by name. measured: kernels on them; compiled: there."""
+    """device: of its GPUs, by name. lacks: why none of them can be opened. measured: kernels on
+    them; compiled: there."""
 
     name: str
     gpus: int = 0
     cpus: int = 1
     device: str = "a GPU"
     compiler: str = "none"
+    lacks: str = ""
     alive: bool = True
     measured: int = 0
     compiled: int = 0

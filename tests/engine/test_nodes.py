@@ -156,6 +156,27 @@ def test_a_cluster_without_devices_is_waited_for_and_then_given_up(tmp_path: Pat
     assert "\n" not in said
 
 
+def test_nobody_waits_for_devices_that_can_not_be_used(tmp_path: Path) -> None:
+    nodes = LocalNodes(gpus=1, lacks="hip-python is not installed")
+    nodes.start("a", gpus=2, lacks="no runtime is there")
+    with pytest.raises(CampaignFailed) as caught:
+        run(tmp_path, nodes)
+    assert str(caught.value) == (
+        "no hip device of the cluster can be used: node head has a device that can't be used: "
+        "hip-python is not installed; node a has a device that can't be used: no runtime is there"
+    )
+
+
+def test_what_one_node_lacks_another_has(tmp_path: Path) -> None:
+    nodes = LocalNodes(gpus=1, lacks="hip-python is not installed")
+    good = nodes.start("good", gpus=1)
+    watched = Watched()
+    run(tmp_path, nodes, watched)
+    assert nodes[good].measured >= EVALUATIONS
+    said = "node head has a device that can't be used: hip-python is not installed"
+    assert watched.notes == {said}
+
+
 def test_where_nothing_compiles_it_is_said(tmp_path: Path) -> None:
     nodes = LocalNodes(gpus=1, cpus=0)
     with pytest.raises(CampaignFailed, match="no node of the cluster compiles kernels for hip"):

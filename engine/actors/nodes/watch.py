@@ -57,6 +57,8 @@ class NodeWatch:
         self._chosen: asyncio.Future[DeviceInfo] = asyncio.get_running_loop().create_future()
         self._refused: dict[str, tuple[float, str]] = {}  # node's id -> until when, a sentence
         self._measuring: dict[str, dict[int, str]] = defaultdict(dict)  # machine -> core -> node
+        self._refusals: Counter[str] = Counter()  # of each node, by its id
+        self._unfit: set[str] = set()  # ids of nodes with a device that could not be opened
         self._looking: set[str] = set()  # ids of nodes that are taken in just now
         self._opening = 0  # devices that have not answered yet
         self._claimed: Counter[str] = Counter()  # devices that may measure, by the node's id
@@ -141,11 +143,16 @@ class NodeWatch:
         while True:
             self._check()
             now = time.monotonic()
+            busy = bool(self._opening or self._looking - self._homes.keys())
             if self._opened:
                 first_at = first_at or now
-                looking = len(self._looking) > len(self._homes.keys() & self._looking)
-                if not (self._opening or looking) or now > first_at + SETTLE_S:
+                if not busy or now > first_at + SETTLE_S:
                     return
+            elif not busy and self._useless():
+                why = "; ".join(self.notes)
+                raise CampaignFailed(
+                    f"no {self._config.backend} device of the cluster can be used: {why}"
+                )
             elif now > began + patience_s:
                 why = "; ".join(self.notes) or "no node has one, or others use them"
                 raise CampaignFailed(
@@ -153,6 +160,12 @@ class NodeWatch:
                     f"{patience_s:g} s (devices.patience_s): {why}"
                 )
             await asyncio.sleep(SOON_S)
+
+    def _useless(self) -> bool:
+        """Whether waiting is of no use: devices are there, or nodes, and none of them can be used,
+        those nodes not at a second look either."""
+        refused_again = any(count > 1 for count in self._refusals.values())
+        return bool(self._unfit) or (refused_again and not self._homes)
 
     def _choose(self, before: str) -> DeviceInfo:
         """Whose class is the campaign's: as before, else that of the driver's node, else what most
@@ -207,6 +220,7 @@ class NodeWatch:
             await asyncio.gather(self._try_compiling(home), *opening)
         except NodeLost as lost:
             until = time.monotonic() + AGAIN_S
+            self._refusals[node.id] += 1
             self._refused[node.id] = until, f"node {node.name} can't be used: {lost}"
         finally:
             self._looking.discard(node.id)
@@ -238,6 +252,7 @@ class NodeWatch:
         except (BackendMissing, Broken) as error:
             self._leave(home, lane)
             home.notes.append(f"has a device that can't be used: {error}")
+            self._unfit.add(home.node.id)
             return
         finally:
             self._opening -= 1
@@ -270,6 +285,7 @@ class NodeWatch:
         if home is None:
             return
         home.left = True
+        self._unfit.discard(node_id)
         del self._claimed[node_id]
         self._opened = [(one, info) for one, info in self._opened if one is not home]
         for taken in self._measuring.values():
