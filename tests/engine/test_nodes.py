@@ -161,10 +161,10 @@ def test_nobody_waits_for_devices_that_can_not_be_used(tmp_path: Path) -> None:
     nodes.start("a", gpus=2, lacks="no runtime is there")
     with pytest.raises(CampaignFailed) as caught:
         run(tmp_path, nodes)
-    assert str(caught.value) == (
-        "no hip device of the cluster can be used: node head has a device that can't be used: "
-        "hip-python is not installed; node a has a device that can't be used: no runtime is there"
-    )
+    said = str(caught.value)
+    assert said.startswith("no hip device of the cluster can be used: ")
+    assert "node head has a device that can't be used: hip-python is not installed" in said
+    assert "node a has a device that can't be used: no runtime is there" in said
 
 
 def test_what_one_node_lacks_another_has(tmp_path: Path) -> None:
