@@ -226,6 +226,7 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
             "operators": [{"kind": setting.operators}],
             "devices": chosen,
             "profiles": "off",  # the bare loop makes none
+            "probes": "off",
             "final": {"seconds": 0},
             "tracking": "none",
             **asked,

@@ -1,6 +1,5 @@
 """A Ray cluster of several nodes on this machine, each with GPUs of its own, doubles or none."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -55,7 +54,6 @@ class RayNodes:
                 *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *place),
                 *(f"--num-cpus={cpus}", f"--num-gpus={len(gpus)}"),
                 *("--object-store-memory=100000000", "--dashboard-agent-listen-port=0"),
-                *os.environ.get("KS_START", "").split(),
             ],
             env={
                 **self.environment,

@@ -12,7 +12,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct ihipGraph queue;
 static int busy, started;
-static double waited_ms;
 static __thread volatile int in_kernel;
 static __thread sigjmp_buf out_of_kernel;
 static __thread void *volatile fault_address;
@@ -72,18 +71,8 @@ static void write_log(const struct ihipModuleSymbol_t *f, const KsLaunch *launch
     fclose(file);
 }
 
-/* As long as a GPU would work, and the host's cores have nothing to do with it. */
-static void wait_for_device(void) {
-    long us = double_setting("HIP_DOUBLE_LAUNCH_US", 0);
-    struct timespec time = {us / 1000000, us % 1000000 * 1000};
-    if (!us) return;
-    nanosleep(&time, NULL);
-    waited_ms += (double)us * 1e-3;
-}
-
 static void execute(struct ihipModuleSymbol_t *f, const KsLaunch *launch, int device) {
     write_log(f, launch, device);
-    wait_for_device();
     if (double_fault_due("abort", f->symbol)) memory_fault();
     if (double_fault_due("illegal_address", f->symbol)) double_sticky = hipErrorIllegalAddress;
     if (double_fault_due("launch_failure", f->symbol)) double_sticky = hipErrorLaunchFailure;
@@ -115,7 +104,7 @@ static void perform(const Node *node) {
     if (node->kind == COPY) memcpy(node->to, node->from, node->bytes);
     if (node->kind != RECORD) return;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* what the worker did, however busy the machine */
-    node->event->ms = waited_ms + (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    node->event->ms = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
     node->event->done = 1;
 }
 

@@ -3,9 +3,10 @@
 python -m tests.scripts.throughput_of_doubles prepare FOLDER    where there are hiprtc and gcc
 python -m tests.scripts.throughput_of_doubles run FOLDER --gpus 1,2,4,8 ...
 
-What is measured is the engine: how it asks, hands out, measures and stores. A launch on a double
-waits, a compilation waits too, and every candidate is measured as the naive seed under its own
-name: a host's cores would not do the work of eight GPUs, nor compile for them.
+What is measured is the engine: how it asks, hands out, collects and stores. Each double measures
+the naive seed once, in a child of its own; candidates then wait for as long as a GPU would work,
+and are told to be as fast as the seed. Compilations wait, too: a host's cores would neither do the
+work of eight GPUs nor compile for them.
 """
 
 import os
@@ -15,6 +16,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from engine.dispatch.workbench import Blocks, BackendWorkbench, Built
@@ -37,8 +39,8 @@ from tests.hip_double.twins import FOLDER, TwinCompiler, with_twins
 
 DEVICES = 8
 SIZE = 48
-LAUNCH_US = 300
-"""Of a launch, unless HIP_DOUBLE_LAUNCH_US is set: a candidate has about 230."""
+CANDIDATE_S = 0.1
+"""Of a device, for each candidate."""
 
 CPUS = 48
 """Of a node, for compilations, which only wait."""
@@ -71,7 +73,8 @@ class DoublesWorkbench(BackendWorkbench):
             task = load_task(self.task)
             return failed(kernel_id(source), task.hash, info.device_class, rejected)
         time.sleep(COMPILE_S)
-        return Built(kernel=kernel, compiled=_seed(self.folder).compiled)
+        seed = _seed(self.folder).compiled
+        return Built(kernel=kernel, compiled=replace(seed, compiler=info.compiler))
 
     def open(self, device: int) -> "AsTheSeed":
         return AsTheSeed(
@@ -86,11 +89,17 @@ class DoublesWorkbench(BackendWorkbench):
 
 
 class AsTheSeed(ChildEvaluator):
-    """Measures the seed, whatever it is given."""
+    """Whatever it is given takes CANDIDATE_S and is as right and as fast as the seed."""
 
     def __init__(self, *, seed: Built, **others: object) -> None:
         super().__init__(**others)  # type: ignore[arg-type]
         self._seed = seed
+
+    @cached_property
+    def _measured(self) -> Evaluation:
+        return ChildEvaluator.measure(
+            self, self._seed.kernel, self._seed.compiled, None
+        )
 
     def measure(
         self,
@@ -99,9 +108,11 @@ class AsTheSeed(ChildEvaluator):
         anchor: Anchor | None,
         best: Mapping[str, float] | None = None,
     ) -> Evaluation:
-        seed = self._seed
-        made = super().measure(seed.kernel, seed.compiled, self._anchored(anchor), best)
-        return replace(made, kernel_id=kernel.id, anchor_id=anchor and anchor.kernel_id)
+        made, name = self._measured, anchor and anchor.kernel_id
+        time.sleep(CANDIDATE_S)
+        blocks = dict.fromkeys(made.times_us, (0.0, 0.0)) if anchor else {}
+        seconds = {**made.seconds, "device": CANDIDATE_S}
+        return replace(made, kernel_id=kernel.id, anchor_id=name, blocks=blocks, seconds=seconds)
 
     def verify(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
@@ -109,13 +120,7 @@ class AsTheSeed(ChildEvaluator):
         return super().verify(self._seed.kernel, self._seed.compiled, suite)
 
     def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
-        found = self._anchored(anchor)
-        assert found is not None
-        return super().link(self._seed.kernel, self._seed.compiled, found)
-
-    def _anchored(self, anchor: Anchor | None) -> Anchor | None:
-        seed = self._seed
-        return anchor and replace(anchor, kernel=seed.kernel, compiled=seed.compiled)
+        return dict.fromkeys(self._measured.times_us, (0.0, 0.0))
 
 
 def prepare(folder: Path) -> None:
@@ -171,7 +176,6 @@ def _environment(folder: Path) -> dict[str, str]:
         "ROCM_PATH": str(folder),
         FOLDER: str(folder / "twins"),
         "HIP_DOUBLE_DEVICES": str(DEVICES),
-        "HIP_DOUBLE_LAUNCH_US": os.environ.get("HIP_DOUBLE_LAUNCH_US", str(LAUNCH_US)),
         **({"KERNEL_SCIENTIST_ROCM": toolchain.read_text()} if toolchain.exists() else {}),
     }
 
