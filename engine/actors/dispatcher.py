@@ -11,6 +11,7 @@ from engine.actors.journal import StoreJournal, reply
 from engine.actors.lifeline import Driver, live_with
 from engine.actors.nodes.evaluator import publish
 from engine.actors.nodes.host_tasks import HostTasks
+from engine.actors.nodes.node_log import NodeLog
 from engine.actors.nodes.watch import NodeWatch
 from engine.config import CampaignConfig
 from engine.dispatch.dispatcher import Dispatcher
@@ -107,6 +108,7 @@ class DispatcherActor:
             most = min(nodes.fleet.compile_workers, WARM * setting.devices)
             tasks.warm(baseline.source, most - 1)
         self._scores = scores
+        nodes.tell = NodeLog(session, self._journal)
         self._dispatcher = Dispatcher(setting, scores, probes)
         return await self._dispatcher.begin(baseline, known)
 

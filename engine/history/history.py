@@ -12,6 +12,7 @@ from engine.store.kinds.profiles import Profiled
 from engine.store.kinds.sessions import (
     CampaignStarted,
     DevicesWatched,
+    NodesChanged,
     SearchEnded,
     SessionStarted,
 )
@@ -26,6 +27,7 @@ class History:
 
     seq: of the last event; at: its time; began_at: the campaign's, both in seconds since 1970.
     devices: the last word of each session on what its devices waited for, by the session's number.
+    nodes: what it had of a cluster, and since when.
     """
 
     replay: Replay
@@ -36,6 +38,7 @@ class History:
     migrations: list[Migrated] = field(default_factory=list)
     profiles: list[Profiled] = field(default_factory=list)
     devices: dict[int, DevicesWatched] = field(default_factory=dict)
+    nodes: list[tuple[float, NodesChanged]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     calls: CallsByRole = field(default_factory=CallsByRole)
     _moments: list[Moment] = field(default_factory=list)
@@ -54,6 +57,8 @@ class History:
                 self.profiles.append(profiled)
             case DevicesWatched() as watched:
                 self.devices[watched.number] = watched
+            case NodesChanged() as changed:
+                self.nodes.append((stored.at, changed))
             case Fault() as fault:
                 self.faults.append(fault)
             case SessionStarted():

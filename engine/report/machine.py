@@ -1,8 +1,9 @@
 """Machine and toolchain, session by session."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from engine.history.history import History
 from engine.report.texts import bytes_text, count, duration, moment
 from engine.store.kinds.sessions import SessionStarted
 from engine.store.replay import Replay, Session
@@ -59,6 +60,23 @@ def _devices(started: SessionStarted) -> str:
     if started.info is not None and started.info.backend == "cpu":  # where a device is a core
         return f"{count(started.devices, 'core')} of {started.device}"
     return f"{started.devices} × {started.device}"
+
+
+def node_rows(history: History) -> tuple[tuple[str, int, str], ...]:
+    """When, in which session, and what it had of a cluster from then on."""
+    return tuple(
+        (moment(at), changed.number, _nodes(changed.nodes)) for at, changed in history.nodes
+    )
+
+
+def _nodes(nodes: Mapping[str, int]) -> str:
+    """ "3 devices: 2 of a, 1 of b; only compiling: c"."""
+    measuring = [f"{devices} of {name}" for name, devices in sorted(nodes.items()) if devices]
+    others = ", ".join(sorted(name for name, devices in nodes.items() if not devices))
+    told = count(sum(nodes.values()), "device")
+    if measuring:
+        told += ": " + ", ".join(measuring)
+    return f"{told}; only compiling: {others}" if others else told
 
 
 def machine_facts(replay: Replay) -> tuple[tuple[str, str], ...]:

@@ -20,7 +20,7 @@ from engine.report.credit import credit_of, credit_plot
 from engine.report.devices import device_use
 from engine.report.findings import findings_told
 from engine.report.islands import islands_of, islands_plot, migrations_of
-from engine.report.machine import machine_facts, session_rows
+from engine.report.machine import machine_facts, node_rows, session_rows
 from engine.report.models import costs_of
 from engine.report.next_steps import go_on, take_home
 from engine.report.plots import Plot
@@ -209,6 +209,7 @@ def _circumstances(history: History, run_dir: Path, state: State) -> Mapping[str
     whole = history.replay
     return {
         "devices": device_use(history),
+        "nodes": node_rows(history)[-MOST_ROWS:],
         "machine": machine_facts(whole),
         "settings": settings_of(whole),
         "go_on": tuple(go_on(whole, run_dir, state)),

@@ -6,13 +6,16 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
-from engine.actors.clear_up import MARK, end_all
+from engine.actors.clear_up import MARK, end_all, marked
 from evaluators.sandbox.environment import showing
 from tests.engine.ports import free_port
 from tests.engine.ray_head import environment_of_head
+
+ROOT = Path(__file__).parents[2]
 
 TRIES = 4
 
@@ -73,6 +76,14 @@ class RayNodes:
         """All its processes at once, as when a machine goes down."""
         end_all(self._folders.pop(name))
 
+    @property
+    def folders(self) -> list[str]:
+        """Of all nodes; their processes are marked with them."""
+        return list(self._folders.values())
+
+    def processes(self) -> list[int]:
+        return [pid for folder in self.folders for pid in marked(folder)]
+
     def kill_all(self) -> None:
         for name in list(self._folders):
             self.kill(name)
@@ -81,7 +92,8 @@ class RayNodes:
 @contextmanager
 def ray_nodes() -> Iterator[RayNodes]:
     """None yet: see start(). Their ends are cleared up."""
-    nodes = RayNodes(free_port(), environment_of_head())
+    environment = {**environment_of_head(), "PYTHONPATH": str(ROOT)}
+    nodes = RayNodes(free_port(), environment)
     try:
         yield nodes
     finally:

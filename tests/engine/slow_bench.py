@@ -22,11 +22,13 @@ CLASS_VARIABLE = "KERNEL_SCIENTIST_TEST_DEVICE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowWorkbench(InstantWorkbench):
-    """seconds: of a device, for each kernel."""
+    """seconds: of a device, for each kernel; compile_s: of a core."""
 
     seconds: float = 0.1
+    compile_s: float = 0.0
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
+        time.sleep(self.compile_s)
         return InstantWorkbench.compile(self, source, info)
 
     def open(self, device: int) -> AbstractContextManager[InstantEvaluator]:
@@ -50,7 +52,7 @@ class SlowEvaluator(InstantEvaluator):
         return replace(made, seconds={**made.seconds, "device": self.workbench.seconds})
 
 
-def slow_workbench(seconds: float = 0.1) -> SlowWorkbench:
+def slow_workbench(seconds: float = 0.1, compile_s: float = 0.0) -> SlowWorkbench:
     quick = quick_workbench()
     values = {one.name: getattr(quick, one.name) for one in fields(quick)}
-    return SlowWorkbench(**values, seconds=seconds)
+    return SlowWorkbench(**values, seconds=seconds, compile_s=compile_s)

@@ -11,6 +11,7 @@ from engine.config import parse_config
 from engine.ending import CampaignFailed
 from engine.snapshot import Snapshot
 from engine.store.events import Evaluated, Fault
+from engine.store.kinds.sessions import NodesChanged
 from engine.store.store import read_events
 from engine.store.summary import Summary
 from tests.engine.node_bench import local_cluster, node_workbench
@@ -105,6 +106,9 @@ def test_a_node_that_goes_is_missed_without_loss_and_one_that_comes_is_used(
     assert {1, 3} <= watched.devices
     said = {event.message for event in events(tmp_path, Fault)}
     assert said <= {"its node a has left the cluster"}
+    had = [event.nodes for event in events(tmp_path, NodesChanged)]
+    assert {"head": 1} in had
+    assert had[-1] == {"head": 1, "a": 2}
 
 
 def test_devices_of_another_class_only_compile_and_it_is_said(tmp_path: Path) -> None:

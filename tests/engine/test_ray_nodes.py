@@ -1,83 +1,27 @@
 """Campaigns on a Ray of two nodes: a node is killed and comes back; doubles of AMD's runtime."""
 
-import json
 import os
 import re
-import subprocess
-import sys
-import time
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine.store.events import Evaluated, Fault
 from engine.store.replay import replay
 from engine.store.store import read_events
+from tests.engine.ray_campaigns import evaluated, reach, start
 from tests.engine.ray_nodes import RayNodes, ray_nodes
 from tests.evaluators.small_task import write_task
 from tests.scripts.test_bench_throughput import SEED
-
-ROOT = Path(__file__).parents[2]
-
-DRIVER = """
-import json, sys
-from pathlib import Path
-from engine.campaign import resume_campaign, run_campaign
-from engine.cli.progress import progress
-from engine.config import parse_config
-from tests.engine.{module} import {make}
-
-if __name__ == "__main__":
-    values = json.loads(sys.argv[1])
-    with progress(sys.stderr) as show:
-        config = parse_config(values, where="test")
-        run_campaign(config, observer=show, workbench={make}({argument}))
-"""
-SLOW = DRIVER.format(module="slow_bench", make="slow_workbench", argument="0.1")
-TWIN = DRIVER.format(module="twin_workbench", make="twin_of", argument="config")
 
 
 @pytest.fixture
 def nodes() -> Iterator[RayNodes]:
     with ray_nodes() as started:
-        started.environment["PYTHONPATH"] = str(ROOT)
         yield started
-
-
-def start(code: str, nodes: RayNodes, folder: Path, **changes: Any) -> "subprocess.Popen[str]":
-    values = {
-        "task": "sgemm",
-        "backend": "hip",
-        "name": "it",
-        "runs_dir": str(folder),
-        "tracking": "none",
-        "ray": {"address": nodes.address},
-        "final": {"seconds": 0},
-        **changes,
-    }
-    return subprocess.Popen(
-        [sys.executable, "-c", code, json.dumps(values)],
-        env=nodes.environment,
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def evaluated(store: Path) -> int:
-    if not store.exists():
-        return 0
-    found = read_events(store)
-    return sum(isinstance(stored.event, Evaluated) for stored in found)
-
-
-def reach(campaign: "subprocess.Popen[str]", store: Path, count: int) -> None:
-    while evaluated(store) < count:
-        assert campaign.poll() is None, campaign.communicate()[1]
-        time.sleep(0.5)
 
 
 @pytest.mark.soak
@@ -87,7 +31,7 @@ def test_a_killed_node_is_missed_and_is_used_when_it_is_back(
 ) -> None:
     nodes.start("a", gpus=[0, 1], more={})
     nodes.start("b", gpus=[2, 3], more={})
-    campaign = start(SLOW, nodes, tmp_path, budgets={"evaluations": 1500})
+    campaign = start("slow", nodes, tmp_path, budgets={"evaluations": 1500})
     store = tmp_path / "it" / "store.sqlite"
     reach(campaign, store, 100)
     nodes.kill("b")
@@ -123,7 +67,7 @@ def test_each_child_sees_only_its_own_device(
     nodes.start("b", gpus=[4, 5, 6, 7], more={})
     task = write_task(tmp_path / "small", seed=SEED)
     campaign = start(
-        TWIN,
+        "twin",
         nodes,
         tmp_path,
         task=str(task),
@@ -140,3 +84,41 @@ def test_each_child_sees_only_its_own_device(
         seen[pid].add(device)
     assert all(len(devices) == 1 for devices in seen.values())
     assert set().union(*seen.values()) == set("01234567")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_a_campaign_whose_head_is_lost_goes_on_elsewhere_from_its_copy(tmp_path: Path) -> None:
+    """With the head go the driver and the folder of the campaign; the copy is on shared storage."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    changes = {
+        "budgets": {"evaluations": 600},
+        "snapshots": {"folder": str(shared), "every_s": 2.0},
+    }
+    store = tmp_path / "it" / "store.sqlite"
+    with ray_nodes() as nodes:
+        nodes.start("a", gpus=[0, 1], more={})
+        nodes.start("b", gpus=[2, 3], more={})
+        campaign = start("slow", nodes, tmp_path, **changes)
+        reach(campaign, store, 200)
+        campaign.kill()
+        nodes.kill("a")
+        campaign.communicate()
+    lost = evaluated(store)
+    best = replay(store).scores.best
+    shutil.rmtree(store.parent)
+    kept = evaluated(shared / "it.sqlite")
+    assert best is not None and 0 < kept <= lost
+    with ray_nodes() as nodes:
+        nodes.start("c", gpus=[0, 1], more={})
+        nodes.start("d", gpus=[2, 3], more={})
+        campaign = start("slow", nodes, tmp_path, **changes)
+        _, said = campaign.communicate(timeout=600)
+    assert campaign.returncode == 0, said
+    assert str(shared / "it.sqlite") in said, said
+    whole = replay(store)
+    assert whole.scores.by_status == {"PASSED": 600}
+    found = [stored.event for stored in read_events(store)]
+    verdicts = [one.evaluation.kernel_id for one in found if isinstance(one, Evaluated)]
+    assert len(verdicts) == len(set(verdicts)) == 600

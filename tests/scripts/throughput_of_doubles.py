@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from engine.dispatch.workbench import Blocks, BackendWorkbench, Built
+from engine.dispatch.workbench import BackendWorkbench, Built
 from evaluators.device import Compiled
 from evaluators.device_info import BackendMissing, DeviceInfo
 from evaluators.evaluate import compile_kernel, failed
 from evaluators.evaluation import Evaluation, Rejected, Verdict
 from evaluators.hip import device as hip
-from evaluators.hip.rocm import find_toolchain
+from evaluators.hip.rocm import Toolchain, find_toolchain
 from evaluators.kernel.plan import Plan
 from evaluators.kernel.source import KernelSource, kernel_id, parse_kernel
 from evaluators.measuring.policy import GPU_POLICY, Anchor, TimingPolicy
@@ -97,9 +97,7 @@ class AsTheSeed(ChildEvaluator):
 
     @cached_property
     def _measured(self) -> Evaluation:
-        return ChildEvaluator.measure(
-            self, self._seed.kernel, self._seed.compiled, None
-        )
+        return ChildEvaluator.measure(self, self._seed.kernel, self._seed.compiled, None)
 
     def measure(
         self,
@@ -108,7 +106,7 @@ class AsTheSeed(ChildEvaluator):
         anchor: Anchor | None,
         best: Mapping[str, float] | None = None,
     ) -> Evaluation:
-        made, name = self._measured, anchor and anchor.kernel_id
+        made, name = self._measured, anchor.kernel_id if anchor else None
         time.sleep(CANDIDATE_S)
         blocks = dict.fromkeys(made.times_us, (0.0, 0.0)) if anchor else {}
         seconds = {**made.seconds, "device": CANDIDATE_S}
@@ -119,7 +117,9 @@ class AsTheSeed(ChildEvaluator):
     ) -> Verdict:
         return super().verify(self._seed.kernel, self._seed.compiled, suite)
 
-    def link(self, kernel: KernelSource, compiled: Compiled, anchor: Anchor) -> Blocks:
+    def link(
+        self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
+    ) -> dict[str, tuple[float, ...]]:
         return dict.fromkeys(self._measured.times_us, (0.0, 0.0))
 
 
@@ -127,6 +127,7 @@ def prepare(folder: Path) -> None:
     """Builds the double, and keeps all that a child asks a compiler for."""
     folder.mkdir(parents=True, exist_ok=True)
     toolchain = find_toolchain()
+    assert isinstance(toolchain, Toolchain) and toolchain.loader, "make rocm fetches hiprtc"
     build(folder, toolchain.include)
     (folder / "twins").mkdir(exist_ok=True)
     os.environ |= _environment(folder) | {"KERNEL_SCIENTIST_ROCM": str(toolchain.loader.parents[4])}

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import ray
@@ -12,7 +12,8 @@ from engine.actors.layout import Layout
 from engine.actors.lifeline import Driver
 from engine.actors.nodes.evaluator import RayLane
 from engine.actors.nodes.home import Home
-from engine.actors.nodes.node import Found, Node, NodeLost, living_nodes, look_at
+from engine.actors.nodes.node import Node, NodeLost, living_nodes, look_at
+from engine.actors.nodes.shares import Shares
 from engine.config import CampaignConfig
 from engine.dispatch.devices.fleet import Fleet
 from engine.dispatch.workbench import Broken, Workbench
@@ -56,14 +57,15 @@ class NodeWatch:
         self._opened: list[tuple[Home, DeviceInfo]] = []
         self._chosen: asyncio.Future[DeviceInfo] = asyncio.get_running_loop().create_future()
         self._refused: dict[str, tuple[float, str]] = {}  # node's id -> until when, a sentence
-        self._measuring: dict[str, dict[int, str]] = defaultdict(dict)  # machine -> core -> node
+        self._shares = Shares(config.devices.most)
         self._refusals: Counter[str] = Counter()  # of each node, by its id
         self._unfit: set[str] = set()  # ids of nodes with a device that could not be opened
         self._looking: set[str] = set()  # ids of nodes that are taken in just now
         self._opening = 0  # devices that have not answered yet
-        self._claimed: Counter[str] = Counter()  # devices that may measure, by the node's id
         self._failure: BaseException | None = None
         self._failed = failed
+        self.tell: Callable[[Mapping[str, int]], None] = lambda nodes: None
+        """Told once in a while, by name, of the devices that measure on each node."""
         self._begin = Workers(self._fail).begin
 
     @property
@@ -207,6 +209,7 @@ class NodeWatch:
                 if node.id not in self._homes.keys() | self._looking | self._refused.keys():
                     self._looking.add(node.id)
                     self._begin(self._take_in(node))
+            self.tell({home.node.name: len(self._lanes[id]) for id, home in self._homes.items()})
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _take_in(self, node: Node) -> None:
@@ -215,8 +218,7 @@ class NodeWatch:
             found, scout = await look_at(node, config.backend, config.devices, self._driver)
             home = Home(node, found.plan, scout, partial(self._lose, node.id))
             self._homes[node.id] = home
-            devices = self._own_devices(home, found)
-            opening = [self._open(home, device) for device in devices]
+            opening = [self._open(home, device) for device in self._shares.claim(home, found)]
             await asyncio.gather(self._try_compiling(home), *opening)
         except NodeLost as lost:
             until = time.monotonic() + AGAIN_S
@@ -224,24 +226,6 @@ class NodeWatch:
             self._refused[node.id] = until, f"node {node.name} can't be used: {lost}"
         finally:
             self._looking.discard(node.id)
-
-    def _own_devices(self, home: Home, found: Found) -> list[int]:
-        """Cores of one machine measure once, though several nodes may be on it; and no more devices
-        than devices.most."""
-        devices = list(home.plan.devices)
-        if not home.plan.gpus:
-            cores = sorted(found.cores)
-            taken = self._measuring[found.machine]
-            for device in home.plan.devices:
-                core = cores[device] if device < len(cores) else device
-                if taken.setdefault(core, home.node.name) != home.node.name:
-                    devices.remove(device)
-            if home.plan.devices and not devices:
-                home.notes.append("only compiles: another node has the same cores")
-        if (most := self._config.devices.most) is not None:
-            devices = devices[: max(0, most - self._claimed.total())]
-        self._claimed[home.node.id] = len(devices)
-        return devices
 
     async def _open(self, home: Home, device: int) -> None:
         """Let it join, if it is of the campaign's class."""
@@ -273,7 +257,7 @@ class NodeWatch:
     def _leave(self, home: Home, lane: RayLane) -> None:
         """It will not measure."""
         lane.leave()
-        self._claimed[home.node.id] -= 1
+        self._shares.give_back(home)
 
     async def _try_compiling(self, home: Home) -> None:
         await home.try_compiling(self._workbench, self._naive, await self._chosen)
@@ -286,11 +270,8 @@ class NodeWatch:
             return
         home.left = True
         self._unfit.discard(node_id)
-        del self._claimed[node_id]
+        self._shares.lose(home)
         self._opened = [(one, info) for one, info in self._opened if one is not home]
-        for taken in self._measuring.values():
-            for core in [core for core, name in taken.items() if name == home.node.name]:
-                del taken[core]
         for lane in self._lanes.pop(node_id, ()):
             self.fleet.leave(lane)
         self._count_compilers()

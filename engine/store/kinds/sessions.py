@@ -157,6 +157,21 @@ class DevicesWatched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodesChanged:
+    """On a cluster: what a session has from now on. count: counts these events of a session, from
+    0, which tells what it began with. nodes: by name, the devices that measure there."""
+
+    kind: ClassVar[str] = "nodes_changed"
+    number: int  # the session's
+    count: int
+    nodes: Mapping[str, int]
+
+    @property
+    def key(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """A copy of the store was taken up on another node, after the event of number seq; what the
     lost node stored beyond it is lost. From here numbers go on after a gap, as MLflow may have been
@@ -182,5 +197,6 @@ SessionEvent = (
     | SearchEnded
     | SessionFinished
     | DevicesWatched
+    | NodesChanged
     | Restored
 )

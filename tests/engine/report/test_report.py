@@ -21,6 +21,7 @@ from engine.store.kinds.contests import Contested, FinalMeasurement
 from engine.store.kinds.sessions import (
     CampaignStarted,
     DevicesWatched,
+    NodesChanged,
     SearchEnded,
     SearchStarted,
     SessionFinished,
@@ -151,6 +152,18 @@ def test_islands_verdicts_and_what_devices_waited_for(tmp_path: Path, write: Wri
     assert "WRONG 1" in page.text and "y[3] is 4, not 5" in page.text
     assert "they worked 60%" in page.text
     assert "idle: waiting for models 4 s 40%" in page.text
+
+
+def test_what_a_session_had_of_its_cluster(tmp_path: Path, write: Write) -> None:
+    *events, last = campaign(tmp_path)
+    page = write([*events, last])
+    assert "of its cluster" not in page.text
+    had = [{"a": 2, "b": 1, "head": 0}, {"a": 2, "head": 0}, {"head": 0}]
+    changes = [NodesChanged(number=0, count=n, nodes=nodes) for n, nodes in enumerate(had)]
+    page = write([*events, *changes, last])
+    assert "3 devices: 2 of a, 1 of b; only compiling: head" in page.text
+    assert "2 devices: 2 of a; only compiling: head" in page.text
+    assert "0 devices; only compiling: head" in page.text
 
 
 def test_how_often_an_island_began_again(tmp_path: Path, write: Write) -> None:

@@ -95,6 +95,7 @@ EVENTS: list[Event] = [
     sessions.DevicesWatched(
         number=0, count=3, busy_s={"candidates": 2.5}, idle_s={"waiting for models": 0.5}
     ),
+    sessions.NodesChanged(number=0, count=1, nodes={"a": 2, "b": 0}),
     sessions.SearchEnded(number=0, reason="interrupted"),
     sessions.SessionFinished(number=0, reason="interrupted"),
     sessions.Restored(source="/shared/it.sqlite", seq=9, last_at=12.5, at=99.0),
