@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayTaskError
 
-from engine.actors.journal import root_cause
+from engine.actors.journal import LOST, root_cause
 from engine.dispatch.workbench import Broken
 from engine.ending import CampaignFailed
+
+_LOST = "a process of the campaign was lost; 'kernel-scientist resume' goes on where it was"
 
 
 def answer(references: Any, *, timeout_s: float | None = None) -> Any:
@@ -21,11 +23,11 @@ def answer(references: Any, *, timeout_s: float | None = None) -> Any:
             raise CampaignFailed(
                 f"a part of it broke: {cause}; 'kernel-scientist resume' goes on where it was"
             ) from error
+        if isinstance(cause, LOST):  # of a process that the one that was asked had asked
+            raise CampaignFailed(_LOST) from error
         raise cause from error
-    except RayActorError as error:
-        raise CampaignFailed(
-            "a process of the campaign was lost; 'kernel-scientist resume' goes on where it was"
-        ) from error
+    except LOST as error:
+        raise CampaignFailed(_LOST) from error
 
 
 def ended(runs: Sequence[Any], *, timeout_s: float) -> bool:

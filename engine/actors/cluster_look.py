@@ -33,16 +33,14 @@ def look_at_cluster(config: CampaignConfig, workbench: Workbench, naive: str) ->
 
     Raises ConfigError when no cluster answers.
     """
-    devices = config.devices.model_copy(update={"patience_s": PATIENCE_S})
-    patient = config.model_copy(update={"devices": devices})
-    with on_site(patient):
-        return asyncio.run(_looked_at(patient, workbench, naive))
+    with on_site(config):
+        return asyncio.run(_looked_at(config, workbench, naive))
 
 
 async def _looked_at(config: CampaignConfig, workbench: Workbench, naive: str) -> Cluster:
     watch = NodeWatch(config, workbench, Driver.here(), naive, lambda error: None)
     try:
-        info = (await watch.open_cluster(""))[0]
+        info = (await watch.open_cluster("", patience_s=PATIENCE_S))[0]
         await watch.taken_in(PATIENCE_S)
         device, failed = info.name, ""
     except CampaignFailed as error:

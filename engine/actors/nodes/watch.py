@@ -119,14 +119,17 @@ class NodeWatch:
         self.fleet.compile_with(plan.compile_workers)
         return infos
 
-    async def open_cluster(self, before: str) -> list[DeviceInfo]:
+    async def open_cluster(
+        self, before: str, *, patience_s: float | None = None
+    ) -> list[DeviceInfo]:
         """The devices of the cluster's nodes, as far as they are of one class, and from now on
-        those that come. before: the class of earlier sessions; empty: there were none.
+        those that come. before: the class of earlier sessions; empty: there were none. patience_s:
+        for a first device, by default the configuration's.
 
         Raises CampaignFailed when none can be used.
         """
         self._begin(self._watch())
-        await self._settle()
+        await self._settle(patience_s)
         self._chosen.set_result(self._choose(before))
         while not (self.fleet.lanes and self.fleet.compile_workers):
             self._check()
@@ -139,9 +142,10 @@ class NodeWatch:
         wanted = self._chosen.result().device_class
         return [info for _, info in self._opened if info.device_class == wanted]
 
-    async def _settle(self) -> None:
+    async def _settle(self, given_s: float | None) -> None:
         """Until all devices are open, or one is and others take their time."""
-        patience_s, began, first_at = self._config.devices.patience_s, time.monotonic(), 0.0
+        patience_s = given_s or self._config.devices.patience_s
+        began, first_at = time.monotonic(), 0.0
         while True:
             self._check()
             now = time.monotonic()
@@ -157,9 +161,10 @@ class NodeWatch:
                 )
             elif now > began + patience_s:
                 why = "; ".join(self.notes) or "no node has one, or others use them"
+                key = "" if given_s else " (devices.patience_s)"
                 raise CampaignFailed(
                     f"no {self._config.backend} device could be opened on the cluster within "
-                    f"{patience_s:g} s (devices.patience_s): {why}"
+                    f"{patience_s:g} s{key}: {why}"
                 )
             await asyncio.sleep(SOON_S)
 
