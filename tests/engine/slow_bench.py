@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from engine.dispatch.workbench import Built
 from evaluators.device import Compiled
 from evaluators.device_info import DeviceInfo
-from evaluators.evaluation import Evaluation
-from evaluators.kernel.source import KernelSource
+from evaluators.evaluation import Evaluation, Rejected, failed
+from evaluators.kernel.source import KernelSource, kernel_id
 from evaluators.measuring.policy import Anchor
 from evaluators.processes.child_evaluator import RemoteDevice
 from scripts.bench_engine import INFO, InstantEvaluator, InstantWorkbench
@@ -29,7 +29,10 @@ class SlowWorkbench(InstantWorkbench):
 
     def compile(self, source: str, info: DeviceInfo) -> Built | Evaluation:
         time.sleep(self.compile_s)
-        return InstantWorkbench.compile(self, source, info)
+        try:
+            return InstantWorkbench.compile(self, source, info)
+        except Rejected as rejected:
+            return failed(kernel_id(source), self.task_hash, info.device_class, rejected)
 
     def open(self, device: int) -> AbstractContextManager[InstantEvaluator]:
         name = os.environ.get(CLASS_VARIABLE, "a GPU")

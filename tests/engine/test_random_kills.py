@@ -28,7 +28,7 @@ MOST_SESSIONS = 40
 
 TITLES = {
     "evaluator": "ray::EvaluatorActor",
-    "compile worker": "ray::compile_source",
+    "compile worker": "ray::compile_task",
     "island": "ray::IslandActor",
     "gateway": "ray::GatewayActor",
     "tracker": "ray::TrackerActor",
