@@ -71,7 +71,15 @@ class Correctness:
         self._further = FurtherChecks(
             task, device, pool, self._unusual, self._rounding, policy, rng, judge=judge
         )
-        self._watch = Watch(task, device, pool, rng, judge=self.judge, check=self.check)
+        self._watch = Watch(
+            task,
+            device,
+            pool,
+            rng,
+            judge=self.judge,
+            check=self.check,
+            otherwise=self._rounding.otherwise,
+        )
 
     def counter(self) -> "Counter":
         """What counts instructions on these inputs, within these limits."""

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 import numpy as np
@@ -15,7 +15,7 @@ from evaluators.checks.judge import HostJudge, Judge, WideningJudge
 from evaluators.checks.memory import Arena, WorkloadMemory
 from evaluators.checks.shapes import SMALL_BYTES, compiled_for
 from evaluators.checks.values import UnusualDraws, on_values
-from evaluators.device import Device
+from evaluators.device import Device, backend
 from evaluators.evaluation import Rejected, Status
 from evaluators.kernel.seeds import naive_of
 from evaluators.kernel.source import kernel_id
@@ -68,6 +68,18 @@ class Rounding:
         self._naive = naive
         self._measured: set[tuple[str, str]] = set()
         self._borne: dict[str, bool] = {}
+        self._otherwise = False
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """What is judged meanwhile was built by the backend's oracle, which rounds otherwise: of
+        two products and their sum it may fuse the other one. Limits that are too narrow become as
+        wide as the seed's errors in such a build, too."""
+        before, self._otherwise = self._otherwise, True
+        try:
+            yield
+        finally:
+            self._otherwise = before
 
     def calibrate(
         self, checked_id: str, workloads: Sequence[Workload], values: Mapping[str, Sequence[str]]
@@ -125,12 +137,13 @@ class Rounding:
         limits = draws[0].standard.limits
         known = dict(limits)
         limits.clear()  # or the seed might be held to them
-        try:
-            found = self._limits(workload, draws)
-        except (Rejected, TaskError):
-            found = {}
+        builds: list[dict[str, Limit]] = []
+        for oracle in (False, True) if self._otherwise else (False,):
+            with suppress(Rejected, TaskError):
+                builds.append(self._limits(workload, draws, oracle=oracle))
         limits.update(known)
-        limits.update({name: one.beside(limits.get(name, NONE)) for name, one in found.items()})
+        for found in builds:
+            limits.update({name: one.beside(limits.get(name, NONE)) for name, one in found.items()})
         return limits != known
 
     def bears(self, workload: Workload) -> bool:
@@ -225,10 +238,13 @@ class Rounding:
         if rejected.killed or (self._spoils(rejected) and not refused):
             self._blame("", rejected)
 
-    def _limits(self, workload: Workload, draws: Sequence[Draw]) -> dict[str, Limit]:
-        """By output. Raises Rejected: the seed is wrong, or fails."""
+    def _limits(
+        self, workload: Workload, draws: Sequence[Draw], *, oracle: bool = False
+    ) -> dict[str, Limit]:
+        """By output. oracle: of its build of the seed. Raises Rejected: the seed is wrong, or
+        fails."""
         values = draws[0].standard.values
-        with on(workload), on_values(values), self._memories([workload]) as (memory,):
+        with on(workload), on_values(values), self._memories([workload], oracle) as (memory,):
             errors = self._errors(memory, draws, self._judge or HostJudge())
         return {
             output.name: limit_of(
@@ -264,12 +280,17 @@ class Rounding:
         return errors
 
     @contextmanager
-    def _memories(self, workloads: Sequence[Workload]) -> Iterator[list[WorkloadMemory]]:
+    def _memories(
+        self, workloads: Sequence[Workload], oracle: bool = False
+    ) -> Iterator[list[WorkloadMemory]]:
         """The seed's, in one session, one after the other."""
         kernel, compiled = self._compiled()
         plans = [
             kernel.plan(self._task, workload, self._device.info.target) for workload in workloads
         ]
+        info = self._device.info
+        if oracle and (compiler := backend(info.backend).oracle(kernel, info)) is not None:
+            compiled = compiler.compile(kernel, plans)
         arena = Arena(self._task, workloads, plans)
         with self._device.open(compiled, memory_bytes=arena.nbytes) as session:
             yield arena.in_turn(session, workloads, plans, self._rng)

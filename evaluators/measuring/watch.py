@@ -1,7 +1,7 @@
 """Watch: a kernel as its backend's oracle sees it, in other orders and with every access told."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,8 @@ from evaluators.tasks.task import Task
 
 
 class Watch:
-    """judge, check: an Evaluator's own; the first makes what judges one kernel. Where a backend has
+    """judge, check: an Evaluator's own; the first makes what judges one kernel. otherwise: see
+    Rounding. Where a backend has
     no oracle (see Backend.oracle), nothing is looked at."""
 
     def __init__(
@@ -32,6 +33,7 @@ class Watch:
         *,
         judge: Callable[[], Judge],
         check: Check,
+        otherwise: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._task = task
         self._device = device
@@ -40,17 +42,19 @@ class Watch:
         self._rng = rng
         self._judge = judge
         self._check = check
+        self._otherwise = otherwise
         self._tried: dict[str, str] = {}
 
     def order(self, kernel: KernelSource) -> str:
         """See check_order(); once a kernel."""
         if kernel.id not in self._tried:
             oracle = backend(self._backend).oracle(kernel, self._device.info)
-            self._tried[kernel.id] = (
-                check_order(kernel, self._task, self._device.info.target, oracle, self._check)
-                if oracle is not None
-                else ""
-            )
+            with self._otherwise():
+                self._tried[kernel.id] = (
+                    check_order(kernel, self._task, self._device.info.target, oracle, self._check)
+                    if oracle is not None
+                    else ""
+                )
         return self._tried[kernel.id]
 
     @contextmanager
@@ -95,6 +99,7 @@ class Watch:
         (draw,) = self._pool.draws(shape, self._rng, 1)
         with (
             on(shape),
+            self._otherwise(),
             self._device.open(own, memory_bytes=arena.nbytes, fenced=True) as session,
         ):
             (memory,) = arena.in_turn(session, [shape], [plan], self._rng)
