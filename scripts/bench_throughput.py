@@ -99,6 +99,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         help="drawn from the catalogue, found by its search, or by a scripted model over HTTP",
     )
     parser.add_argument(
+        "--latency", type=float, default=1.0, help="seconds to a scripted model's reply"
+    )
+    parser.add_argument(
         "--gpu-ms",
         type=float,
         default=200.0,
@@ -141,7 +144,9 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
         task = stack.enter_context(one_shape(load_task(arguments.task), arguments.size))
         endpoint = ""
         if MIXES[arguments.candidates] == "llm":
-            endpoint = stack.enter_context(in_a_process("--unique", "--latency", "1"))
+            endpoint = stack.enter_context(
+                in_a_process("--unique", "--latency", str(arguments.latency))
+            )
         setting = Setting(
             task=task,
             backend=arguments.backend,
@@ -165,12 +170,13 @@ def measure(arguments: argparse.Namespace, make: MakeWorkbench) -> Iterator[dict
         if not arguments.no_floor:
             yield {"floor": floor(setting, usual, arguments.rounds, arguments.seconds)}
         if arguments.small:
-            yield {"small": scaling(setting, usual, arguments.gpus, arguments.seconds)}
+            for added in scaling(setting, usual, arguments.gpus, arguments.seconds):
+                yield {"small": added}
         if arguments.gpu_ms:
             policy = long_policy(arguments.backend, arguments.gpu_ms)
             slow = make(task, arguments.backend, policy)
-            added = scaling(setting, slow, arguments.gpus, arguments.seconds)
-            yield {"scaling": {**added, "gpu_ms": arguments.gpu_ms}}
+            for added in scaling(setting, slow, arguments.gpus, arguments.seconds):
+                yield {"scaling": {**added, "gpu_ms": arguments.gpu_ms}}
         for number in range(arguments.usual):
             most = max(arguments.gpus)
             made = usual_campaign(
@@ -215,8 +221,9 @@ def floor(setting: Setting, workbench: Workbench, rounds: int, seconds: float) -
 
 def scaling(
     setting: Setting, workbench: Workbench, counts: Sequence[int], seconds: float
-) -> dict[str, Any]:
-    """Campaigns on more and more devices. gain: over the fewest; efficiency: a device's share."""
+) -> Iterator[dict[str, Any]]:
+    """Campaigns on more and more devices, after each all that are done. gain: over the fewest;
+    efficiency: a device's share."""
     arms: list[dict[str, Any]] = []
     for count in counts:
         arm = campaign_arm(setting, workbench, devices=count, seconds=seconds)
@@ -225,7 +232,7 @@ def scaling(
         gain = arm.candidates_per_hour / max(1e-9, first["candidates_per_hour"])
         efficiency = gain * first["devices"] / count
         arms.append({**_plain(arm), "gain": gain, "efficiency": efficiency})
-    return {"arms": arms}
+        yield {"arms": arms}
 
 
 def long_policy(name: str, gpu_ms: float) -> TimingPolicy:

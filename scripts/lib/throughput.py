@@ -30,7 +30,8 @@ PATIENCE_S = 1200.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """What all arms have in common. compile_workers: for each device; llm: a model's candidates
-    alone, none by searching the spaces that it writes.
+    alone, none by searching the spaces that it writes, and operators by fixed weights: a mutation
+    waits for no model, so a mix that shifts would change the rate.
 
     warm_up_s: left out at the beginning of every arm, while processes start and compile.
     """
@@ -209,11 +210,17 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
         last = len(os.sched_getaffinity(0))
         chosen["ids"] = list(range(devices) if devices > 1 else [last - 1])
     at_most_s = PATIENCE_S + setting.warm_up_s + seconds
+    operators: dict[str, Any] = {"kind": setting.operators}
     asked: dict[str, Any] = {}
     if setting.operators == "llm":
+        operators["mutation"] = 0
         model = {"model": "scripted", "max_tokens": 8000}
-        endpoint = {"base_url": setting.endpoint, "concurrency": 64 * devices}
-        asked["llm"] = {**endpoint, "models": {"main": model}}
+        endpoint = {
+            "base_url": setting.endpoint,
+            "concurrency": 64 * devices,
+            "novelty": None,  # a scripted model soon says again what it said before
+        }
+        asked = {"llm": {**endpoint, "models": {"main": model}}, "credit": "off"}
     return parse_config(
         {
             "task": str(setting.task),
@@ -223,7 +230,7 @@ def _config(setting: Setting, devices: int, folder: Path, seconds: float) -> Cam
             "seed": int(time.time()),
             "budgets": {"evaluations": None, "wall_time_s": at_most_s, "tuning": 0},
             "islands": {"patience": 100_000},
-            "operators": [{"kind": setting.operators}],
+            "operators": [operators],
             "devices": chosen,
             "profiles": "off",  # the bare loop makes none
             "probes": "off",
