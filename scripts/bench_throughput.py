@@ -53,15 +53,21 @@ def real_workbench(task: Path, name: str, policy: TimingPolicy | None) -> Workbe
     return BackendWorkbench(task=str(task), backend=name, secret=secret, policy=policy)
 
 
-def main(argv: Sequence[str] | None = None, *, make: MakeWorkbench = real_workbench) -> int:
-    """make: what compiles and measures, for a task's folder, a backend and a way of timing."""
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    make: MakeWorkbench = real_workbench,
+    devices_are: str = "",
+) -> int:
+    """make: what compiles and measures, for a task's folder, a backend and a way of timing.
+    devices_are: a word about them for the result, where they are not what they call themselves."""
     arguments = _arguments(argv)
     try:
         if arguments.recorded is not None:
             found = json.loads(arguments.recorded.read_text())
             _record(found, arguments.tracking)
         else:
-            found = {}
+            found = {"devices_are": devices_are} if devices_are else {}
             given = sys.argv[1:] if argv is None else argv
             found["command"] = shlex.join(["python", "-m", "scripts.bench_throughput", *given])
             for more in measure(arguments, make):

@@ -1,5 +1,6 @@
 """The actor of one island."""
 
+import pickle
 from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Any
@@ -178,8 +179,9 @@ class IslandActor:
     async def pause(self, paused: bool) -> None:
         self._begun.pause.set(closed=paused)
 
-    async def hear(self, individual: Individual) -> None:
-        self._begun.hear([individual])
+    async def hear(self, individual: bytes) -> None:
+        """individual: pickled."""
+        self._begun.hear([pickle.loads(individual)])
 
     async def learn(self, profiled: Profiled) -> None:
         self._begun.learn(profiled)
@@ -225,8 +227,10 @@ class IslandActor:
         self._peers[destination].receive.remote(source, round, elites)
 
     def _share(self, individual: Individual) -> None:
-        for index in self._config.memory_partners(self._index):
-            self._peers[index].hear.remote(individual)
+        partners = self._config.memory_partners(self._index)
+        once = pickle.dumps(individual) if partners else b""  # and not by Ray for each of them
+        for index in partners:
+            self._peers[index].hear.remote(once)
 
 
 async def _random_candidate(config: CampaignConfig, island: int, context: Context) -> Draft:

@@ -17,7 +17,7 @@ from operators.catalog.technique import changes
 from operators.individual import Candidate, Individual
 from operators.operator import Context, Declined, Draft, Mutation
 from operators.tuning.relatives import relatives
-from operators.tuning.space import Params, Space, space_of
+from operators.tuning.space import Params, Space, key_of, space_of
 from operators.tuning.tuner import Measured, Tuner
 from operators.tuning.variants import compose, told_apart_by
 
@@ -68,7 +68,7 @@ class _Entry:
         return cls(
             name=_name(base),
             base=base,
-            key=_key(kernel.params),
+            key=key_of(kernel.params),
             measured=None if kernel.variants else _measured(individual, kernel.params),
         )
 
@@ -196,7 +196,7 @@ class Elites:
         for parent in one.parents:
             for variant in parsed(parent.candidate.source).variants:
                 params = {**parsed(parent.candidate.source).params, **variant.params}
-                if _key(params) not in one.measured and one.base.feasible(params):
+                if key_of(params) not in one.measured and one.base.feasible(params):
                     found.append(one.base.with_params(params))
         return found
 
@@ -262,11 +262,7 @@ class Elites:
 def _name(base: KernelSource) -> str:
     """Parameters that are not varied tell structures apart."""
     fixed = [(key, value) for key, value in base.params.items() if key not in base.space]
-    return f"{base.structure} {_key(dict(fixed))}"
-
-
-def _key(params: Params) -> str:
-    return repr(sorted(params.items()))
+    return f"{base.structure} {key_of(dict(fixed))}"
 
 
 def _speed(individual: Individual) -> float:

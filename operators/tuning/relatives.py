@@ -7,6 +7,7 @@ from typing import Protocol
 
 from evaluators.kernel.source import KernelSource
 from evaluators.weights import Weights, over_shapes
+from operators.tuning.space import key_of
 from operators.tuning.tuner import Measured
 
 MOST_RELATIVES = 2
@@ -22,7 +23,7 @@ class Structure(Protocol):
     @property
     def base(self) -> KernelSource: ...
     @property
-    def measured(self) -> Mapping[str, Measured]: ...
+    def measured(self) -> Mapping[str, Measured]: ...  # by key_of(their params)
 
 
 def relatives(name: str, structures: Mapping[str, Structure], weights: Weights) -> list[Measured]:
@@ -44,7 +45,7 @@ def relatives(name: str, structures: Mapping[str, Structure], weights: Weights) 
     for number, other in enumerate(near[:MOST_RELATIVES], start=1):
         points = _kept(list(structures[other].measured.values()), weights)
         points = [replace(one, params={**own.base.params, **_shared(one, own)}) for one in points]
-        found += _shifted(points, list(own.measured.values()), number, weights)
+        found += _shifted(points, own.measured, number, weights)
     return found
 
 
@@ -76,14 +77,12 @@ def _mean(point: Measured, weights: Weights) -> float:
 
 
 def _shifted(
-    points: Sequence[Measured], own: Sequence[Measured], number: int, weights: Weights
+    points: Sequence[Measured], own: Mapping[str, Measured], number: int, weights: Weights
 ) -> list[Measured]:
     """By the difference at points that both have, else by that of the medians."""
-    mine = {repr(sorted(one.params.items())): one for one in own if one.gains}
+    mine = {key: one for key, one in own.items() if one.gains}
     pairs = [
-        (mine[key], one)
-        for one in points
-        if one.gains and (key := repr(sorted(one.params.items()))) in mine
+        (mine[key], one) for one in points if one.gains and (key := key_of(one.params)) in mine
     ]
     levels = [_mean(own_one, weights) - _mean(one, weights) for own_one, one in pairs]
     if not levels and mine:

@@ -99,6 +99,11 @@ def distinct(rows: Rows) -> Rows:
     return rows[np.unique(codes(rows), return_index=True)[1]]
 
 
+def key_of(params: Params) -> str:
+    """The same for the same values, whatever their order."""
+    return repr(sorted(params.items()))
+
+
 def space_of(kernel: KernelSource) -> Space:
     """What a kernel's own front matter declares; the same object for kernels that differ in the
     parameters of their space only."""
