@@ -5,8 +5,8 @@ python -m tests.scripts.throughput_of_doubles run FOLDER --gpus 1,2,4,8 ...
 
 What is measured is the engine: how it asks, hands out, collects and stores. Each double measures
 and checks the naive seed once, in a child of its own; candidates then wait for as long as a GPU
-would work, and are told to be as right and as fast as the seed. Compilations wait, too: a host's cores would neither do the
-work of eight GPUs nor compile for them.
+would work, and are told to be as right and as fast as the seed. Compilations wait, too: a host's
+cores would neither do the work of eight GPUs nor compile for them.
 """
 
 import os
@@ -14,10 +14,10 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from engine.dispatch.workbench import BackendWorkbench, Built
 from evaluators.device import Compiled
@@ -36,6 +36,8 @@ from scripts import bench_throughput
 from tests.engine.ray_nodes import ray_nodes
 from tests.hip_double.build import build
 from tests.hip_double.twins import FOLDER, TwinCompiler, with_twins
+
+_T = TypeVar("_T")
 
 DEVICES = 8
 DEVICES_ARE = "Doubles of MI300X that wait"
@@ -95,11 +97,12 @@ class AsTheSeed(ChildEvaluator):
     def __init__(self, *, seed: Built, **others: object) -> None:
         super().__init__(**others)  # type: ignore[arg-type]
         self._seed = seed
-        self._verdicts: dict[Suite, Verdict] = {}
 
-    @cached_property
     def _measured(self) -> Evaluation:
-        return ChildEvaluator.measure(self, self._seed.kernel, self._seed.compiled, None)
+        def measure() -> Evaluation:
+            return ChildEvaluator.measure(self, self._seed.kernel, self._seed.compiled, None)
+
+        return _once("measured", measure)
 
     def measure(
         self,
@@ -108,7 +111,7 @@ class AsTheSeed(ChildEvaluator):
         anchor: Anchor | None,
         best: Mapping[str, float] | None = None,
     ) -> Evaluation:
-        made, name = self._measured, anchor.kernel_id if anchor else None
+        made, name = self._measured(), anchor.kernel_id if anchor else None
         time.sleep(CANDIDATE_S)
         blocks = dict.fromkeys(made.times_us, (0.0, 0.0)) if anchor else {}
         seconds = {**made.seconds, "device": CANDIDATE_S}
@@ -117,15 +120,29 @@ class AsTheSeed(ChildEvaluator):
     def verify(
         self, kernel: KernelSource, compiled: Compiled, suite: Suite = "held_out"
     ) -> Verdict:
-        if suite not in self._verdicts:
-            self._verdicts[suite] = super().verify(self._seed.kernel, self._seed.compiled, suite)
+        def verify() -> Verdict:
+            return ChildEvaluator.verify(self, self._seed.kernel, self._seed.compiled, suite)
+
+        made = _once(suite, verify)
         time.sleep(CANDIDATE_S)
-        return self._verdicts[suite]
+        return made
 
     def link(
         self, kernel: KernelSource, compiled: Compiled, anchor: Anchor
     ) -> dict[str, tuple[float, ...]]:
-        return dict.fromkeys(self._measured.times_us, (0.0, 0.0))
+        time.sleep(CANDIDATE_S)
+        return dict.fromkeys(self._measured().times_us, (0.0, 0.0))
+
+
+_ONCE: dict[str, Any] = {}
+
+
+def _once(what: str, make: Callable[[], _T]) -> _T:
+    """In a process, which has one device: sittings have evaluators of their own."""
+    if what not in _ONCE:
+        _ONCE[what] = make()
+    made: _T = _ONCE[what]
+    return made
 
 
 def prepare(folder: Path) -> None:
