@@ -29,9 +29,9 @@ from evaluators.device import shown_alone
 from evaluators.device_info import EMULATE, EMULATED_ORDER, FURTHER_BACKENDS
 from evaluators.sandbox.environment import VARIABLES, showing, visible_name
 
-STARTS, START_S = 4, 75.0
+STARTS, START_S = 6, 75.0
 """Ray gives its processes 30 s to start, its agent 15 s: on a busy machine they are given longer
-where that can be, and other tries. No try begins after twice START_S."""
+where that can be, and other tries. No try begins after four times START_S."""
 
 _ENDED = "Check failed: "
 """In raylet.err, before what did not hold, a word, and why."""
@@ -83,7 +83,7 @@ def on_site(config: CampaignConfig) -> Iterator[Site]:
             ray.init(
                 address=address,
                 log_to_driver=False,
-                logging_level=logging.ERROR,
+                logging_level=logging.CRITICAL,  # what goes wrong is told in sentences of ours
                 runtime_env=_what_nodes_need(),
             )
         yield Site(plan=_of_cluster(config), cluster=True)
@@ -146,7 +146,7 @@ def _what_nodes_need() -> dict[str, Any]:
 def _own_ray(plan: Layout) -> Iterator[None]:
     with ExitStack() as stack:
         with _told(_not_started):
-            until = time.monotonic() + 2 * START_S
+            until = time.monotonic() + 4 * START_S
             for left in reversed(range(STARTS)):
                 try:
                     stack.enter_context(_started(plan))
@@ -171,7 +171,7 @@ def _started(plan: Layout) -> Iterator[None]:
                     object_store_memory=OBJECT_STORE_BYTES,
                     include_dashboard=False,
                     log_to_driver=False,
-                    logging_level=logging.ERROR,
+                    logging_level=logging.CRITICAL,  # what goes wrong is told in sentences of ours
                     _temp_dir=folder,
                 )
             yield

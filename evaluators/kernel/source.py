@@ -59,7 +59,7 @@ _SPACES: OrderedDict[tuple[str, str], "KernelSource"] = OrderedDict()
 MOST_REMEMBERED = 64
 
 _PARAMS = re.compile(r"^params:\s+(\{[^{}\n]*\})", re.MULTILINE)
-_PARAM = re.compile(r"(\w+): (-?\d+)")
+_PARAM = re.compile(r"(\w+): (-?\d{1,18})")
 
 
 def _remembered(kernel: "KernelSource") -> "KernelSource":

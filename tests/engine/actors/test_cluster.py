@@ -10,7 +10,7 @@ import ray
 from ray._private import services
 from ray._private.accelerators.amd_gpu import AMDGPUAcceleratorManager
 
-from engine.actors.cluster import Site, ray_session
+from engine.actors.cluster import STARTS, Site, ray_session
 from engine.actors.layout import Layout, layout
 from engine.config import CampaignConfig, parse_config
 from engine.config_file import load_config
@@ -69,7 +69,7 @@ TOO_LATE = "The current node timed out during startup. This could happen because
 
 
 @CPU
-@pytest.mark.parametrize(("late", "starts"), [(0, True), (3, True), (4, False)])
+@pytest.mark.parametrize(("late", "starts"), [(0, True), (STARTS - 1, True), (STARTS, False)])
 def test_a_start_that_ray_gave_up_is_tried_again(
     late: int, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

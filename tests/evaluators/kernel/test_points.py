@@ -64,6 +64,7 @@ def test_a_point_is_what_reading_it_whole_makes_of_it(
         "{BX: 64, BX: 32, T: 2}",
         "{BX: 128, T: 4}",
         "{BX: 99999999999, T: 1}",
+        f"{{BX: {'9' * 5000}, T: 1}}",
         "{BX: 1_0, T: 2}",
         "{BX: 64, T: 2.0}",
         "{BX: 64, T: }",
