@@ -52,6 +52,7 @@ class DispatcherActor:
         self._journal = StoreJournal(writer)
         self._nodes: NodeWatch | None = None
         self._foreseen = 1  # devices
+        self._fed = 1.0  # see DispatchSetting
         self._dispatcher: Dispatcher | None = None
         self._scores = Scoreboard()
         self._islands: Sequence[ActorHandle[Any]] = ()
@@ -103,6 +104,8 @@ class DispatcherActor:
             timed=info.timed,
             baselines=baselines_on(task.baselines, config.backend),
             info=info,
+            feed=self._feed,
+            most_fed=config.islands.most_lanes / config.islands.lanes,
         )
         if not scores.evaluations:  # else the seed is measured already, and islands ask at once
             most = min(nodes.fleet.compile_workers, WARM * setting.devices)
@@ -154,10 +157,15 @@ class DispatcherActor:
         for probed in self._begun.answers:
             self._tell_answer(probed)
 
+    def _feed(self, factor: float) -> None:
+        self._fed = factor
+        self._widen()
+
     def _widen(self) -> None:
         """Islands were made for as many devices as were foreseen."""
+        devices = len(self._watched.fleet.lanes) / self._foreseen
         for island in self._islands:
-            island.widen.remote(len(self._watched.fleet.lanes) / self._foreseen)
+            island.widen.remote(devices, self._fed)
 
     @property
     def _watched(self) -> NodeWatch:

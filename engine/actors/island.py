@@ -173,8 +173,8 @@ class IslandActor:
     async def inject(self, event: Injected, base: Individual | None) -> None:
         self._begun.injections.give(event, base)
 
-    async def widen(self, factor: float) -> None:
-        self._begun.widen(factor)
+    async def widen(self, devices: float, fed: float) -> None:
+        self._begun.widen(devices, fed)
 
     async def pause(self, paused: bool) -> None:
         self._begun.pause.set(closed=paused)

@@ -12,6 +12,7 @@ from engine.dispatch.contests import Contests
 from engine.dispatch.devices.lane import Lane
 from engine.dispatch.devices.patience import wait_for_devices
 from engine.dispatch.epochs import Epochs
+from engine.dispatch.feeding import Feeding
 from engine.dispatch.finals import Finals
 from engine.dispatch.idle import IdleTime, Occupancy
 from engine.dispatch.job import Job, Jobs, crashed
@@ -80,6 +81,9 @@ class Dispatcher:
         self._asked = 0
         self._evaluated = 0
         self._device_s = 0.0
+        self._feeding = Feeding(
+            setting, lambda: sum(self._busy_s.values()), lambda: not self._jobs.waiting()
+        )
 
     async def begin(
         self, baseline: Candidate, known: Mapping[str, Candidate] | None = None
@@ -183,6 +187,7 @@ class Dispatcher:
     def pause(self, *, paused: bool) -> None:
         """Begin nothing on devices and with compilers until it is taken back, or stop()."""
         self._setting.pause.set(closed=paused and not self._stopped)
+        self._feeding.interrupted()
         self._occupancy.changed()
 
     async def drain(self) -> None:
@@ -205,17 +210,21 @@ class Dispatcher:
         """Measure what was found once more, in sittings apart; nothing else is at work."""
         await self._finals.finish(self._scores.anchors[0], seconds)
 
-    def state(self) -> DispatcherState:
-        jobs = list(self._jobs)
-        measuring = sum(job.measuring for job in jobs)
-        ready = sum(job.built is not None and not job.measuring for job in jobs)
-        busy_s = {
+    @property
+    def _busy_s(self) -> dict[str, float]:
+        return {
             "candidates": self._device_s,
             "contests": self._arena.device_s,
             "links between anchors": self._epochs.device_s,
             "profiles": self._profiling.device_s,
             "probes": self._probing.device_s,
         }
+
+    def state(self) -> DispatcherState:
+        jobs = list(self._jobs)
+        measuring = sum(job.measuring for job in jobs)
+        ready = sum(job.built is not None and not job.measuring for job in jobs)
+        busy_s = self._busy_s
         return DispatcherState(
             by_status=dict(self._scores.by_status),
             best=self._scores.best,
@@ -251,6 +260,7 @@ class Dispatcher:
         job.judged = True
         await self._store(measured, tuning=job.idle)
         self._jobs.finish(job, measured.evaluation)
+        self._feeding.judged()
         if lane is None or job.built is None or not measured.evaluation.passed:
             return
         self._arena.keep(job.built)

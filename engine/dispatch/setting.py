@@ -87,7 +87,8 @@ class DispatchSetting:
     tells the islands of a verdict that changed. spread: of sittings on these devices. tuning:
     None where no models are waited for. timed: see DeviceInfo.timed; else there are no contests, no
     links and no final measurement. pause: closed: devices and compilers begin nothing. baselines:
-    those that the task names for the backend; info: of its devices, for them.
+    those that the task names for the backend; info: of its devices, for them. feed: has islands
+    keep so many times the cycles under way that they began with, up to most_fed.
     """
 
     task_hash: str
@@ -110,6 +111,8 @@ class DispatchSetting:
     baselines: Sequence[Baseline] = ()
     info: DeviceInfo | None = None
     pause: Gate = field(default_factory=Gate)
+    feed: Callable[[float], None] = lambda factor: None
+    most_fed: float = 1.0
 
     @property
     def lanes(self) -> Sequence[Lane]:

@@ -93,9 +93,14 @@ class Island:
         await self.injections.ended()
         return endings[0]
 
-    def widen(self, factor: float) -> None:
-        """Have so many times the usual cycles under way from now on, as devices have joined; never
-        fewer than before."""
+    def widen(self, devices: float, fed: float) -> None:
+        """Have more cycles under way from now on, never fewer than before.
+
+        devices: how many times as many there are as were foreseen; fed: how many times the usual
+        cycles they need. A model's replies cost what they cost: islands that wait for them are
+        not fed.
+        """
+        factor = devices * (1.0 if self._mix.kind == "llm" else fed)
         self._wanted = max(self._wanted, math.ceil(self._config.islands.lanes * factor))
         for _ in range(len(self._lanes), self._wanted if self._lanes else 0):
             self._lanes.append(asyncio.create_task(self._lane([])))
