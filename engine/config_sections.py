@@ -27,7 +27,7 @@ LEAST_LANES = 2
 LANES_OF_A_DEVICE = 4
 """Cycles under way for each device, over all islands: with one in four of them four GPUs idled for
 39% of a campaign, with these for 3%."""
-MOST_FED = 2
+MOST_FED = 2.0
 """Times as many, where devices wait all the same. On recorded tables eight cycles a device instead
 of four cost 1.4% and 2.4% of the mean of the best so far."""
 
@@ -84,12 +84,9 @@ class Islands(Section):
     """How many there are for each device, where that is more than `count`. 0: `count` alone
     decides."""
     cycles_in_flight: int | None = Field(default=None, ge=1)
-    """Cycles that an island has under way at once. Raise it where devices wait for islands or
-    models. null: 2, or more where all islands together would have fewer than 4 a device."""
-    most_cycles_in_flight: int | None = Field(default=None, ge=1)
-    """Cycles that an island of kind `catalog` or `random` may come to have under way, where devices
-    were seen to wait for islands. null: twice `cycles_in_flight`, or no more than that where it
-    is given."""
+    """Cycles that an island has under way at once. Raise it where devices wait for models. null:
+    2, or more where all islands together would have fewer than 4 a device; and up to twice as
+    many on islands of kind `catalog` or `random`, where devices were seen to wait for them."""
     initial: int = Field(default=3, ge=0)
     """Kernels of each family of the catalogue, or of the naive seed's own space, that islands of
     kind `catalog` begin with. They are spread over its parameters and dealt to these islands in
@@ -119,19 +116,20 @@ class Islands(Section):
         return LEAST_LANES if self.cycles_in_flight is None else self.cycles_in_flight
 
     @property
-    def most_lanes(self) -> int:
-        """Cycles that it may come to have under way where devices wait."""
-        return max(self.lanes, self.most_cycles_in_flight or self.lanes)
+    def most_fed(self) -> float:
+        """How many times as many they may become, where devices wait."""
+        return MOST_FED if self.cycles_in_flight is None else 1.0
 
     def fitted(self, devices: int) -> "Islands":
-        """Told how many devices there are: as many islands and cycles as keep them busy."""
+        """Told how many devices there are: as many islands as they need."""
         count = max(self.count, self.per_device * devices)
-        usual = max(LEAST_LANES, math.ceil(LANES_OF_A_DEVICE * devices / count))
-        given = self.cycles_in_flight
-        lanes = usual if given is None else given
-        most = self.most_cycles_in_flight or (MOST_FED * lanes if given is None else lanes)
-        update = {"count": count, "cycles_in_flight": lanes, "most_cycles_in_flight": most}
-        return self.model_copy(update=update)
+        return self.model_copy(update={"count": count})
+
+    def with_lanes(self, devices: int) -> "Islands":
+        """Once their number is settled: as many cycles as keep so many devices busy."""
+        usual = max(LEAST_LANES, math.ceil(LANES_OF_A_DEVICE * devices / self.count))
+        lanes = usual if self.cycles_in_flight is None else self.cycles_in_flight
+        return self.model_copy(update={"cycles_in_flight": lanes})
 
 
 class Migration(Section):

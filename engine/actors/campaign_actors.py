@@ -63,10 +63,12 @@ class CampaignActors:
                 .options(**here, max_concurrency=QUESTIONS_AT_ONCE)
                 .remote(self._writer, driver)
             )
+        devices = max(1, len(site.plan.devices))
+        told = config.model_copy(update={"islands": config.islands.with_lanes(devices)})
         self._islands: list[Any] = [
             ray.remote(IslandActor)
             .options(**here)
-            .remote(index, config, self._writer, self._dispatcher, self._gateway, driver)
+            .remote(index, told, self._writer, self._dispatcher, self._gateway, driver)
             for index in range(config.islands.count)
         ]
         folder = config.snapshots.folder

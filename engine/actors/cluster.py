@@ -101,7 +101,7 @@ def _of_cluster(config: CampaignConfig) -> Layout:
 
 
 def fitted(config: CampaignConfig, devices: int) -> CampaignConfig:
-    """With as many islands and cycles in flight as so many devices need."""
+    """With as many islands as so many devices need."""
     return config.model_copy(update={"islands": config.islands.fitted(max(1, devices))})
 
 

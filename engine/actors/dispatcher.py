@@ -105,7 +105,7 @@ class DispatcherActor:
             baselines=baselines_on(task.baselines, config.backend),
             info=info,
             feed=self._feed,
-            most_fed=config.islands.most_lanes / config.islands.lanes,
+            most_fed=config.islands.most_fed,
         )
         if not scores.evaluations:  # else the seed is measured already, and islands ask at once
             most = min(nodes.fleet.compile_workers, WARM * setting.devices)

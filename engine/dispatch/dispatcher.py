@@ -52,6 +52,7 @@ class Dispatcher:
         )
         self._pace = Pace(lanes=setting.devices, most_workers=setting.compile_workers)
         self._compiling = Compiling(setting, self._jobs, self._pace, work, self._finish, self._lost)
+        self._feeding = Feeding(setting, self._jobs, self._occupancy)
         self._faults = Faults(setting)
         retries = Retries(setting, self._faults, self._occupancy)
         self._epochs = Epochs(setting, scoreboard, retries)
@@ -81,9 +82,6 @@ class Dispatcher:
         self._asked = 0
         self._evaluated = 0
         self._device_s = 0.0
-        self._feeding = Feeding(
-            setting, lambda: sum(self._busy_s.values()), lambda: not self._jobs.waiting()
-        )
 
     async def begin(
         self, baseline: Candidate, known: Mapping[str, Candidate] | None = None
@@ -107,6 +105,7 @@ class Dispatcher:
         self._pace.fit(lanes=setting.devices, most_workers=setting.compile_workers)
         self._compiling.fit()
         self._compiling.keep_pace()
+        self._feeding.begin_again()
         self._occupancy.changed()
 
     def tune(self) -> None:
@@ -187,7 +186,7 @@ class Dispatcher:
     def pause(self, *, paused: bool) -> None:
         """Begin nothing on devices and with compilers until it is taken back, or stop()."""
         self._setting.pause.set(closed=paused and not self._stopped)
-        self._feeding.interrupted()
+        self._feeding.begin_again()
         self._occupancy.changed()
 
     async def drain(self) -> None:
@@ -210,21 +209,17 @@ class Dispatcher:
         """Measure what was found once more, in sittings apart; nothing else is at work."""
         await self._finals.finish(self._scores.anchors[0], seconds)
 
-    @property
-    def _busy_s(self) -> dict[str, float]:
-        return {
+    def state(self) -> DispatcherState:
+        jobs = list(self._jobs)
+        measuring = sum(job.measuring for job in jobs)
+        ready = sum(job.built is not None and not job.measuring for job in jobs)
+        busy_s = {
             "candidates": self._device_s,
             "contests": self._arena.device_s,
             "links between anchors": self._epochs.device_s,
             "profiles": self._profiling.device_s,
             "probes": self._probing.device_s,
         }
-
-    def state(self) -> DispatcherState:
-        jobs = list(self._jobs)
-        measuring = sum(job.measuring for job in jobs)
-        ready = sum(job.built is not None and not job.measuring for job in jobs)
-        busy_s = self._busy_s
         return DispatcherState(
             by_status=dict(self._scores.by_status),
             best=self._scores.best,

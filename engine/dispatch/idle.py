@@ -1,6 +1,7 @@
 """Idle device time: which devices have nothing to do, and what they do while models think."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -16,19 +17,31 @@ from engine.store.scoreboard import Scoreboard
 class Occupancy:
     """Calls that lanes were given and have not answered, of all kinds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._calls: Counter[str] = Counter()  # by the lane's name
+        self._clock = clock
+        self._empty_since: dict[str, float] = {}  # by the lane's name
+        self.idle_s = 0.0
+        """Of all lanes together, between one call and the next; whoever looks sets it back."""
         self._changed = asyncio.Event()
 
     @contextmanager
     def on(self, lane: Lane) -> Iterator[None]:
         """Meanwhile the lane has one call more."""
         self._calls[lane.name] += 1
+        if (since := self._empty_since.pop(lane.name, None)) is not None:
+            self.idle_s += self._clock() - since
         try:
             yield
         finally:
             self._calls[lane.name] -= 1
+            if self.empty(lane):
+                self._empty_since[lane.name] = self._clock()
             self.changed()
+
+    def interrupted(self) -> None:
+        """No call was to be expected: until now nothing was idle."""
+        self._empty_since.clear()
 
     def empty(self, lane: Lane) -> bool:
         """Whether the lane may be given work, and has none."""

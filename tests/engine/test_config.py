@@ -252,9 +252,14 @@ def test_islands_follow_the_devices(
 def test_cycles_in_flight_follow_them_too(
     devices: int, asked: dict[str, int], count: int, lanes: int
 ) -> None:
-    found = Islands(**asked).fitted(devices)
-    assert (found.count, found.lanes) == (count, lanes)
-    assert found.fitted(devices) == found
+    fitted = Islands(**asked).fitted(devices)
+    assert fitted.fitted(devices) == fitted
+    assert (fitted.count, fitted.with_lanes(devices).lanes) == (count, lanes)
+
+
+def test_cycles_that_were_asked_for_become_no_more() -> None:
+    assert Islands(cycles_in_flight=4).fitted(8).most_fed == 1.0
+    assert Islands().fitted(8).most_fed == 2.0
 
 
 def test_every_key_is_read_somewhere() -> None:

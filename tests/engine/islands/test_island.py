@@ -327,6 +327,46 @@ def test_a_tournament_is_written_down_before_the_operators_see_it() -> None:
         assert selected.selection.base_id in tournament
 
 
+@pytest.mark.parametrize(
+    ("kind", "devices", "fed", "cycles"),
+    [
+        ("catalog", 1.0, 1.0, 2),
+        ("catalog", 1.0, 1.25, 3),
+        ("catalog", 2.0, 1.5, 6),
+        ("llm", 1.0, 2.0, 2),
+        ("llm", 2.0, 2.0, 4),
+    ],
+)
+def test_more_cycles_are_under_way_where_devices_joined_or_wait(
+    kind: str, devices: float, fed: float, cycles: int
+) -> None:
+    """A model's replies cost what they cost."""
+
+    class Waiting(World):
+        async def evaluate(
+            self, kernel_id: str, candidate: Candidate, held: bool = False
+        ) -> Evaluation:
+            """Until there are as many as there will be."""
+            self.asked.append(kernel_id)
+            if len(self.asked) == 1:
+                self.island.widen(devices, fed)
+                self.island.widen(1.0, 1.0)  # never fewer
+            for _ in range(100):
+                await asyncio.sleep(0)
+            raise Stopped
+
+    model = {"model": "m", "max_tokens": 16}
+    mutations = {"kind": kind, "experiment": 0, "crossover": 0, "mutation": 1, "tuning": 0}
+    world = Waiting(
+        budget=1,
+        operators=[mutations],
+        tools=island_operators(World(budget=1).config, 0, TASK, INFO, None),
+        llm={"base_url": "http://localhost:1", "models": {"main": model}},
+    )
+    world.run()
+    assert len(world.asked) == cycles
+
+
 def test_a_fault_ends_the_island_and_is_not_hidden_by_the_end() -> None:
     class Broken(World):
         async def evaluate(
