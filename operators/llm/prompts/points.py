@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from evaluators.device_info import Target, target_of
 from evaluators.evaluation import Rejected
-from evaluators.kernel.source import KernelSource, parse_kernel
+from evaluators.kernel.source import KernelSource, code_id, parse_kernel
 from evaluators.tasks.arguments import Workload
 from operators.individual import Individual
 
@@ -80,6 +80,14 @@ def parsed(text: str) -> KernelSource | None:
         return None
 
 
+@lru_cache(maxsize=4096)
+def _code(text: str) -> str:
+    try:
+        return code_id(text)
+    except Rejected:
+        return ""
+
+
 @lru_cache(maxsize=256)
 def without_variants(text: str) -> KernelSource | None:
     kernel = parsed(text)
@@ -92,7 +100,10 @@ def without_variants(text: str) -> KernelSource | None:
 def _points(base: KernelSource, known: Iterable[Individual]) -> dict[Point, Individual]:
     """Of the structure and within its space. A structure with variants is another one."""
     found: dict[Point, Individual] = {}
+    code = _code(base.text)
     for one in known:
+        if _code(one.candidate.source) != code:
+            continue
         other = parsed(one.candidate.source)
         if other is None or other.structure != base.structure:
             continue

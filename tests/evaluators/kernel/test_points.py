@@ -92,3 +92,12 @@ def test_other_code_is_another_kernel() -> None:
 
 def _never(text: str) -> KernelSource:
     raise AssertionError("it was read whole")
+
+
+def test_kernels_of_one_structure_have_one_code() -> None:
+    text = file("{BX: 64, T: 2}")
+    assert source.code_id(text) == source.code_id(file("{BX: 32, T: 1}", "\n  "))
+    assert source.code_id(text) == source.code_id(text.replace(" */ }", " */ }  \n"))
+    assert source.code_id(text) != source.code_id(text.replace("float* x", "float* y"))
+    with pytest.raises(Rejected, match="begins with its front matter"):
+        source.code_id("__global__ void scale() {}")
