@@ -51,8 +51,8 @@ def parse_kernel(text: str) -> "KernelSource":
 
 
 def code_id(text: str) -> str:
-    """Of the normalised code alone, in a small part of the time that reading a file takes: kernels of
-    one structure have the same. Raises Rejected(INVALID) where there is no front matter."""
+    """Of the normalised code alone, which kernels of one structure share; a file is not read for
+    it, so it takes little time. Raises Rejected(INVALID) where there is no front matter."""
     _, end, _ = find_front_matter(text)
     return _digest(_normalised(text[end + len(CLOSING) :]))
 
