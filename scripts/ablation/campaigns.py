@@ -70,9 +70,10 @@ def _refuse_another(before: Replay, config: CampaignConfig, run_dir: Path) -> No
     number of devices is that of the machine where the campaign began."""
     stored = parse_config(dict(before.campaign.config), where=str(run_dir / STORE))
     devices = before.sessions[0].started.devices if before.sessions else 1
-    fitted = config.model_copy(update={"islands": config.islands.fitted(devices)})
+    islands = config.islands.fitted(devices)
+    forms = config.islands, islands, islands.with_lanes(devices)  # stores once held the last one
     moved = stored.model_copy(update={"runs_dir": config.runs_dir})
-    same = moved in (config, fitted)
+    same = any(moved == config.model_copy(update={"islands": form}) for form in forms)
     if not same or before.campaign.task_hash != load_task(config.task).hash:
         raise CampaignFailed(
             f"{run_dir} holds a campaign of another configuration or task; choose another "

@@ -70,7 +70,7 @@ def _put(settings: dict[str, Any], key: str, value: Value) -> None:
 def default_values(plan: Plan) -> dict[str, Value]:
     """What the default has at the keys that are searched, as far as the search may choose it."""
     config = campaign_of(plan, {}, evaluations=plan.evaluations)
-    islands = config.islands.fitted(1)  # as tables have one device
+    islands = config.islands.fitted(1).with_lanes(1)  # as tables have one device
     size = islands.tournament_of(config.operators[0].kind)
     islands = islands.model_copy(update={"tournament": size})
     config = config.model_copy(update={"islands": islands})
