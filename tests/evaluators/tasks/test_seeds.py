@@ -30,10 +30,11 @@ EVALUATED = [
     one for one in PORTABLE if one.is_relative_to(SHIPPED) and one.parts[-3] not in ALREADY
 ]
 SEEDS = [
-    *(one for one in EVALUATED if one.parts[-3] in CHALLENGE),
+    *one_in(2, (one for one in EVALUATED if one.parts[-3] in CHALLENGE)),
     *one_in(6, (one for one in EVALUATED if one.parts[-3] not in CHALLENGE)),
 ]
-"""The challenge's in every run, and of the others, which test_tasks.py checks, some."""
+"""Of the challenge's, which the emulator runs too, half in every run, and of the others, which
+test_tasks.py checks, some."""
 NEAR = 1e-3
 """Of the tolerance; see checks/gpu_draws.py."""
 REFERENCES = sorted(path.parent.name for path in SHIPPED.glob("*/reference.hip"))
